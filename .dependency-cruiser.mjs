@@ -1,0 +1,79 @@
+/** Who may import whom: data flows HTTP edge → GraphQL → contract → backend, never back. */
+const rooms = {
+  '^src/contract/': ['^src/contract/'],
+  '^src/http/': ['^src/http/'],
+  '^src/config\\.ts$': [],
+  '^src/telemetry/': ['^src/telemetry/'],
+  '^src/graphql/': ['^src/graphql/', '^src/contract/'],
+  '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/'],
+  '^src/client/': ['^src/client/'],
+  '^src/backends/rest/': ['^src/backends/rest/', '^src/contract/', '^src/telemetry/'],
+  '^src/backends/builtin/': ['^src/backends/builtin/', '^src/contract/', '^src/telemetry/'],
+  '^src/backends/open\\.ts$': ['^src/backends/', '^src/contract/', '^src/telemetry/'],
+  '^src/server/': [
+    '^src/server/',
+    '^src/graphql/',
+    '^src/v1/',
+    '^src/contract/',
+    '^src/http/',
+    '^src/telemetry/',
+  ],
+  '^src/commands/': [
+    '^src/commands/',
+    '^src/server/',
+    '^src/backends/open\\.ts$',
+    '^src/contract/',
+    '^src/telemetry/',
+  ],
+  '^src/main\\.ts$': ['^src/config\\.ts$', '^src/commands/', '^src/telemetry/'],
+};
+
+/** A driver is known to one place only. */
+const packages = {
+  undici: '^src/backends/rest/',
+  'node:sqlite': '^src/backends/builtin/sqlite\\.ts$',
+  'graphql-yoga': '^src/server/',
+  '@pothos/core': '^src/graphql/',
+  dataloader: '^src/graphql/',
+  kysely: '^src/backends/builtin/',
+  pino: '^src/telemetry/log\\.ts$',
+  commander: '^src/main\\.ts$',
+};
+
+export default {
+  forbidden: [
+    { name: 'no-circles', severity: 'error', from: { path: '^src' }, to: { circular: true } },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/(main|client)', orphan: true },
+      to: {},
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: { path: '^src' },
+      to: { couldNotResolve: true },
+    },
+    ...Object.entries(rooms).map(([room, allowed]) => ({
+      name: `imports-of-${room.replace(/[^a-z0-9/]/g, '').replace(/^src\//, '')}`,
+      severity: 'error',
+      from: { path: room },
+      to: { path: '^src/', pathNot: allowed },
+    })),
+    ...Object.entries(packages).map(([name, home]) => ({
+      name: `only-home-of-${name}`,
+      severity: 'error',
+      from: { path: '^src/', pathNot: home },
+      to: {
+        path: name.startsWith('node:') ? `^(node:)?${name.slice(5)}$` : `^node_modules/${name}/`,
+      },
+    })),
+  ],
+  options: {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node'] },
+  },
+};
