@@ -1,0 +1,29 @@
+import { UnauthenticatedError } from './error.ts';
+
+/** The API key of a request, and the `Authorization` header that carried it, verbatim. */
+export interface Credential {
+  readonly apiKey: string;
+  readonly authorization: string;
+}
+
+/** `Bearer` and a b64token (RFC 6750, section 2.1); the scheme is case-insensitive (RFC 9110). */
+const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+
+/**
+ * Reads the credential out of an `Authorization` header.
+ * @throws UnauthenticatedError when it is missing, malformed, or there were two of them.
+ */
+export function readBearer(authorization: string | null | undefined): Credential {
+  if (!authorization) {
+    throw new UnauthenticatedError(
+      'An API key is required: send the header "Authorization: Bearer <API key>".',
+    );
+  }
+  const apiKey = bearer.exec(authorization)?.[1];
+  if (apiKey === undefined) {
+    throw new UnauthenticatedError(
+      'The Authorization header is malformed: expected exactly one "Bearer <API key>" with the characters A-Z a-z 0-9 . _ ~ + / - =.',
+    );
+  }
+  return { apiKey, authorization };
+}

@@ -1,0 +1,21 @@
+import type { Int64 } from './records.ts';
+
+const minimum = -(2n ** 63n);
+const maximum = 2n ** 63n - 1n;
+const decimal = /^-?(?:0|[1-9][0-9]{0,18})$/;
+
+/**
+ * The canonical digits of a decimal string, a safe JSON number or a bigint; undefined for anything
+ * that is not an integer in -2^63 .. 2^63-1. Never rounds: an unsafe number is refused.
+ */
+export function parseInt64(value: unknown): Int64 | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
+  if (typeof value === 'bigint') return inRange(value) ? String(value) : undefined;
+  if (typeof value !== 'string' || !decimal.test(value)) return undefined;
+  if (value.length < 19) return value === '-0' ? '0' : value;
+  return inRange(BigInt(value)) ? value : undefined;
+}
+
+function inRange(value: bigint): boolean {
+  return value >= minimum && value <= maximum;
+}

@@ -1,0 +1,35 @@
+import type { Int64, Message, NewPet, Pet, PetStatus } from './records.ts';
+
+/** What every operation needs to know of the request that it serves. */
+export interface Call {
+  readonly apiKey: string;
+  /** The caller's `Authorization` header, verbatim. */
+  readonly authorization: string;
+  readonly requestId: string;
+  /** Aborted when the caller is gone. Ends reads; a write that was sent runs to its end. */
+  readonly signal?: AbortSignal;
+}
+
+/** The query of the list operation. Without a limit the service's default of 20 applies. */
+export interface ListPetsQuery {
+  readonly limit?: number;
+  readonly status?: PetStatus;
+}
+
+/**
+ * The REST contract as an interface: one method an operation. Every method rejects with
+ * `ErrorResponse` for an error status, `BackendTimeoutError`, `BackendUnavailableError` or
+ * `InvalidResponseError`; a wrong or revoked key is an `ErrorResponse` with status 401.
+ */
+export interface PetStore extends AsyncDisposable {
+  /** `GET /pets`: at most `limit` animals, of one status if asked for. */
+  listPets(call: Call, query: ListPetsQuery): Promise<readonly Pet[]>;
+  /** `POST /pets`: stores the animal durably before it resolves. */
+  createPet(call: Call, pet: NewPet): Promise<Pet>;
+  /** `GET /pets/{petId}`, deprecated; `ErrorResponse` 404 for an unknown animal. */
+  getPet(call: Call, petId: Int64): Promise<Pet>;
+  /** `GET /store/orders`: JSON of unpublished shape, as `parseJson` reads it. */
+  listOrders(call: Call): Promise<unknown>;
+  /** `POST /messages` of the quickstart. */
+  sendMessage(call: Call, message: string): Promise<Message>;
+}

@@ -1,0 +1,39 @@
+/** The body of a request is larger than the limit; what came after it was not read. */
+export class BodyTooLargeError extends Error {
+  override readonly name = 'BodyTooLargeError';
+  /** The limit in bytes. */
+  readonly limit: number;
+
+  constructor(limit: number) {
+    super(`The request body is too large: expected at most ${limit} bytes.`);
+    this.limit = limit;
+  }
+}
+
+/** The most that a request body may hold, in bytes. */
+export const maxBodyBytes = 256 * 1024;
+
+/**
+ * The body of a request as text, counted while it arrives.
+ * @throws BodyTooLargeError beyond `limit` bytes, whatever Content-Length said; TypeError when the
+ *   bytes are not UTF-8.
+ */
+export async function readText(request: Request, limit = maxBodyBytes): Promise<string> {
+  if (Number(request.headers.get('content-length')) > limit) throw new BodyTooLargeError(limit);
+  if (request.body === null) return '';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > limit) throw new BodyTooLargeError(limit);
+    chunks.push(chunk);
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, size));
+}
+
+/** Whether the request says that its body is `application/json`; a charset must be UTF-8. */
+export function hasJsonBody(request: Request): boolean {
+  return jsonType.test(request.headers.get('content-type') ?? '');
+}
+
+const jsonType = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?;?$/i;

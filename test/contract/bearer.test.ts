@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { readBearer } from '../../src/contract/bearer.ts';
+import { UnauthenticatedError } from '../../src/contract/error.ts';
+
+describe('readBearer', () => {
+  it.each([
+    ['Bearer demo-key', 'demo-key'],
+    ['bearer abc.DEF_1~+/==', 'abc.DEF_1~+/=='],
+    ['Bearer   spaced', 'spaced'],
+  ])('reads %j and keeps the header as it is', (authorization, apiKey) => {
+    expect(readBearer(authorization)).toEqual({ apiKey, authorization });
+  });
+
+  it.each([
+    null,
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    'Basic abc',
+    'demo-key',
+    'Bearer a b',
+    'Bearer é',
+    'Bearer a\tb',
+    'Bearer a, Bearer b',
+    'Bearer =a',
+    'Bearer a\r\nX: 1',
+    'XBearer a',
+  ])('refuses %j', (authorization) => {
+    expect(() => readBearer(authorization)).toThrow(UnauthenticatedError);
+  });
+
+  it('does not repeat a malformed key', () => {
+    expect(() => readBearer('Bearer sécret')).toThrow(/^(?!.*sécret)/);
+  });
+});

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJson, stringifyJson } from '../../src/contract/json.ts';
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+/** JSON texts that hold integers of any size, at any depth, beside everything else. */
+const jsonText = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    int64.map(String),
+    fc.constantFrom('null', 'true', 'false', '0.5', '-1.25'),
+    fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify(text)),
+    fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
+    fc
+      .uniqueArray(fc.tuple(fc.string().filter(notIndex), tie('value')), {
+        maxLength: 4,
+        selector: ([key]) => key,
+      })
+      .map((entries) => `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${v}`).join(',')}}`),
+  ),
+})).value;
+
+/** JavaScript moves keys that look like array indices to the front, and sets no `__proto__`. */
+function notIndex(key: string): boolean {
+  return !/^\d+$/.test(key) && key !== '__proto__';
+}
+
+describe('JSON', () => {
+  it('survives parse and stringify digit by digit', () => {
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        expect(stringifyJson(parseJson(text))).toBe(text);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each([
+    '9223372036854775807',
+    '-9223372036854775808',
+    '9007199254740993',
+    '10000000000000000',
+    '123456789012345678901234567890',
+    '0.12345678901234567890',
+    '1e400',
+  ])('keeps %s as it is written', (text) => {
+    expect(stringifyJson(parseJson(`{"a":[${text}]}`))).toBe(`{"a":[${text}]}`);
+  });
+
+  it('reads integers beyond 2^53 as bigints and all others as numbers', () => {
+    expect(parseJson('[9007199254740991,9007199254740992,-9007199254740993]')).toEqual([
+      9007199254740991,
+      9007199254740992n,
+      -9007199254740993n,
+    ]);
+  });
+
+  it('does not mistake digits in a string for a number', () => {
+    expect(parseJson('{"card":"12345678901234567890","n":1}')).toEqual({
+      card: '12345678901234567890',
+      n: 1,
+    });
+  });
+
+  it('throws a SyntaxError on what is not JSON', () => {
+    expect(() => parseJson('{')).toThrow(SyntaxError);
+    expect(() => parseJson('[1234567890123456789')).toThrow(SyntaxError);
+  });
+
+  it('throws on a value that has no JSON, instead of looping over it twice', () => {
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    expect(() => stringifyJson(circle)).toThrow(TypeError);
+  });
+});
