@@ -1,0 +1,224 @@
+/** Everything that the environment can set, checked and frozen. Times are in milliseconds. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly backend: BackendConfig;
+  readonly graphiql: boolean;
+  readonly introspection: boolean;
+  readonly corsOrigins: readonly string[];
+  readonly logLevel: (typeof logLevels)[number];
+  readonly shutdownGraceMs: number;
+}
+
+/** The REST service at two base addresses, or the built-in backend on a database. */
+export type BackendConfig =
+  | {
+      readonly kind: 'rest';
+      readonly environment: 'production' | 'staging';
+      readonly baseUrl: URL;
+      readonly messagesBaseUrl: URL | undefined;
+      readonly timeoutMs: number;
+    }
+  | {
+      readonly kind: 'builtin';
+      readonly databaseUrl: string;
+      /** Set for a demo: an empty database is filled, and this key is accepted. */
+      readonly demoKey: string | undefined;
+    };
+
+/** The environment holds values that can't be used; the message names all of them. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** One environment variable, as `--help` and the README describe it. */
+export interface Variable<T = unknown> {
+  /** The text that an unset or empty variable stands for; undefined means "unset". */
+  readonly fallback?: string;
+  readonly accepts: string;
+  readonly meaning: string;
+  /** The value, or undefined when the text is not acceptable. */
+  readonly parse: (text: string) => T | undefined;
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const onOff = oneOf('on', 'off');
+const baseUrl = {
+  accepts: 'an http or https address without credentials, query or fragment',
+  parse: parseBaseUrl,
+};
+
+/** Every variable that the gateway reads: the one source of `--help` and of the README's table. */
+export const variables = {
+  PORT: {
+    fallback: '4000',
+    ...wholeNumber(0, 65_535),
+    meaning: 'the port to listen on; 0 takes a free one',
+  },
+  HOST: {
+    fallback: '127.0.0.1',
+    accepts: 'a host name or an IP address',
+    meaning: 'the address to listen on',
+    parse: (text: string) => (/^[\w.:-]+$/.test(text) ? text : undefined),
+  },
+  PETSTORE_ENVIRONMENT: {
+    ...oneOf('production', 'staging'),
+    meaning: 'which REST address is used; production when an address is set',
+  },
+  PETSTORE_BASE_URL: {
+    ...baseUrl,
+    meaning: 'the production REST service, `/v1` included; without it the built-in backend serves',
+  },
+  PETSTORE_STAGING_BASE_URL: {
+    ...baseUrl,
+    meaning: 'the staging REST service, `/v1` included',
+  },
+  MESSAGES_BASE_URL: {
+    ...baseUrl,
+    meaning: 'where `POST /messages` lives; without it, `sendMessage` over REST answers an error',
+  },
+  DATABASE_URL: {
+    fallback: 'file:data/pet-store.db',
+    accepts: 'file:PATH or :memory:',
+    meaning: "the built-in backend's database",
+    parse: (text: string) => (/^(file:.+|:memory:)$/.test(text) ? text : undefined),
+  },
+  UPSTREAM_TIMEOUT_MS: {
+    fallback: '10000',
+    ...wholeNumber(1, 600_000),
+    meaning: 'the total time of one REST call, in milliseconds',
+  },
+  NODE_ENV: {
+    fallback: 'development',
+    ...oneOf('development', 'production', 'test'),
+    meaning: 'production turns off GraphiQL, introspection, demo data and the demo key',
+  },
+  GRAPHIQL: { ...onOff, meaning: 'serve GraphiQL at `/graphql`; off in production' },
+  INTROSPECTION: { ...onOff, meaning: 'answer introspection; off in production' },
+  CORS_ORIGINS: {
+    accepts: 'origins such as https://shop.example, separated by commas',
+    meaning: 'origins whose pages may call the gateway from a browser; none by default',
+    parse: parseOrigins,
+  },
+  LOG_LEVEL: { fallback: 'info', ...oneOf(...logLevels), meaning: 'the least level to log' },
+  SHUTDOWN_GRACE_MS: {
+    fallback: '10000',
+    ...wholeNumber(0, 600_000),
+    meaning: 'how long requests in flight may finish after SIGTERM, in milliseconds',
+  },
+} satisfies Record<string, Variable>;
+
+type Values = {
+  readonly [Name in keyof typeof variables]:
+    | Exclude<ReturnType<(typeof variables)[Name]['parse']>, undefined>
+    | ((typeof variables)[Name] extends { fallback: string } ? never : undefined);
+};
+
+/**
+ * Reads the configuration out of an environment such as `process.env`; empty counts as unset.
+ * @throws ConfigError that names every bad variable, what was found and what is accepted.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const values = readValues(env, problems);
+  const backend = readBackend(values, problems);
+  if (problems.length > 0 || backend === undefined) {
+    throw new ConfigError(
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems
+        .map((problem) => `  - ${problem}`)
+        .join('\n')}`,
+    );
+  }
+  const development = values.NODE_ENV !== 'production';
+  return Object.freeze({
+    host: values.HOST,
+    port: values.PORT,
+    backend: Object.freeze(backend),
+    graphiql: values.GRAPHIQL ? values.GRAPHIQL === 'on' : development,
+    introspection: values.INTROSPECTION ? values.INTROSPECTION === 'on' : development,
+    corsOrigins: values.CORS_ORIGINS ?? [],
+    logLevel: values.LOG_LEVEL,
+    shutdownGraceMs: values.SHUTDOWN_GRACE_MS,
+  });
+}
+
+function readValues(env: Readonly<Record<string, string | undefined>>, problems: string[]): Values {
+  const values: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries<Variable>(variables)) {
+    const text = env[name] || variable.fallback;
+    if (text === undefined) continue;
+    values[name] = variable.parse(text);
+    if (values[name] === undefined) {
+      problems.push(`${name}: expected ${variable.accepts}, found ${JSON.stringify(masked(text))}`);
+    }
+  }
+  return values as Values;
+}
+
+function readBackend(values: Values, problems: string[]): BackendConfig | undefined {
+  const { PETSTORE_BASE_URL: production, PETSTORE_STAGING_BASE_URL: staging } = values;
+  if (!production && !staging && !values.PETSTORE_ENVIRONMENT) {
+    const demo = values.NODE_ENV !== 'production' && isLoopback(values.HOST);
+    return {
+      kind: 'builtin',
+      databaseUrl: values.DATABASE_URL,
+      demoKey: demo ? 'demo-key' : undefined,
+    };
+  }
+  const environment = values.PETSTORE_ENVIRONMENT ?? 'production';
+  const variable = environment === 'staging' ? 'PETSTORE_STAGING_BASE_URL' : 'PETSTORE_BASE_URL';
+  const url = values[variable];
+  if (url === undefined) {
+    if (!problems.some((problem) => problem.startsWith(variable))) {
+      problems.push(
+        `${variable}: expected the address of the REST service, because PETSTORE_ENVIRONMENT is ${environment}; found nothing`,
+      );
+    }
+    return undefined;
+  }
+  return {
+    kind: 'rest',
+    environment,
+    baseUrl: url,
+    messagesBaseUrl: values.MESSAGES_BASE_URL,
+    timeoutMs: values.UPSTREAM_TIMEOUT_MS,
+  };
+}
+
+function oneOf<const T extends string>(...accepted: readonly T[]) {
+  return {
+    accepts: accepted.join(', ').replace(/, ([^,]*)$/, ' or $1'),
+    parse: (text: string): T | undefined => accepted.find((value) => value === text),
+  };
+}
+
+function wholeNumber(minimum: number, maximum: number) {
+  return {
+    accepts: `a whole number from ${minimum} to ${maximum}`,
+    parse(text: string): number | undefined {
+      const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= minimum && value <= maximum ? value : undefined;
+    },
+  };
+}
+
+function parseBaseUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  return url.username || url.password || /[?#]/.test(text) ? undefined : url;
+}
+
+function parseOrigins(text: string): readonly string[] | undefined {
+  const origins = text.split(',').map((origin) => origin.trim());
+  const valid = (origin: string) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin;
+  return origins.every(valid) ? origins : undefined;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** A rejected address may carry a password; it is not repeated. */
+function masked(text: string): string {
+  return text.replace(/\/\/.*@/, '//***@');
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, loadConfig } from '../src/config.ts';
+
+describe('loadConfig', () => {
+  it('serves the built-in backend with a demo when nothing is set', () => {
+    expect(loadConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 4000,
+      backend: { kind: 'builtin', databaseUrl: 'file:data/pet-store.db', demoKey: 'demo-key' },
+      graphiql: true,
+      introspection: true,
+      corsOrigins: [],
+      logLevel: 'info',
+      shutdownGraceMs: 10_000,
+    });
+  });
+
+  it.each([
+    { NODE_ENV: 'production' },
+    { HOST: '0.0.0.0' },
+    { HOST: 'gateway.example' },
+  ])('accepts no demo key with %j', (env) => {
+    expect(loadConfig(env).backend).toMatchObject({ kind: 'builtin', demoKey: undefined });
+  });
+
+  it('turns GraphiQL and introspection off in production, unless they are asked for', () => {
+    const production = { NODE_ENV: 'production' };
+    expect(loadConfig(production)).toMatchObject({ graphiql: false, introspection: false });
+    expect(loadConfig({ ...production, GRAPHIQL: 'on', INTROSPECTION: 'on' })).toMatchObject({
+      graphiql: true,
+      introspection: true,
+    });
+  });
+
+  it('uses the REST service of the environment that is named', () => {
+    const env = {
+      PETSTORE_BASE_URL: 'https://pets.example/v1',
+      PETSTORE_STAGING_BASE_URL: 'https://staging.pets.example/v1',
+      MESSAGES_BASE_URL: 'https://messages.example',
+    };
+    expect(loadConfig(env).backend).toEqual({
+      kind: 'rest',
+      environment: 'production',
+      baseUrl: new URL('https://pets.example/v1'),
+      messagesBaseUrl: new URL('https://messages.example'),
+      timeoutMs: 10_000,
+    });
+    expect(loadConfig({ ...env, PETSTORE_ENVIRONMENT: 'staging' }).backend).toMatchObject({
+      environment: 'staging',
+      baseUrl: new URL('https://staging.pets.example/v1'),
+    });
+  });
+
+  it.each([
+    [{ PETSTORE_ENVIRONMENT: 'staging' }, /PETSTORE_STAGING_BASE_URL: expected the address/],
+    [{ PETSTORE_ENVIRONMENT: 'production' }, /PETSTORE_BASE_URL: expected the address/],
+    [{ PETSTORE_STAGING_BASE_URL: 'https://a.example' }, /PETSTORE_BASE_URL: expected the address/],
+  ])('stops when %j names an environment without its address', (env, message) => {
+    expect(() => loadConfig(env)).toThrow(message);
+  });
+
+  it('takes an empty variable for an unset one', () => {
+    expect(loadConfig({ PORT: '', PETSTORE_BASE_URL: '', NODE_ENV: '' })).toEqual(loadConfig({}));
+  });
+
+  it('names every bad variable, what was found and what is accepted, in one message', () => {
+    const load = () =>
+      loadConfig({ PORT: '99999', NODE_ENV: 'prod', CORS_ORIGINS: 'https://a.example/,b' });
+    expect(load).toThrow(ConfigError);
+    expect(load).toThrowErrorMatchingInlineSnapshot(`
+      [ConfigError: The configuration has 3 problems:
+        - PORT: expected a whole number from 0 to 65535, found "99999"
+        - NODE_ENV: expected development, production or test, found "prod"
+        - CORS_ORIGINS: expected origins such as https://shop.example, separated by commas, found "https://a.example/,b"]
+    `);
+  });
+
+  it.each([
+    'ftp://x.example',
+    'x.example',
+    'https://u:p@x.example',
+    'https://x.example?a',
+    '/v1',
+  ])('refuses %s as an address', (address) => {
+    expect(() => loadConfig({ PETSTORE_BASE_URL: address })).toThrow(/PETSTORE_BASE_URL: exp/);
+  });
+
+  it('does not repeat a password', () => {
+    expect(() => loadConfig({ PETSTORE_BASE_URL: 'https://u:hunt/er2@x.example' })).toThrow(
+      /^(?!.*er2)/s,
+    );
+  });
+
+  it('is frozen', () => {
+    expect(Object.isFrozen(loadConfig({}))).toBe(true);
+  });
+});
