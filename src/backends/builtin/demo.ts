@@ -1,0 +1,39 @@
+import type { PetStatus } from '../../contract/records.ts';
+import type { Database } from './database.ts';
+
+const pets: readonly [name: string, categoryId: bigint, status: PetStatus | null][] = [
+  ['Biscuit', 1n, 'available'],
+  ['Marmalade', 2n, 'available'],
+  ['Captain Whiskers', 2n, 'pending'],
+  ['Pebble', 3n, 'sold'],
+  ['Juniper', 1n, 'available'],
+  ['Noodle', 4n, 'available'],
+  ['Sir Hops-a-Lot', 3n, 'pending'],
+  ['Waffles', 1n, 'sold'],
+  ['Olive', 5n, 'available'],
+  ['Professor Quill', 5n, 'available'],
+  ['Mochi', 2n, null],
+  // Beyond 2^53: a client that rounds shows itself here.
+  ['Tardigrade', 9_007_199_254_740_993n, 'available'],
+];
+
+const orders = [
+  '{"id":9007199254740993,"petId":4,"quantity":1,"shipDate":"2026-11-02T09:30:00Z","status":"delivered"}',
+  '{"id":9007199254740994,"petId":8,"quantity":1,"shipDate":"2026-11-18T14:00:00Z","status":"approved"}',
+];
+
+/** Fills an empty database with a dozen pets and two orders; leaves any other as it is. */
+export async function addDemoData(database: Database): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    const existing = await transaction.selectFrom('pets').select('id').limit(1).execute();
+    if (existing.length > 0) return;
+    await transaction
+      .insertInto('pets')
+      .values(pets.map(([name, category_id, status]) => ({ name, category_id, status })))
+      .execute();
+    await transaction
+      .insertInto('orders')
+      .values(orders.map((document) => ({ document })))
+      .execute();
+  });
+}

@@ -1,0 +1,72 @@
+import { decodeErrorBody } from '../../contract/decode.ts';
+import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
+import { parseJson } from '../../contract/json.ts';
+import type { RestResponse } from './transport.ts';
+
+/**
+ * The JSON of a 2xx answer, int64-exact.
+ * @throws ErrorResponse for every other status; InvalidResponseError for a body that is encoded,
+ *   not UTF-8, not JSON, or of another media type.
+ */
+export function readJson(response: RestResponse): unknown {
+  const { status } = response;
+  if (status < 200 || status > 299) throw readError(response);
+  return parseBody(response);
+}
+
+function parseBody({ headers, body }: RestResponse): unknown {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new InvalidResponseError('body: expected no encoding.');
+  const mediaType = headers['content-type'];
+  if (mediaType !== undefined && !isJson(String(mediaType))) {
+    throw new InvalidResponseError('body: expected application/json, received another type.');
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (cause) {
+    throw new InvalidResponseError('body: expected UTF-8, received other bytes.', { cause });
+  }
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw new InvalidResponseError('body: expected JSON, received other text.', { cause });
+  }
+}
+
+/** The status line decides; the body only adds to it, and a server error's body is not for clients. */
+function readError(response: RestResponse): ErrorResponse {
+  const { status, headers } = response;
+  const body = status >= 400 && status < 500 ? readErrorBody(response) : undefined;
+  const message = body?.message ?? `The pet store answered with HTTP status ${status}.`;
+  return new ErrorResponse(status, message, body, parseRetryAfter(headers['retry-after']));
+}
+
+function readErrorBody(response: RestResponse): ErrorBody | undefined {
+  try {
+    const json = parseBody(response);
+    return decodeErrorBody(json) ?? decodeProblem(json, response.status);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `application/problem+json` (RFC 9457) told in the words of an Error body. */
+function decodeProblem(json: unknown, status: number): ErrorBody | undefined {
+  const { title, detail, type } = (json ?? {}) as Record<string, unknown>;
+  const message = typeof detail === 'string' ? detail : title;
+  if (typeof message !== 'string') return undefined;
+  return { code: typeof type === 'string' ? type : 'about:blank', message, status };
+}
+
+/** Retry-After in seconds or as an HTTP date (RFC 9110, section 10.2.3), as milliseconds from now. */
+function parseRetryAfter(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  if (/^[0-9]{1,9}$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+function isJson(mediaType: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(mediaType);
+}
