@@ -1,0 +1,33 @@
+import {
+  BackendTimeoutError,
+  BackendUnavailableError,
+  type ErrorBody,
+  ErrorResponse,
+  InvalidInputError,
+  InvalidResponseError,
+  UnauthenticatedError,
+} from '../contract/error.ts';
+import { BodyTooLargeError } from '../http/body.ts';
+
+/**
+ * The Error body that answers an error. The contract names no codes; these are this service's own.
+ * Whatever is unforeseen becomes a 500 in general words.
+ */
+export function toErrorBody(error: unknown): ErrorBody {
+  if (error instanceof ErrorResponse && error.status >= 400 && error.status < 500) {
+    return error.body ?? { code: 'error', message: error.message, status: error.status };
+  }
+  if (error instanceof InvalidInputError) return body(400, 'invalid_value', error.message);
+  if (error instanceof UnauthenticatedError) return body(401, 'unauthenticated', error.message);
+  if (error instanceof BodyTooLargeError) return body(413, 'body_too_large', error.message);
+  if (error instanceof ErrorResponse || error instanceof InvalidResponseError) {
+    return body(502, 'bad_gateway', 'The service behind this one answered wrongly.');
+  }
+  if (error instanceof BackendUnavailableError) return body(503, 'unavailable', error.message);
+  if (error instanceof BackendTimeoutError) return body(504, 'timeout', error.message);
+  return body(500, 'internal_error', 'Something went wrong here. Try again later.');
+}
+
+function body(status: number, code: string, message: string): ErrorBody {
+  return { code, message, status };
+}
