@@ -1,0 +1,74 @@
+import type { BackendOptions } from '../backends/open.ts';
+import { openPetStore } from '../backends/open.ts';
+import { createGateway } from '../server/gateway.ts';
+import { type ListenOptions, listen } from '../server/listen.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/** What the gateway serves and where. */
+export interface ServeOptions extends ListenOptions {
+  readonly backend: BackendOptions;
+  readonly graphiql: boolean;
+  readonly introspection: boolean;
+  readonly corsOrigins: readonly string[];
+  /** How long requests in flight may finish after `stop`, in milliseconds. */
+  readonly shutdownGraceMs: number;
+}
+
+/** A running gateway. */
+export interface Service {
+  /** The base address, such as `http://127.0.0.1:4000`. */
+  readonly url: string;
+  /** What a person at a terminal wants to see first. */
+  readonly banner: string;
+  /** Stops accepting, finishes what is in flight, then closes the backend. */
+  stop(): Promise<void>;
+}
+
+/** Opens the backend and serves it. @throws when the backend or the address can't be had. */
+export async function serve(options: ServeOptions, log: Log): Promise<Service> {
+  const { backend } = options;
+  const petStore = await openPetStore(backend);
+  let ready = true;
+  try {
+    const gateway = createGateway({
+      ...options,
+      petStore,
+      log,
+      v1: backend.kind === 'builtin',
+      demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
+      isReady: () => ready,
+    });
+    const listener = await listen(gateway, options);
+    return {
+      url: listener.url,
+      banner: banner(listener.url, options),
+      async stop() {
+        ready = false;
+        await listener.close(options.shutdownGraceMs);
+        await petStore[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await petStore[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function banner(url: string, { backend, graphiql }: ServeOptions): string {
+  const demoKey = backend.kind === 'builtin' && backend.demoKey;
+  const lines = [
+    ['Backend', describe(backend)],
+    ['GraphQL', `${url}/graphql${graphiql ? ' (GraphiQL in a browser)' : ''}`],
+    ...(backend.kind === 'builtin' ? [['REST', `${url}/v1`]] : []),
+    ...(demoKey ? [['API key', `${demoKey} (this is a demo; production has none)`]] : []),
+  ];
+  return ['Pet Store gateway', ...lines.map(([name = '', text]) => `  ${name.padEnd(9)}${text}`)]
+    .join('\n')
+    .concat('\n');
+}
+
+function describe(backend: BackendOptions): string {
+  return backend.kind === 'rest'
+    ? `REST service at ${backend.baseUrl.href}`
+    : `built-in, ${backend.databaseUrl}${backend.demoKey ? ', with demo data' : ''}`;
+}

@@ -1,0 +1,77 @@
+import DataLoader from 'dataloader';
+import { readBearer } from '../contract/bearer.ts';
+import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
+import type { Int64, Pet } from '../contract/records.ts';
+
+/** What a GraphQL request brings along, and where its calls go. */
+export interface ContextOptions {
+  readonly petStore: PetStore;
+  /** The `Authorization` header as it arrived. */
+  readonly authorization: string | null;
+  readonly requestId: string;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What the resolvers of one GraphQL request work with. Within it, equal reads reach the backend
+ * once; nothing is shared with another request.
+ */
+export interface GatewayContext {
+  readonly petStore: PetStore;
+  /**
+   * What a call to the backend needs. Only a field that calls the backend asks for it, so that
+   * introspection works without a key.
+   * @throws UnauthenticatedError when the request has no usable API key.
+   */
+  readonly call: () => Call;
+  /** `GET /pets`, once for each pair of limit and status. */
+  readonly pets: Reads<ListPetsQuery, readonly Pet[]>;
+  /** `GET /pets/{petId}`, once for each id. */
+  readonly pet: Reads<Int64, Pet>;
+  /** `GET /store/orders`, once. */
+  readonly orders: Reads<'all', unknown>;
+}
+
+type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
+
+/** The context of one request. The credential is read when a field first needs it. */
+export function createContext(options: ContextOptions): GatewayContext {
+  const { petStore, authorization, requestId, signal } = options;
+  let made: Call | undefined;
+  const call = (): Call => {
+    made ??= { ...readBearer(authorization), requestId, signal };
+    return made;
+  };
+  return {
+    petStore,
+    call,
+    pets: loadEach(
+      async (query) => petStore.listPets(call(), query),
+      ({ limit, status }) => `${limit} ${status}`,
+    ),
+    pet: loadEach(
+      async (petId) => petStore.getPet(call(), petId),
+      (petId) => petId,
+    ),
+    orders: loadEach(
+      async () => petStore.listOrders(call()),
+      (key) => key,
+    ),
+  };
+}
+
+/** A loader for a service without bulk reads: one call for each different key, side by side. */
+function loadEach<Key, Value>(
+  load: (key: Key) => Promise<Value>,
+  cacheKeyFn: (key: Key) => string,
+): Reads<Key, Value> {
+  return new DataLoader<Key, Value, string>(
+    (keys) => Promise.all(keys.map((key) => load(key).catch(toError))),
+    { cacheKeyFn },
+  );
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('Thrown without an Error', { cause: error });
+}

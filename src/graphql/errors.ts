@@ -1,0 +1,126 @@
+import { GraphQLError, isValueNode } from 'graphql';
+import {
+  BackendTimeoutError,
+  BackendUnavailableError,
+  ErrorResponse,
+  InvalidInputError,
+  InvalidResponseError,
+  UnauthenticatedError,
+} from '../contract/error.ts';
+
+/** The codes of a field's errors. */
+export type FieldErrorCode =
+  | 'BAD_USER_INPUT'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'CONFLICT'
+  | 'RATE_LIMITED'
+  | 'UPSTREAM_ERROR'
+  | 'UPSTREAM_TIMEOUT'
+  | 'UPSTREAM_UNAVAILABLE'
+  | 'UPSTREAM_INVALID_RESPONSE'
+  | 'INTERNAL_SERVER_ERROR';
+
+const codeOfStatus: Readonly<Record<number, FieldErrorCode>> = {
+  400: 'BAD_USER_INPUT',
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  409: 'CONFLICT',
+  422: 'BAD_USER_INPUT',
+  429: 'RATE_LIMITED',
+};
+
+/** What a client is told of an error whose words it may see. Any other is masked. */
+interface Told {
+  readonly message: string;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The typed form of an error, as clients see it: message, path and locations kept, `extensions` by
+ * the table of the README. An error that nobody foresaw is masked, and `onUnexpected` is told.
+ */
+export function typedError(
+  error: GraphQLError,
+  requestId: string,
+  onUnexpected: (error: unknown) => void,
+): GraphQLError {
+  const told = tell(error) ?? mask(error, onUnexpected);
+  return new GraphQLError(told.message, {
+    nodes: error.nodes,
+    source: error.source,
+    positions: error.positions,
+    path: error.path,
+    extensions: { ...told.extensions, requestId },
+  });
+}
+
+function tell(error: GraphQLError): Told | undefined {
+  const cause = rootCause(error);
+  if (!(cause instanceof GraphQLError)) return tellContractError(cause);
+  // Errors of the request itself: syntax, validation, variables. Those of a field have a path, and
+  // graphql-js raises them only where a resolver broke the schema.
+  if (error.path !== undefined) return undefined;
+  const [node] = error.nodes ?? [];
+  const isAboutValue = error.extensions['code'] === undefined || (node && isValueNode(node));
+  return {
+    message: error.message,
+    extensions: { ...error.extensions, ...(isAboutValue && { code: 'BAD_USER_INPUT' }) },
+  };
+}
+
+function tellContractError(cause: unknown): Told | undefined {
+  if (cause instanceof ErrorResponse) {
+    const { status, body, retryAfterMs, message } = cause;
+    const code = codeOfStatus[status] ?? 'UPSTREAM_ERROR';
+    return {
+      message,
+      extensions: {
+        code,
+        status,
+        ...(body && { error: body }),
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      },
+    };
+  }
+  if (cause instanceof InvalidInputError) return told('BAD_USER_INPUT', cause);
+  if (cause instanceof UnauthenticatedError) return told('UNAUTHENTICATED', cause);
+  if (cause instanceof BackendTimeoutError) return told('UPSTREAM_TIMEOUT', cause);
+  if (cause instanceof InvalidResponseError) {
+    return {
+      message: `The pet store sent a response that breaks its contract. ${cause.message}`,
+      extensions: { code: 'UPSTREAM_INVALID_RESPONSE' },
+    };
+  }
+  if (cause instanceof BackendUnavailableError) {
+    const { message, retryAfterMs } = cause;
+    return {
+      message,
+      extensions: {
+        code: 'UPSTREAM_UNAVAILABLE',
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      },
+    };
+  }
+  return undefined;
+}
+
+function told(code: FieldErrorCode, { message }: Error): Told {
+  return { message, extensions: { code } };
+}
+
+function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Told {
+  onUnexpected(rootCause(error));
+  return {
+    message: 'Something went wrong in the gateway. Quote the requestId when you report it.',
+    extensions: { code: 'INTERNAL_SERVER_ERROR' },
+  };
+}
+
+function rootCause(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError
+    ? rootCause(error.originalError)
+    : error;
+}

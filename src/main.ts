@@ -1,0 +1,50 @@
+import { Command } from 'commander';
+import { serve } from './commands/serve.ts';
+import { ConfigError, loadConfig, type Variable, variables } from './config.ts';
+import { createLog } from './telemetry/log.ts';
+
+const program = new Command('petstore-gateway')
+  .description('A GraphQL gateway over the Pet Store REST contract.')
+  .showHelpAfterError()
+  .addHelpText('after', `\nEnvironment variables:\n${describeVariables()}`);
+
+program
+  .command('serve', { isDefault: true })
+  .description('serve GraphQL, and the REST interface with the built-in backend (the default)')
+  .action(async () => {
+    const config = loadConfig(process.env);
+    // The log has a stream of its own: the banner is for people, the log for programs.
+    const log = createLog(config.logLevel, process.stderr);
+    const service = await serve(config, log);
+    process.stdout.write(`${service.banner}\n`);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1));
+        service.stop().then(
+          () => process.exit(0),
+          (error: unknown) => fail(error),
+        );
+      });
+    }
+  });
+
+await program.parseAsync().catch(fail);
+
+function fail(error: unknown): void {
+  const expected = error instanceof ConfigError || isSystemError(error);
+  process.stderr.write(`${expected ? error.message : (error as Error).stack}\n`);
+  process.exit(1);
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
+}
+
+function describeVariables(): string {
+  return Object.entries<Variable>(variables)
+    .map(([name, { fallback, accepts, meaning }]) => {
+      const otherwise = fallback === undefined ? '' : ` [${fallback}]`;
+      return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n      accepts ${accepts}\n`;
+    })
+    .join('');
+}

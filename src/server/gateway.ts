@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { createYoga } from 'graphql-yoga';
+import type { PetStore } from '../contract/pet-store.ts';
+import { createContext, type GatewayContext } from '../graphql/context.ts';
+import { schema } from '../graphql/schema.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createV1 } from '../v1/routes.ts';
+import { graphiqlOptions, renderGraphiql } from './graphiql.ts';
+import { useExactJson } from './plugins/use-exact-json.ts';
+import { useNoIntrospection } from './plugins/use-no-introspection.ts';
+import { useTypedErrors } from './plugins/use-typed-errors.ts';
+
+/** What a gateway serves, and from where. */
+export interface GatewayOptions {
+  readonly petStore: PetStore;
+  readonly log: Log;
+  /** Serve GraphiQL to browsers at `/graphql`. */
+  readonly graphiql: boolean;
+  readonly introspection: boolean;
+  /** The origins whose pages may call the gateway from a browser. */
+  readonly corsOrigins: readonly string[];
+  /** Serve the store's REST interface too, at `/v1` and `/quickstart`. */
+  readonly v1: boolean;
+  /** The key that GraphiQL's headers pane starts with. */
+  readonly demoKey?: string | undefined;
+  /** Whether new requests are welcome; `/readyz` tells. */
+  readonly isReady?: () => boolean;
+}
+
+/** What Yoga and its plugins know of a request besides the request itself. */
+export interface ServerContext {
+  readonly requestId: string;
+}
+
+/** Answers requests to every address of the gateway. Never throws. */
+export type Gateway = (request: Request) => Promise<Response>;
+
+/** Builds the gateway: GraphQL, GraphiQL, health and, if asked for, the REST interface. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const reportError = (error: unknown, requestId: string) =>
+    options.log.error({ err: error, requestId }, 'unexpected error');
+  const yoga = openYoga(options, reportError);
+  const v1 = options.v1 && createV1({ petStore: options.petStore, reportError });
+  const isReady = options.isReady ?? (() => true);
+
+  const route = async (request: Request, requestId: string): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/graphql') return yoga.handleRequest(request, { requestId });
+    if (v1 && /^\/(?:v1|quickstart)\//.test(pathname)) return v1(request, requestId);
+    if (pathname === '/livez') return text(200, 'live');
+    if (pathname === '/readyz') return isReady() ? text(200, 'ready') : text(503, 'not ready');
+    if (pathname === '/') return redirect('/graphql');
+    return notFound();
+  };
+
+  return async (request) => {
+    const requestId = readRequestId(request);
+    const response = await route(request, requestId);
+    response.headers.set('x-request-id', requestId);
+    return response;
+  };
+}
+
+function openYoga(
+  options: GatewayOptions,
+  reportError: (error: unknown, requestId: string) => void,
+) {
+  const { petStore, corsOrigins } = options;
+  return createYoga<ServerContext, GatewayContext>({
+    schema,
+    context: ({ request, requestId }) =>
+      createContext({
+        petStore,
+        authorization: request.headers.get('authorization'),
+        requestId,
+        signal: request.signal,
+      }),
+    plugins: [
+      useExactJson(),
+      !options.introspection && useNoIntrospection(),
+      // Last, so that the errors of all the others pass through it.
+      useTypedErrors(reportError),
+    ],
+    graphiql: options.graphiql ? () => graphiqlOptions(options.demoKey) : false,
+    renderGraphiQL: renderGraphiql,
+    cors: corsOrigins.length > 0 && {
+      origin: [...corsOrigins],
+      credentials: false,
+      methods: ['GET', 'POST'],
+      allowedHeaders: ['authorization', 'content-type', 'x-request-id'],
+      exposedHeaders: ['x-request-id'],
+      maxAge: 3600,
+    },
+    // The plugins above do these jobs: errors are typed and logged once, bodies read and bounded.
+    maskedErrors: false,
+    logging: false,
+    multipart: false,
+    maxRequestBodySize: false,
+    landingPage: false,
+    // Yoga answers every URL that ends like this one; with a space in it, none does.
+    healthCheckEndpoint: ' ',
+  });
+}
+
+/** A request's own id if it is short and plain enough for logs and headers, else a new one. */
+function readRequestId(request: Request): string {
+  const given = request.headers.get('x-request-id');
+  return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+function text(status: number, body: string): Response {
+  return new Response(`${body}\n`, { status, headers: { 'content-type': 'text/plain' } });
+}
+
+function redirect(location: string): Response {
+  return new Response(null, { status: 302, headers: { location } });
+}
+
+function notFound(): Response {
+  const body = {
+    code: 'not_found',
+    message: 'There is nothing at this address. GraphQL is at /graphql.',
+    status: 404,
+  };
+  return new Response(JSON.stringify(body), {
+    status: 404,
+    headers: { 'content-type': 'application/json' },
+  });
+}

@@ -1,0 +1,35 @@
+import { GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { typedError } from '../../graphql/errors.ts';
+
+/**
+ * Gives every error of a result its typed form and the request's id. It is the last to touch a
+ * result, so nothing that nobody foresaw gets past it unmasked.
+ */
+export function useTypedErrors(
+  reportError: (error: unknown, requestId: string) => void,
+): Plugin<object, { readonly requestId: string }> {
+  return {
+    onResultProcess({ result, setResult, serverContext: { requestId } }) {
+      if (!isSingleResult(result) || result.errors === undefined) return;
+      // Yoga drops the errors of a cancelled operation; an answer without data must have one.
+      const errors =
+        result.errors.length === 0 && result.data === undefined
+          ? [new GraphQLError('Cancelled', { originalError: new Error('Cancelled') })]
+          : result.errors;
+      const typed = errors.map((error) =>
+        typedError(error, requestId, (cause) => reportError(cause, requestId)),
+      );
+      setResult({ ...result, errors: typed });
+    },
+  };
+}
+
+interface SingleResult {
+  readonly data?: unknown;
+  readonly errors?: readonly GraphQLError[];
+}
+
+function isSingleResult(result: unknown): result is SingleResult {
+  return typeof result === 'object' && result !== null && !(Symbol.asyncIterator in result);
+}
