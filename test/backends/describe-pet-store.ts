@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { ErrorResponse } from '../../src/contract/error.ts';
+import { stringifyJson } from '../../src/contract/json.ts';
+import type { PetStore } from '../../src/contract/pet-store.ts';
+import { callWith } from '../support/gateway.ts';
+
+/** A backend under test, with the demo data of the built-in one behind it. */
+export interface OpenedPetStore extends AsyncDisposable {
+  readonly petStore: PetStore;
+}
+
+/** The contract as tests: whatever calls itself a `PetStore` passes them all. */
+export function describePetStore(name: string, open: () => Promise<OpenedPetStore>): void {
+  describe(`${name} as a pet store`, () => {
+    it('lists animals in the order of their ids', async () => {
+      await using opened = await open();
+      const pets = await opened.petStore.listPets(callWith(), {});
+      expect(pets[0]).toEqual({ id: '1', name: 'Biscuit', categoryId: '1', status: 'available' });
+      const ids = pets.map(({ id }) => BigInt(id));
+      expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)));
+    });
+
+    it('returns at most 20 animals when no limit is given, and at most the limit otherwise', async () => {
+      await using opened = await open();
+      for (let index = 0; index < 20; index++) {
+        await opened.petStore.createPet(callWith(), { name: `pet ${index}`, categoryId: '1' });
+      }
+      const sizeOf = async (limit?: number) =>
+        (await opened.petStore.listPets(callWith(), limit === undefined ? {} : { limit })).length;
+      expect(await sizeOf()).toBe(20);
+      expect(await sizeOf(1)).toBe(1);
+      expect(await sizeOf(100)).toBe(32);
+    });
+
+    it.each(['available', 'pending', 'sold'] as const)('lists only %s animals', async (status) => {
+      await using opened = await open();
+      const pets = await opened.petStore.listPets(callWith(), { status });
+      expect(pets.length).toBeGreaterThan(0);
+      expect(new Set(pets.map((pet) => pet.status))).toEqual(new Set([status]));
+      const [first, ...rest] = await opened.petStore.listPets(callWith(), { status, limit: 1 });
+      expect([first, rest]).toEqual([pets[0], []]);
+    });
+
+    it.each([
+      { name: 'Rex', categoryId: '9223372036854775807', status: 'pending' },
+      { name: 'größer 🐕 "quoted" \\ </script>', categoryId: '-9223372036854775808' },
+      { name: '', categoryId: '0' },
+    ] as const)('adds $name and finds it again, digit for digit', async (pet) => {
+      await using opened = await open();
+      const added = await opened.petStore.createPet(callWith(), pet);
+      expect(added).toEqual({ ...pet, id: '13' });
+      expect(await opened.petStore.getPet(callWith(), added.id)).toEqual(added);
+      expect(await opened.petStore.listPets(callWith(), { limit: 100 })).toContainEqual(added);
+    });
+
+    it('gives every animal an id of its own, also when many are added at once', async () => {
+      await using opened = await open();
+      const added = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          opened.petStore.createPet(callWith(), { name: `pet ${index}`, categoryId: '1' }),
+        ),
+      );
+      expect(new Set(added.map(({ id }) => id)).size).toBe(50);
+    });
+
+    it.each([
+      '404404',
+      '9223372036854775807',
+      '-1',
+    ])('answers 404 for the animal %s', async (id) => {
+      await using opened = await open();
+      await expect(opened.petStore.getPet(callWith(), id)).rejects.toEqual(
+        ErrorResponse.of({
+          code: 'pet_not_found',
+          message: `There is no animal with the id ${id}.`,
+          status: 404,
+        }),
+      );
+    });
+
+    it('lists orders with all their digits', async () => {
+      await using opened = await open();
+      const orders = stringifyJson(await opened.petStore.listOrders(callWith()));
+      expect(orders).toMatch(/^\[\{"id":9007199254740993,/);
+    });
+
+    it('queues a message', async () => {
+      await using opened = await open();
+      const sent = await opened.petStore.sendMessage(callWith(), 'Hello');
+      expect(sent).toMatchObject({ message: 'Hello', status: 'queued' });
+      expect(sent.id).not.toBe('');
+      expect(Math.abs(Date.parse(sent.createdAt) - Date.now())).toBeLessThan(60_000);
+    });
+
+    it('refuses text that it could not store unchanged, and stores nothing', async () => {
+      await using opened = await open();
+      for (const name of ['a\0b', '\ud800']) {
+        await expect(
+          opened.petStore.createPet(callWith(), { name, categoryId: '1' }),
+        ).rejects.toMatchObject({ status: 400, body: { status: 400 } });
+      }
+      expect(await opened.petStore.listPets(callWith(), { limit: 100 })).toHaveLength(12);
+    });
+
+    it('answers 401 with an Error body for a wrong key, on every operation', async () => {
+      await using opened = await open();
+      const call = callWith('wrong-key');
+      const { petStore } = opened;
+      for (const operation of [
+        () => petStore.listPets(call, {}),
+        () => petStore.createPet(call, { name: 'a', categoryId: '1' }),
+        () => petStore.getPet(call, '1'),
+        () => petStore.listOrders(call),
+        () => petStore.sendMessage(call, 'Hello'),
+      ]) {
+        await expect(operation()).rejects.toMatchObject({ status: 401, body: { status: 401 } });
+      }
+      expect(await petStore.listPets(callWith(), { limit: 100 })).toHaveLength(12);
+    });
+  });
+}

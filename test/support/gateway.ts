@@ -1,0 +1,58 @@
+import { openPetStore } from '../../src/backends/open.ts';
+import type { Call, PetStore } from '../../src/contract/pet-store.ts';
+import { createGateway, type GatewayOptions } from '../../src/server/gateway.ts';
+import { listen } from '../../src/server/listen.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+
+/** The key that the built-in backend of the tests accepts. */
+export const apiKey = 'demo-key';
+
+/** The built-in backend in memory, with its demo data. */
+export function openBuiltin(databaseUrl = ':memory:'): Promise<PetStore> {
+  return openPetStore({ kind: 'builtin', databaseUrl, demoKey: apiKey });
+}
+
+/** What a call in a test carries. */
+export function callWith(key = apiKey, signal?: AbortSignal): Call {
+  return {
+    apiKey: key,
+    authorization: `Bearer ${key}`,
+    requestId: 'test',
+    ...(signal ? { signal } : {}),
+  };
+}
+
+/** A gateway to talk to through `fetch`, without a socket. Its log lines are kept. */
+export async function openGateway(options: Partial<GatewayOptions> = {}) {
+  const petStore = options.petStore ?? (await openBuiltin());
+  const logged: string[] = [];
+  const gateway = createGateway({
+    log: createLog('debug', { write: (line) => logged.push(line) }),
+    graphiql: false,
+    introspection: true,
+    corsOrigins: [],
+    v1: true,
+    ...options,
+    petStore,
+  });
+  return {
+    gateway,
+    petStore,
+    logged,
+    [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
+  };
+}
+
+/** The same gateway on a free port. */
+export async function startGateway(options: Partial<GatewayOptions> = {}) {
+  const opened = await openGateway(options);
+  const { url, close } = await listen(opened.gateway, { host: '127.0.0.1', port: 0 });
+  return {
+    ...opened,
+    url,
+    async [Symbol.asyncDispose]() {
+      await close(0);
+      await opened[Symbol.asyncDispose]();
+    },
+  };
+}
