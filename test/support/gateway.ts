@@ -50,6 +50,7 @@ export async function startGateway(options: Partial<GatewayOptions> = {}) {
   return {
     ...opened,
     url,
+    close,
     async [Symbol.asyncDispose]() {
       await close(0);
       await opened[Symbol.asyncDispose]();

@@ -77,5 +77,5 @@ function parseObject(name: string, text: string): Record<string, unknown> {
 }
 
 function badRequest(status: number, code: string, message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code, http: { status, spec: true } } });
+  return new GraphQLError(message, { extensions: { code, http: { status } } });
 }

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import {
+  BackendTimeoutError,
+  BackendUnavailableError,
+  ErrorResponse,
+  InvalidResponseError,
+} from '../../src/contract/error.ts';
+import { openBuiltin, openGateway } from '../support/gateway.ts';
+import { ask } from '../support/graphql.ts';
+
+/** What a client sees of `orders` when the backend throws this. */
+async function answerTo(thrown: unknown) {
+  const petStore = await openBuiltin();
+  await using opened = await openGateway({
+    petStore: {
+      ...petStore,
+      listOrders: async () => {
+        throw thrown;
+      },
+    },
+  });
+  const answer = await ask(opened.gateway, '{ pets(limit: 1) { id } orders }');
+  return { ...answer, logged: opened.logged };
+}
+
+const refused = (status: number) =>
+  ErrorResponse.of({ code: 'its_code', message: 'Its words.', status });
+
+describe('the errors of a field', () => {
+  it.each([
+    [400, 'BAD_USER_INPUT'],
+    [422, 'BAD_USER_INPUT'],
+    [401, 'UNAUTHENTICATED'],
+    [403, 'FORBIDDEN'],
+    [404, 'NOT_FOUND'],
+    [409, 'CONFLICT'],
+    [429, 'RATE_LIMITED'],
+    [418, 'UPSTREAM_ERROR'],
+    [410, 'UPSTREAM_ERROR'],
+  ])('are typed by the REST status %i as %s, with the Error body', async (status, code) => {
+    const { errors, data, logged } = await answerTo(refused(status));
+    expect(data).toEqual({ pets: [{ id: '1' }], orders: null });
+    expect(errors).toEqual([
+      {
+        message: 'Its words.',
+        locations: [{ line: 1, column: 25 }],
+        path: ['orders'],
+        extensions: {
+          code,
+          status,
+          error: { code: 'its_code', message: 'Its words.', status },
+          requestId: expect.any(String),
+        },
+      },
+    ]);
+    expect(logged).toEqual([]);
+  });
+
+  it.each([301, 500, 502, 503, 999])('are UPSTREAM_ERROR for the status %i', async (status) => {
+    const { errors } = await answerTo(new ErrorResponse(status, `Status ${status}.`));
+    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_ERROR', status } }]);
+    expect(errors?.[0]?.extensions).not.toHaveProperty('error');
+  });
+
+  it('tell when a next try may do better', async () => {
+    const limited = await answerTo(new ErrorResponse(429, 'Slow down.', undefined, 7000));
+    expect(limited.errors).toMatchObject([
+      { extensions: { code: 'RATE_LIMITED', retryAfterMs: 7000 } },
+    ]);
+    const open = await answerTo(new BackendUnavailableError('Down.', { retryAfterMs: 500 }));
+    expect(open.errors).toMatchObject([
+      { extensions: { code: 'UPSTREAM_UNAVAILABLE', retryAfterMs: 500 } },
+    ]);
+  });
+
+  it.each([
+    [new BackendTimeoutError('Too late.'), 'UPSTREAM_TIMEOUT', 'Too late.'],
+    [new BackendUnavailableError('Down.'), 'UPSTREAM_UNAVAILABLE', 'Down.'],
+    [
+      new InvalidResponseError('body: expected JSON.'),
+      'UPSTREAM_INVALID_RESPONSE',
+      'The pet store sent a response that breaks its contract. body: expected JSON.',
+    ],
+  ])('are typed by the failure: %s', async (failure, code, message) => {
+    const { errors } = await answerTo(failure);
+    expect(errors).toMatchObject([{ message, path: ['orders'], extensions: { code } }]);
+    expect(errors?.[0]?.extensions).not.toHaveProperty('status');
+  });
+
+  it.each([
+    new TypeError('secret at /srv/app/index.js'),
+    new DOMException('secret', 'AbortError'),
+    new DOMException('secret', 'TimeoutError'),
+    'secret',
+    { message: 'secret' },
+    undefined,
+  ])('are masked and logged once when nobody foresaw them: %s', async (thrown) => {
+    const { errors, data, text, logged, headers } = await answerTo(thrown);
+    expect(text).not.toMatch(/secret|\.js|stack/);
+    expect(data).toEqual({ pets: [{ id: '1' }], orders: null });
+    expect(errors).toMatchObject([
+      {
+        message: 'Something went wrong in the gateway. Quote the requestId when you report it.',
+        path: ['orders'],
+        extensions: {
+          code: 'INTERNAL_SERVER_ERROR',
+          requestId: headers.get('x-request-id'),
+        },
+      },
+    ]);
+    expect(logged).toHaveLength(1);
+    expect(JSON.parse(logged[0] ?? '')).toMatchObject({
+      level: 'error',
+      requestId: headers.get('x-request-id'),
+    });
+  });
+
+  it('null one status that the contract does not know, and keep the rest of the list', async () => {
+    const petStore = await openBuiltin();
+    const status = new InvalidResponseError('[0].status: expected another.');
+    await using opened = await openGateway({
+      petStore: {
+        ...petStore,
+        listPets: async () => [
+          { id: '1', name: 'a', categoryId: '1', status },
+          { id: '2', name: 'b', categoryId: '1', status: 'sold' },
+        ],
+      },
+    });
+    const { data, errors } = await ask(opened.gateway, '{ pets { id status } }');
+    expect(data).toEqual({
+      pets: [
+        { id: '1', status: null },
+        { id: '2', status: 'sold' },
+      ],
+    });
+    expect(errors).toMatchObject([
+      { path: ['pets', 0, 'status'], extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } },
+    ]);
+  });
+});
+
+describe('the errors of a request', () => {
+  it.each([
+    ['{ pets { id }', 'GRAPHQL_PARSE_FAILED', /^Syntax Error/],
+    ['{ cats }', 'GRAPHQL_VALIDATION_FAILED', /^Cannot query field "cats"/],
+    ['query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE', /operation/],
+  ])('are typed too: %s', async (query, code, message) => {
+    await using opened = await openGateway();
+    const { errors, data, headers } = await ask(opened.gateway, query);
+    expect(data).toBeUndefined();
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringMatching(message),
+        extensions: { code, requestId: headers.get('x-request-id') },
+      },
+    ]);
+  });
+
+  it('take the request id of the client when it is well-formed', async () => {
+    await using opened = await openGateway();
+    const send = (id: string) => ask(opened.gateway, '{ nope }', {}, { 'x-request-id': id });
+    const given = await send('checkout-42.a:b');
+    expect(given.headers.get('x-request-id')).toBe('checkout-42.a:b');
+    expect(given.errors?.[0]?.extensions['requestId']).toBe('checkout-42.a:b');
+    const made = await send('<script>');
+    expect(made.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});

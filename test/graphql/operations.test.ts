@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AddPetDocument,
+  GetPetDocument,
+  ListOrdersDocument,
+  ListPetsDocument,
+  SendMessageDocument,
+  StorefrontDocument,
+} from '../support/documents/graphql.ts';
+import { openBuiltin, openGateway } from '../support/gateway.ts';
+import { ask } from '../support/graphql.ts';
+import { recording } from '../support/recording.ts';
+
+describe('the named operations', () => {
+  it('list animals', async () => {
+    await using opened = await openGateway();
+    const { data, errors } = await ask(opened.gateway, ListPetsDocument, { limit: 2 });
+    expect(errors).toBeUndefined();
+    expect(data?.pets).toEqual([
+      { id: '1', name: 'Biscuit', categoryId: '1', status: 'available' },
+      { id: '2', name: 'Marmalade', categoryId: '2', status: 'available' },
+    ]);
+  });
+
+  it('list the animals of one status', async () => {
+    await using opened = await openGateway();
+    const { data } = await ask(opened.gateway, ListPetsDocument, { limit: 100, status: 'sold' });
+    expect(data?.pets?.map(({ status }) => status)).toEqual(['sold', 'sold']);
+  });
+
+  it('add an animal and fetch it', async () => {
+    await using opened = await openGateway();
+    const added = await ask(opened.gateway, AddPetDocument, {
+      input: { name: 'Rex', categoryId: '9223372036854775807', status: 'pending' },
+    });
+    const rex = { id: '13', name: 'Rex', categoryId: '9223372036854775807', status: 'pending' };
+    expect(added.data?.addPet).toEqual(rex);
+    const got = await ask(opened.gateway, GetPetDocument, { id: '13' });
+    expect(got.data?.pet).toEqual(rex);
+  });
+
+  it('pass orders through with all their digits', async () => {
+    await using opened = await openGateway();
+    const { text } = await ask(opened.gateway, ListOrdersDocument);
+    expect(text).toContain('{"data":{"orders":[{"id":9007199254740993,"petId":4,');
+  });
+
+  it('send a message', async () => {
+    await using opened = await openGateway();
+    const { data } = await ask(opened.gateway, SendMessageDocument, { message: 'Hello' });
+    expect(data?.sendMessage).toMatchObject({ message: 'Hello', status: 'queued' });
+    expect(data?.sendMessage?.createdAt).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
+  });
+
+  it('combine calls', async () => {
+    await using opened = await openGateway();
+    const { data } = await ask(opened.gateway, StorefrontDocument, { limit: 1 });
+    expect(data).toMatchObject({
+      available: [{ name: 'Biscuit' }],
+      pending: [{ name: 'Captain Whiskers' }],
+      orders: [{}, {}],
+    });
+  });
+});
+
+describe('the calls that an operation makes', () => {
+  async function callsOf(query: string, variables?: Record<string, unknown>) {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using opened = await openGateway({ petStore });
+    const answer = await ask(opened.gateway, query, variables);
+    return { ...answer, calls };
+  }
+
+  it('are one for equal fields and one for each that differs', async () => {
+    const { calls, data } = await callsOf(
+      '{ a: pets(limit: 7) { id } b: pets(limit: 7) { name } c: pets(status: sold) { id } }',
+    );
+    expect(calls).toEqual(['listPets {"limit":7}', 'listPets {"limit":20,"status":"sold"}']);
+    expect(data).toMatchObject({ a: { length: 7 }, b: { length: 7 }, c: { length: 2 } });
+  });
+
+  it('are one for an animal and for the orders, however often they are asked for', async () => {
+    const { calls } = await callsOf(
+      '{ a: pet(id: 1) { id } b: pet(id: "1") { name } c: pet(id: 2) { id } d: orders e: orders }',
+    );
+    expect(calls).toEqual(['getPet "1"', 'getPet "2"', 'listOrders']);
+  });
+
+  it('use the default for a limit that is null or left out', async () => {
+    const query =
+      'query ($n: Int) { a: pets(limit: null) {id} b: pets {id} c: pets(limit: $n) {id} }';
+    expect((await callsOf(query)).calls).toEqual(['listPets {"limit":20}']);
+    expect((await callsOf(query, { n: null })).calls).toEqual(['listPets {"limit":20}']);
+  });
+
+  it('are one for each write, in the order of the document', async () => {
+    const { calls, data } = await callsOf(
+      `mutation {
+        a: addPet(input: { name: "x", categoryId: 1 }) { id }
+        b: addPet(input: { name: "x", categoryId: 1 }) { id }
+      }`,
+    );
+    expect(calls).toEqual(Array(2).fill('createPet {"name":"x","categoryId":"1"}'));
+    expect(data).toEqual({ a: { id: '13' }, b: { id: '14' } });
+  });
+
+  it.each([
+    ['{ pets(limit: 0) { id } }', {}, 'limit: expected an integer from 1 to 100, received 0.'],
+    ['{ pets(limit: 101) { id } }', {}, 'limit: expected an integer from 1 to 100, received 101.'],
+    ['{ pets(limit: -1) { id } }', {}, 'limit: expected an integer from 1 to 100, received -1.'],
+    ['{ pets(limit: "5") { id } }', {}, 'Int cannot represent non-integer value: "5"'],
+    ['{ pets(limit: 1.5) { id } }', {}, 'Int cannot represent non-integer value: 1.5'],
+    ['{ pets(status: lost) { id } }', {}, /^Value "lost" does not exist in "PetStatus" enum/],
+    ['{ pet(id: "abc") { id } }', {}, /^id: expected a whole number .* received "abc"\.$/],
+    ['{ pet(id: "1/../../store/orders") { id } }', {}, /received "1\/..\/..\/store\/orders"\.$/],
+    ['{ pet(id: "") { id } }', {}, /^id: expected a whole number .* received ""\.$/],
+    ['{ pet(id: 9223372036854775808) { id } }', {}, /received "9223372036854775808"\.$/],
+    ['{ pet(id: 1.5) { id } }', {}, 'ID cannot represent a non-string and non-integer value: 1.5'],
+    ['query ($id: ID!) { pet(id: $id) { id } }', { id: 1.5 }, /\$id.*1\.5/],
+    ['query ($id: ID!) { pet(id: $id) { id } }', { id: true }, /\$id.*true/],
+    ['query ($id: ID!) { pet(id: $id) { id } }', {}, /\$id.*required/],
+    [
+      'mutation { addPet(input: { name: "a", categoryId: "9223372036854775808" }) { id } }',
+      {},
+      /^categoryId: expected a whole number from -2\^63 to 2\^63-1, received "9223372036854775808"\.$/,
+    ],
+    [
+      'mutation ($i: AddPetInput!) { addPet(input: $i) { id } }',
+      { i: { name: 'a', categoryId: '1', status: 'lost' } },
+      /\$i.*lost/,
+    ],
+    ['mutation ($i: AddPetInput!) { addPet(input: $i) { id } }', { i: { name: 5 } }, /\$i/],
+  ])('are none when a value is refused: %s %j', async (query, variables, message) => {
+    const { calls, errors } = await callsOf(query, variables);
+    expect(calls).toEqual([]);
+    expect(errors?.[0]).toMatchObject({
+      message: message instanceof RegExp ? expect.stringMatching(message) : message,
+      extensions: { code: 'BAD_USER_INPUT', requestId: expect.any(String) },
+    });
+  });
+
+  it.each([
+    ['a string', '"9223372036854775807"'],
+    ['a number', '9223372036854775807'],
+    ['the least', '-9223372036854775808'],
+  ])('carry an id in variables digit by digit, as %s', async (_, id) => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using opened = await openGateway({ petStore });
+    const response = await opened.gateway(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
+        body: `{"query":"query ($id: ID!) { pet(id: $id) { id } }","variables":{"id":${id}}}`,
+      }),
+    );
+    expect(await response.json()).toMatchObject({
+      errors: [{ extensions: { code: 'NOT_FOUND' } }],
+    });
+    expect(calls).toEqual([`getPet "${id.replaceAll('"', '')}"`]);
+  });
+
+  it.each([
+    undefined,
+    '',
+    'Bearer',
+    'Basic abc',
+    'Bearer clé',
+    'Bearer a b',
+  ])('are none with the Authorization header %j', async (authorization) => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using opened = await openGateway({ petStore });
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    const { data, errors } = await ask(
+      opened.gateway,
+      '{ pets { id } orders pet(id: 1) { id } __typename }',
+      {},
+      headers,
+    );
+    expect(calls).toEqual([]);
+    expect(data).toEqual({ pets: null, orders: null, pet: null, __typename: 'Query' });
+    expect(errors?.map(({ path, extensions }) => [path, extensions['code']])).toEqual([
+      [['pets'], 'UNAUTHENTICATED'],
+      [['orders'], 'UNAUTHENTICATED'],
+      [['pet'], 'UNAUTHENTICATED'],
+    ]);
+  });
+});

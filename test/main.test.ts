@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AddPetDocument, ListPetsDocument } from './support/documents/graphql.ts';
+import { ask } from './support/graphql.ts';
+import { nodeStart, npmStart } from './support/process.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Sends to the running process what was addressed to the test gateway. */
+const over = (url: string) => async (request: Request) =>
+  fetch(url + new URL(request.url).pathname, {
+    method: request.method,
+    headers: request.headers,
+    body: await request.text(),
+  });
+
+describe('npm start', () => {
+  it('runs the main job on the embedded default, and on a second instance over REST', async () => {
+    await using first = await npmStart({ DATABASE_URL: `file:${folder}/main.db` });
+    const { data } = await ask(over(first.url), ListPetsDocument, { limit: 5 });
+    expect(data?.pets?.[0]).toMatchObject({ id: '1', name: 'Biscuit', categoryId: '1' });
+    const input = { name: 'Rex', categoryId: '9223372036854775807' };
+    const added = await ask(over(first.url), AddPetDocument, { input });
+    expect(added.data?.addPet).toMatchObject(input);
+
+    await using second = await npmStart({
+      PETSTORE_BASE_URL: `${first.url}/v1`,
+      MESSAGES_BASE_URL: `${first.url}/quickstart`,
+    });
+    expect(second.output.stdout).toContain(`REST service at ${first.url}/v1`);
+    const again = await ask(over(second.url), AddPetDocument, { input });
+    expect(again.data?.addPet).toMatchObject(input);
+    const { errors, data: partial } = await ask(
+      over(second.url),
+      '{ pets(limit: 1) { id } pet(id: "404404") { id } orders }',
+    );
+    expect(partial).toMatchObject({ pets: [{ id: '1' }], pet: null, orders: [{}, {}] });
+    expect(errors).toMatchObject([
+      { path: ['pet'], extensions: { code: 'NOT_FOUND', status: 404 } },
+    ]);
+  }, 30_000);
+
+  it('prints what serves, where, and the demo key, and nothing else', async () => {
+    await using started = await npmStart({ DATABASE_URL: ':memory:' });
+    expect(started.output.stdout.replaceAll(/:\d+/g, ':PORT')).toMatchInlineSnapshot(`
+      "Pet Store gateway
+        Backend  built-in, :memory:, with demo data
+        GraphQL  http://127.0.0.1:PORT/graphql (GraphiQL in a browser)
+        REST     http://127.0.0.1:PORT/v1
+        API key  demo-key (this is a demo; production has none)
+
+      "
+    `);
+    expect(started.output.stderr).toBe('');
+  }, 30_000);
+
+  it('ends on SIGTERM with status 0', async () => {
+    await using started = await nodeStart({ DATABASE_URL: ':memory:' });
+    started.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
+  }, 30_000);
+
+  it('stops before it listens when the configuration is bad, and names every variable', async () => {
+    await using started = await nodeStart({ PORT: 'http', NODE_ENV: 'prod' });
+    expect(await started.exited).toBe(1);
+    expect(started.output.stdout).toBe('');
+    expect(started.output.stderr).toMatch(/^The configuration has 2 problems:\n {2}- PORT/);
+    expect(started.output.stderr).not.toContain('.ts:');
+  }, 30_000);
+
+  it('says so when the port is taken', async () => {
+    await using first = await nodeStart({ DATABASE_URL: ':memory:' });
+    const { port } = new URL(first.url);
+    await using second = await nodeStart({ DATABASE_URL: ':memory:', PORT: port });
+    expect(await second.exited).toBe(1);
+    expect(second.output.stderr).toContain(`EADDRINUSE: address already in use 127.0.0.1:${port}`);
+  }, 30_000);
+
+  it('explains itself with --help', async () => {
+    const { stdout } = await promisify(execFile)('node', ['src/main.ts', '--help']);
+    for (const name of ['PORT', 'PETSTORE_BASE_URL', 'DATABASE_URL', 'SHUTDOWN_GRACE_MS']) {
+      expect(stdout).toContain(`  ${name}`);
+    }
+  });
+});

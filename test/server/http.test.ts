@@ -1,0 +1,332 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { auditServer, serverAudits } from 'graphql-http';
+import { describe, expect, it } from 'vitest';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { recording } from '../support/recording.ts';
+
+/** Sends bytes as they are and returns all that comes back until the connection ends. */
+async function sendRaw(url: string, request: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.end(request);
+  return text(socket);
+}
+
+function rawPost(body: string, headers: readonly string[]): string {
+  return [
+    'POST /graphql HTTP/1.1',
+    'Connection: close',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...headers,
+    '',
+    body,
+  ].join('\r\n');
+}
+
+describe('GraphQL over HTTP', () => {
+  it('passes every audit of graphql-http', async () => {
+    await using service = await startGateway();
+    const results = await auditServer({ url: `${service.url}/graphql` });
+    expect(results.length).toBe(serverAudits({ url: service.url }).length);
+    expect(results.length).toBeGreaterThan(60);
+    const failed = results.filter(({ status }) => status !== 'ok');
+    expect(failed.map(({ id, name, status }) => `${id} ${status}: ${name}`)).toEqual([]);
+  });
+
+  it('refuses bodies that any web page may send', async () => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using service = await startGateway({ petStore });
+    const query = 'mutation { addPet(input: { name: "x", categoryId: 1 }) { id } }';
+    const form = new FormData();
+    form.set('operations', JSON.stringify({ query }));
+    form.set('map', '{}');
+    for (const body of [new URLSearchParams({ query }), form, query]) {
+      const response = await fetch(`${service.url}/graphql`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer demo-key' },
+        body,
+      });
+      expect(response.status).toBe(415);
+      expect(await response.json()).toMatchObject({
+        errors: [{ extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }],
+      });
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    ['{', 'BAD_REQUEST'],
+    ['[]', 'BAD_REQUEST'],
+    ['null', 'BAD_REQUEST'],
+    ['{"query":5}', 'BAD_REQUEST'],
+    ['{"query":"{pets{id}}","variables":"x"}', 'BAD_REQUEST'],
+  ])('answers 400 to the body %s and does not quote it', async (body, code) => {
+    await using service = await startGateway();
+    const response = await fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json',
+      },
+      body,
+    });
+    expect(response.status).toBe(400);
+    const answer = await response.json();
+    expect(answer).toMatchObject({ errors: [{ extensions: { code } }] });
+    expect(answer.errors[0].extensions).not.toHaveProperty('originalError');
+  });
+
+  it('answers 413 to a body beyond 256 KiB, with and without a Content-Length', async () => {
+    await using service = await startGateway();
+    const body = JSON.stringify({
+      query: '{ pets { id } }',
+      extensions: { x: 'x'.repeat(262_144) },
+    });
+    for (const sent of [body, new Blob([body]).stream()]) {
+      const response = await fetch(`${service.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: sent,
+        duplex: 'half',
+      } as RequestInit);
+      expect(response.status).toBe(413);
+      expect(await response.json()).toMatchObject({
+        errors: [{ extensions: { code: 'BODY_TOO_LARGE' } }],
+      });
+    }
+  });
+
+  it('answers 400 to variables in a URL that are not JSON', async () => {
+    await using service = await startGateway();
+    const url = `${service.url}/graphql?query=%7B__typename%7D&variables=%7Bbad`;
+    const response = await fetch(url, { headers: { accept: 'application/graphql-response+json' } });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      errors: [{ message: 'variables: expected JSON, received other text.' }],
+    });
+  });
+
+  it('carries out no mutation from a GET', async () => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using service = await startGateway({ petStore });
+    const query = encodeURIComponent('mutation { sendMessage(message: "x") { id } }');
+    const response = await fetch(`${service.url}/graphql?query=${query}`, {
+      headers: { authorization: 'Bearer demo-key' },
+    });
+    expect(response.status).toBe(405);
+    expect(calls).toEqual([]);
+  });
+
+  it('takes two Authorization headers for a malformed one, and calls nothing', async () => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using service = await startGateway({ petStore });
+    const answer = await sendRaw(
+      service.url,
+      rawPost('{"query":"{ pets { id } }"}', [
+        'Host: localhost',
+        'Authorization: Bearer demo-key',
+        'Authorization: Bearer demo-key',
+      ]),
+    );
+    expect(answer).toContain('"code":"UNAUTHENTICATED"');
+    expect(answer).toContain('malformed');
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('the HTTP edge', () => {
+  it.each([
+    '[bad',
+    'a b',
+    'a/b',
+    'http://x',
+    'user@x',
+    'x:port',
+    '',
+  ])('answers 400 to the Host %j, without a stack', async (host) => {
+    await using service = await startGateway();
+    const answer = await sendRaw(
+      service.url,
+      rawPost('{"query":"{__typename}"}', [`Host: ${host}`]),
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).not.toMatch(/at .*\.[jt]s|node_modules/);
+  });
+
+  it.each([
+    'localhost',
+    'gateway.example:8080',
+    '127.0.0.1:4000',
+    '[::1]:4000',
+    'my_host',
+  ])('accepts the Host %s', async (host) => {
+    await using service = await startGateway();
+    const answer = await sendRaw(
+      service.url,
+      rawPost('{"query":"{__typename}"}', [`Host: ${host}`]),
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('leads from / to GraphQL, and knows exact paths only', async () => {
+    await using service = await startGateway();
+    const home = await fetch(service.url, { redirect: 'manual' });
+    expect([home.status, home.headers.get('location')]).toEqual([302, '/graphql']);
+    for (const path of ['/nope', '/graphql/', '/x/graphql', '/graphql/health', '/health']) {
+      const response = await fetch(service.url + path, { headers: { accept: 'text/html' } });
+      expect([path, response.status, await response.json()]).toMatchObject([
+        path,
+        404,
+        { code: 'not_found', status: 404 },
+      ]);
+    }
+    const query = await fetch(`${service.url}/graphql?query={__typename}&x=/health`);
+    expect(await query.text()).not.toBe('');
+  });
+
+  it.each([
+    'http://elsewhere.example/livez',
+    '*',
+  ])('answers the request target %s, and stays where it is', async (target) => {
+    await using service = await startGateway();
+    const answer = await sendRaw(
+      service.url,
+      `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 (?:200|302|404) /);
+  });
+
+  it('tells whether it is alive and ready', async () => {
+    let ready = true;
+    await using service = await startGateway({ isReady: () => ready });
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    ready = false;
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
+  });
+
+  it('allows cross-origin calls from the configured origins and from no other', async () => {
+    await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
+    const preflight = async (origin: string) => {
+      const { headers } = await fetch(`${service.url}/graphql`, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      });
+      return [
+        headers.get('access-control-allow-origin'),
+        headers.get('access-control-allow-credentials'),
+      ];
+    };
+    expect(await preflight('https://shop.example')).toEqual(['https://shop.example', null]);
+    const [allowed] = await preflight('https://evil.example');
+    expect(allowed).not.toBe('https://evil.example');
+    expect(allowed).not.toBe('*');
+  });
+
+  it('allows no cross-origin calls when none are configured', async () => {
+    await using service = await startGateway();
+    const response = await fetch(`${service.url}/graphql?query={__typename}`, {
+      headers: { origin: 'https://evil.example' },
+    });
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('lets a request in flight finish before it closes', async () => {
+    const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        async listOrders() {
+          enter();
+          await released;
+          return [];
+        },
+      },
+    });
+    const pending = fetch(`${service.url}/v1/store/orders`, {
+      headers: { authorization: 'Bearer demo-key' },
+    });
+    await entered;
+    const closed = service.close(10_000);
+    await expect(fetch(`${service.url}/livez`)).rejects.toThrow();
+    release();
+    expect((await pending).status).toBe(200);
+    await closed;
+  });
+
+  it('cuts off what does not finish within the grace', async () => {
+    const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listOrders() {
+          enter();
+          return new Promise(() => {});
+        },
+      },
+    });
+    const pending = fetch(`${service.url}/v1/store/orders`, {
+      headers: { authorization: 'Bearer demo-key' },
+    });
+    const cut = expect(pending).rejects.toThrow();
+    await entered;
+    await service.close(10);
+    await cut;
+  });
+});
+
+describe('GraphiQL', () => {
+  const asBrowser = { headers: { accept: 'text/html' } };
+
+  it('comes with everything it loads, a tab an operation and the demo key', async () => {
+    await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
+    const response = await fetch(`${service.url}/graphql`, asBrowser);
+    expect(response.headers.get('content-type')).toMatch('text/html');
+    const page = await response.text();
+    expect(page).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//);
+    for (const name of [
+      'ListPets',
+      'Storefront',
+      'AddPet',
+      'GetPet',
+      'ListOrders',
+      'SendMessage',
+    ]) {
+      expect(page).toMatch(new RegExp(`(?:query|mutation) ${name}\\b`));
+    }
+    expect(page).toContain('Bearer demo-key');
+  });
+
+  it('is not there when it is turned off', async () => {
+    await using service = await startGateway({ graphiql: false });
+    const response = await fetch(`${service.url}/graphql`, asBrowser);
+    expect(response.headers.get('content-type') ?? '').not.toMatch('text/html');
+  });
+});
+
+describe('introspection', () => {
+  const ask = (url: string) =>
+    fetch(`${url}/graphql?query={__schema{queryType{name}}}`).then((response) => response.json());
+
+  it('needs no key', async () => {
+    await using service = await startGateway();
+    expect(await ask(service.url)).toEqual({
+      data: { __schema: { queryType: { name: 'Query' } } },
+    });
+  });
+
+  it('is refused when it is turned off', async () => {
+    await using service = await startGateway({ introspection: false });
+    expect(await ask(service.url)).toMatchObject({
+      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }, {}],
+    });
+  });
+});

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Runs `npm start` as a person would, with this environment and on a free port. */
+export function npmStart(env: Record<string, string>) {
+  return start('npm', ['start', '--silent'], env);
+}
+
+/** Runs the gateway as a container would: no npm between it and its signals. */
+export function nodeStart(env: Record<string, string>) {
+  return start(process.execPath, ['src/main.ts'], env);
+}
+
+async function start(command: string, args: readonly string[], env: Record<string, string>) {
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own: npm starts a shell that starts the gateway, and all of them must end.
+    detached: true,
+  });
+  const kill = (signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal);
+  const output = { stdout: '', stderr: '' };
+  const started = Promise.withResolvers<string>();
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    output.stdout += chunk;
+    const url = /GraphQL +(http:\S+)\/graphql/.exec(output.stdout)?.[1];
+    if (url !== undefined) started.resolve(url);
+  });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const url = await Promise.race([started.promise, exited.then(() => '')]);
+  return {
+    /** The address that the banner names; empty when the process ended without one. */
+    url,
+    output,
+    exited,
+    kill,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) kill('SIGKILL');
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { openBuiltin, openGateway } from '../support/gateway.ts';
+import { recording } from '../support/recording.ts';
+
+const authorization = 'Bearer demo-key';
+const json = 'application/json';
+
+interface Ask {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+}
+
+async function send(path: string, { method = 'GET', headers = { authorization }, body }: Ask = {}) {
+  const { petStore, calls } = recording(await openBuiltin());
+  await using opened = await openGateway({ petStore });
+  const response = await opened.gateway(
+    new Request(`http://gateway.test${path}`, { method, headers, ...(body && { body }) }),
+  );
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, calls };
+}
+
+const post = (path: string, body: string | Uint8Array<ArrayBuffer>, type: string | null = json) =>
+  send(path, {
+    method: 'POST',
+    headers: { authorization, ...(type === null ? {} : { 'content-type': type }) },
+    body,
+  });
+
+describe('the REST interface', () => {
+  it('lists animals', async () => {
+    const { status, headers, text } = await send('/v1/pets?limit=1&status=sold');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe(json);
+    expect(text).toBe('[{"id":4,"name":"Pebble","categoryId":3,"status":"sold"}]');
+  });
+
+  it('adds an animal, digit for digit, with and without a status', async () => {
+    const body = '{"name":"Rex","categoryId":9223372036854775807}';
+    const added = await post('/v1/pets', body, 'application/json; charset=utf-8');
+    expect(added.status).toBe(201);
+    expect(added.text).toBe('{"id":13,"name":"Rex","categoryId":9223372036854775807}');
+    const sold = await post('/v1/pets', '{"name":"Rex","categoryId":1,"status":"sold","id":99}');
+    expect(sold.text).toBe('{"id":13,"name":"Rex","categoryId":1,"status":"sold"}');
+  });
+
+  it('announces the end of the deprecated operation and its successor', async () => {
+    for (const path of ['/v1/pets/1', '/v1/pets/404404', '/v1/pets/abc']) {
+      const { headers } = await send(path);
+      expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+      expect(headers.get('link')).toBe('</v1/pets>; rel="successor-version"');
+    }
+    expect((await send('/v1/pets')).headers.get('sunset')).toBeNull();
+  });
+
+  it('lists orders, and queues a message', async () => {
+    const orders = await send('/v1/store/orders');
+    expect(orders.text).toMatch(/^\[\{"id":9007199254740993,/);
+    const sent = await post('/quickstart/messages', '{"message":"Hello"}');
+    expect(sent.status).toBe(200);
+    expect(JSON.parse(sent.text)).toEqual({
+      id: expect.any(String),
+      message: 'Hello',
+      status: 'queued',
+      createdAt: expect.stringMatching(/Z$/),
+    });
+  });
+
+  it('answers HEAD like GET', async () => {
+    expect((await send('/v1/pets', { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it.each([
+    ['/v1/pets?limit=0', 'limit: expected an integer from 1 to 100, received "0".'],
+    ['/v1/pets?limit=101', 'limit: expected an integer from 1 to 100, received "101".'],
+    ['/v1/pets?limit=', 'limit: expected an integer from 1 to 100, received "".'],
+    ['/v1/pets?limit=1e1', 'limit: expected an integer from 1 to 100, received "1e1".'],
+    ['/v1/pets?limit=%2B5', 'limit: expected an integer from 1 to 100, received "+5".'],
+    ['/v1/pets?limit=1&limit=2', 'limit: expected it once, received it 2 times.'],
+    ['/v1/pets?status=lost', 'status: expected one of available, pending, sold, received "lost".'],
+    ['/v1/pets?status=', 'status: expected one of available, pending, sold, received "".'],
+    ['/v1/pets/abc', 'petId: expected an int64, received "abc".'],
+    ['/v1/pets/9223372036854775808', 'petId: expected an int64, received "9223372036854775808".'],
+    ['/v1/pets/1%2F2', 'petId: expected an int64, received "1%2F2".'],
+  ])('answers 400 to %s and asks no backend', async (path, message) => {
+    const { status, text, calls } = await send(path);
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toEqual({ code: 'invalid_value', message, status: 400 });
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    ['/v1/pets', '', json],
+    ['/v1/pets', '{"name":"Rex"}', json],
+    ['/v1/pets', '{"name":"Rex","categoryId":"1"}', json],
+    ['/v1/pets', '{"name":"Rex","categoryId":1.5}', json],
+    ['/v1/pets', '{"name":"Rex","categoryId":1,"status":"lost"}', json],
+    ['/v1/pets', '{"name":"Rex","categoryId":1', json],
+    ['/v1/pets', new Uint8Array([0x22, 0xff, 0x22]), json],
+    ['/v1/pets', '[]', json],
+    ['/v1/pets', '{"name":"Rex","categoryId":1}', null],
+    ['/v1/pets', '{"name":"Rex","categoryId":1}', 'text/plain'],
+    ['/v1/pets', '{"name":"Rex","categoryId":1}', 'application/json; charset=latin1'],
+    ['/quickstart/messages', '{}', json],
+    ['/quickstart/messages', '{"message":5}', json],
+    ['/quickstart/messages', '{"message":"Hello"}', null],
+  ])('answers 400 to POST %s %s %s and asks no backend', async (path, body, type) => {
+    const { status, text, calls } = await post(path, body || ' ', type);
+    expect([status, JSON.parse(text)]).toEqual([
+      400,
+      { code: 'invalid_value', message: expect.any(String), status: 400 },
+    ]);
+    expect(calls).toEqual([]);
+  });
+
+  it('answers 413 to a body beyond 256 KiB, counted while it arrives', async () => {
+    const { status, text, calls } = await post('/v1/pets', `{"name":"${'x'.repeat(262_144)}"}`);
+    expect([status, JSON.parse(text)]).toEqual([
+      413,
+      {
+        code: 'body_too_large',
+        message: 'The request body is too large: expected at most 262144 bytes.',
+        status: 413,
+      },
+    ]);
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    ['/v1/pets', {}],
+    ['/v1/pets/1', {}],
+    ['/v1/store/orders', {}],
+    ['/v1/pets', { authorization: 'Basic abc' }],
+    ['/v1/pets', { authorization: 'Bearer wrong-key' }],
+    ['/v1/store/orders', { authorization: 'Bearer wrong-key' }],
+  ])('answers 401 to %s with the headers %j', async (path, headers) => {
+    const { status, text, headers: answered } = await send(path, { headers });
+    expect([status, JSON.parse(text).status]).toEqual([401, 401]);
+    expect(answered.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('answers 404 to an unknown animal and to an unknown address', async () => {
+    const animal = await send('/v1/pets/404404');
+    expect(JSON.parse(animal.text)).toMatchObject({ code: 'pet_not_found', status: 404 });
+    for (const path of [
+      '/v1/',
+      '/v1/pets/',
+      '/v1/pets/1/2',
+      '/v1/cats',
+      '/quickstart/',
+      '/v2/pets',
+    ]) {
+      const { status, text } = await send(path);
+      expect([status, JSON.parse(text)]).toMatchObject([404, { code: 'not_found', status: 404 }]);
+    }
+  });
+
+  it.each([
+    ['/v1/pets', 'DELETE', 'GET, HEAD, POST'],
+    ['/v1/pets/1', 'PUT', 'GET, HEAD'],
+    ['/v1/store/orders', 'POST', 'GET, HEAD'],
+    ['/quickstart/messages', 'GET', 'POST'],
+    ['/v1/pets', 'OPTIONS', 'GET, HEAD, POST'],
+  ])('answers 405 to %s with %s, and says what it allows', async (path, method, allow) => {
+    const { status, text, headers } = await send(path, { method });
+    expect([status, JSON.parse(text).status, headers.get('allow')]).toEqual([405, 405, allow]);
+  });
+
+  it('serves its description as JSON, with itself as the first server', async () => {
+    const { status, text } = await send('/v1/openapi.json', { headers: {} });
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({
+      openapi: '3.0.3',
+      info: { version: '1.0.0' },
+      servers: [{ url: '/v1' }, { url: '{base_url}' }, { url: '{staging_base_url}' }],
+      paths: {
+        '/pets': { get: { operationId: 'listPets' }, post: { operationId: 'createPet' } },
+        '/pets/{petId}': { get: { operationId: 'getPet', deprecated: true } },
+        '/store/orders': { get: {} },
+        '/messages': { servers: [{ url: '/quickstart' }, {}] },
+      },
+      components: { securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } } },
+    });
+  });
+
+  it('answers 500 in general words to what nobody foresaw, and logs it', async () => {
+    const petStore = await openBuiltin();
+    await using opened = await openGateway({
+      petStore: { ...petStore, listOrders: () => Promise.reject(new Error('secret')) },
+    });
+    const response = await opened.gateway(
+      new Request('http://gateway.test/v1/store/orders', { headers: { authorization } }),
+    );
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('secret');
+    expect(opened.logged).toHaveLength(1);
+  });
+
+  it('is not there when another backend serves', async () => {
+    await using opened = await openGateway({ v1: false });
+    const response = await opened.gateway(new Request('http://gateway.test/v1/pets'));
+    expect(response.status).toBe(404);
+  });
+});
