@@ -1,4 +1,5 @@
 import type { PetStore } from '../contract/pet-store.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
 
@@ -8,10 +9,10 @@ export type BackendOptions =
   | ({ readonly kind: 'rest' } & RestPetStoreOptions);
 
 /** Opens the backend; only its own modules are loaded. The only place that knows every backend. */
-export async function openPetStore(options: BackendOptions): Promise<PetStore> {
+export async function openPetStore(options: BackendOptions, log: Log): Promise<PetStore> {
   if (options.kind === 'rest') {
     const { openRestPetStore } = await import('./rest/pet-store.ts');
-    return openRestPetStore(options);
+    return openRestPetStore(options, log);
   }
   const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
   return openBuiltinPetStore(options);

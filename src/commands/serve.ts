@@ -27,7 +27,7 @@ export interface Service {
 /** Opens the backend and serves it. @throws when the backend or the address can't be had. */
 export async function serve(options: ServeOptions, log: Log): Promise<Service> {
   const { backend } = options;
-  const petStore = await openPetStore(backend);
+  const petStore = await openPetStore(backend, log);
   let ready = true;
   try {
     const gateway = createGateway({

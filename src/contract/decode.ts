@@ -1,7 +1,7 @@
 import type { ErrorBody } from './error.ts';
 import { InvalidInputError, InvalidResponseError } from './error.ts';
 import { parseInt64 } from './int64.ts';
-import { stringifyJson } from './json.ts';
+import { isNestedBeyond, stringifyJson } from './json.ts';
 import {
   type Int64,
   type Message,
@@ -78,6 +78,14 @@ export function decodePet(json: unknown, index?: number): Pet {
   if (isPetStatus(status)) return { id, name, categoryId, status };
   return { id, name, categoryId, status: broken(`${at}status`, oneStatus, status) };
 }
+
+/** The answer of `GET /store/orders`: anything that can be written again. @throws InvalidResponseError */
+export function decodeOrders(json: unknown): unknown {
+  if (!isNestedBeyond(maxOrdersDepth, json)) return json;
+  throw new InvalidResponseError(`body: expected at most ${maxOrdersDepth} levels of nesting.`);
+}
+
+const maxOrdersDepth = 500;
 
 /** The answer of `POST /messages`. @throws InvalidResponseError naming the broken field. */
 export function decodeMessage(json: unknown): Message {

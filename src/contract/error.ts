@@ -14,17 +14,24 @@ export class ErrorResponse extends Error {
   readonly body: ErrorBody | undefined;
   /** How long the backend asked to be left alone, in milliseconds (Retry-After, RFC 9110). */
   readonly retryAfterMs: number | undefined;
+  /** The Error body of a server error: for the log, not for clients. */
+  readonly hidden: ErrorBody | undefined;
 
-  constructor(status: number, message: string, body?: ErrorBody, retryAfterMs?: number) {
+  constructor(
+    status: number,
+    message: string,
+    more: Partial<Pick<ErrorResponse, 'body' | 'retryAfterMs' | 'hidden'>> = {},
+  ) {
     super(message);
     this.status = status;
-    this.body = body;
-    this.retryAfterMs = retryAfterMs;
+    this.body = more.body;
+    this.retryAfterMs = more.retryAfterMs;
+    this.hidden = more.hidden;
   }
 
   /** The error response that consists of exactly this body. */
   static of(body: ErrorBody): ErrorResponse {
-    return new ErrorResponse(body.status, body.message, body);
+    return new ErrorResponse(body.status, body.message, { body });
   }
 }
 

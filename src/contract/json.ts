@@ -32,6 +32,13 @@ function keepDigits(_key: string, value: unknown, { source }: { readonly source?
   return String(value) === source ? value : JSON.rawJSON(source);
 }
 
+/** Whether arrays and objects are nested beyond `depth`; to write such a value overflows the stack. */
+export function isNestedBeyond(depth: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
+  return Object.values(value).some((item) => isNestedBeyond(depth - 1, item));
+}
+
 /** Writes what `parseJson` read, digit for digit: bigints as integers, RawJson as its text. */
 export function stringifyJson(value: unknown): string {
   try {

@@ -114,7 +114,7 @@ class MethodNotAllowed extends ErrorResponse {
   readonly allow: string;
 
   constructor(allow: string, message: string) {
-    super(405, message, { code: 'method_not_allowed', message, status: 405 });
+    super(405, message, { body: { code: 'method_not_allowed', message, status: 405 } });
     this.allow = allow;
   }
 }

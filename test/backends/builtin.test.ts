@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
 import { callWith, openBuiltin } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -51,11 +52,10 @@ describe('the built-in backend on a file', () => {
     const databaseUrl = `file:${folder}/demo.db`;
     await using demo = await openBuiltin(databaseUrl);
     expect(await demo.listPets(callWith(), {})).toHaveLength(12);
-    await using production = await openPetStore({
-      kind: 'builtin',
-      databaseUrl,
-      demoKey: undefined,
-    });
+    await using production = await openPetStore(
+      { kind: 'builtin', databaseUrl, demoKey: undefined },
+      quiet,
+    );
     await expect(production.listPets(callWith(), {})).rejects.toMatchObject({ status: 401 });
   });
 

@@ -8,6 +8,7 @@ import {
   InvalidResponseError,
 } from '../../src/contract/error.ts';
 import { callWith } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
 
 async function startRest(
@@ -15,11 +16,14 @@ async function startRest(
   { path = '/v1', timeoutMs = 10_000 } = {},
 ) {
   const upstream = await startUpstream(answer);
-  const petStore = openRestPetStore({
-    baseUrl: new URL(upstream.url + path),
-    messagesBaseUrl: new URL(`${upstream.url}/quickstart`),
-    timeoutMs,
-  });
+  const petStore = openRestPetStore(
+    {
+      baseUrl: new URL(upstream.url + path),
+      messagesBaseUrl: new URL(`${upstream.url}/quickstart`),
+      timeoutMs,
+    },
+    quiet,
+  );
   return {
     petStore,
     seen: upstream.seen,
@@ -80,11 +84,14 @@ describe('requests to the REST service', () => {
   });
 
   it('send no message without an address for it, and say why', async () => {
-    await using petStore = openRestPetStore({
-      baseUrl: new URL('http://127.0.0.1:9/v1'),
-      messagesBaseUrl: undefined,
-      timeoutMs: 1000,
-    });
+    await using petStore = openRestPetStore(
+      {
+        baseUrl: new URL('http://127.0.0.1:9/v1'),
+        messagesBaseUrl: undefined,
+        timeoutMs: 1000,
+      },
+      quiet,
+    );
     await expect(petStore.sendMessage(callWith(), 'Hi')).rejects.toEqual(
       new BackendUnavailableError(
         'Messages can not be sent: this gateway has no MESSAGES_BASE_URL.',
@@ -206,11 +213,14 @@ describe('answers of the REST service', () => {
     const reset = await rest.petStore.listPets(callWith(), {}).catch((reason) => reason);
     expect(reset).toBeInstanceOf(BackendUnavailableError);
     expect(reset.message).not.toMatch(/127|localhost/);
-    await using closed = openRestPetStore({
-      baseUrl: new URL('http://127.0.0.1:9/v1'),
-      messagesBaseUrl: undefined,
-      timeoutMs: 1000,
-    });
+    await using closed = openRestPetStore(
+      {
+        baseUrl: new URL('http://127.0.0.1:9/v1'),
+        messagesBaseUrl: undefined,
+        timeoutMs: 1000,
+      },
+      quiet,
+    );
     await expect(closed.listPets(callWith(), {})).rejects.toBeInstanceOf(BackendUnavailableError);
   });
 });

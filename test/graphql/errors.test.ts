@@ -63,7 +63,7 @@ describe('the errors of a field', () => {
   });
 
   it('tell when a next try may do better', async () => {
-    const limited = await answerTo(new ErrorResponse(429, 'Slow down.', undefined, 7000));
+    const limited = await answerTo(new ErrorResponse(429, 'Slow down.', { retryAfterMs: 7000 }));
     expect(limited.errors).toMatchObject([
       { extensions: { code: 'RATE_LIMITED', retryAfterMs: 7000 } },
     ]);

@@ -2,14 +2,14 @@ import { openPetStore } from '../../src/backends/open.ts';
 import type { Call, PetStore } from '../../src/contract/pet-store.ts';
 import { createGateway, type GatewayOptions } from '../../src/server/gateway.ts';
 import { listen } from '../../src/server/listen.ts';
-import { createLog } from '../../src/telemetry/log.ts';
+import { openLog, quiet } from './log.ts';
 
 /** The key that the built-in backend of the tests accepts. */
 export const apiKey = 'demo-key';
 
 /** The built-in backend in memory, with its demo data. */
 export function openBuiltin(databaseUrl = ':memory:'): Promise<PetStore> {
-  return openPetStore({ kind: 'builtin', databaseUrl, demoKey: apiKey });
+  return openPetStore({ kind: 'builtin', databaseUrl, demoKey: apiKey }, quiet);
 }
 
 /** What a call in a test carries. */
@@ -25,9 +25,9 @@ export function callWith(key = apiKey, signal?: AbortSignal): Call {
 /** A gateway to talk to through `fetch`, without a socket. Its log lines are kept. */
 export async function openGateway(options: Partial<GatewayOptions> = {}) {
   const petStore = options.petStore ?? (await openBuiltin());
-  const logged: string[] = [];
+  const { log, logged } = openLog();
   const gateway = createGateway({
-    log: createLog('debug', { write: (line) => logged.push(line) }),
+    log,
     graphiql: false,
     introspection: true,
     corsOrigins: [],

@@ -10,28 +10,82 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
 
+/** The connection broke after the answer had begun. */
+export class BodyInterrupted extends Error {
+  override readonly name = 'BodyInterrupted';
+}
+
 /**
  * The contract's error for whatever undici threw. The cause is kept for the log; the message names
  * no address, since it goes to clients.
  */
-export function toContractError(cause: unknown): Error {
+export function toContractError(error: unknown): Error {
+  const cause = error instanceof BodyInterrupted ? error.cause : error;
   if (
     cause instanceof DeadlineExceeded ||
     cause instanceof errors.ConnectTimeoutError ||
-    cause instanceof errors.HeadersTimeoutError ||
-    cause instanceof errors.BodyTimeoutError
+    cause instanceof errors.HeadersTimeoutError
   ) {
     return new BackendTimeoutError('The pet store did not answer in time.', { cause });
   }
-  if (cause instanceof errors.ResponseExceededMaxSizeError) {
-    return new InvalidResponseError('body: expected a smaller one.', { cause });
-  }
-  if (cause instanceof errors.HeadersOverflowError) {
-    return new InvalidResponseError('headers: expected smaller ones.', { cause });
-  }
-  // Not every HTTPParserError carries a `code`, so the class decides.
-  if (cause instanceof errors.HTTPParserError) {
-    return new InvalidResponseError('Expected HTTP, received something else.', { cause });
-  }
-  return new BackendUnavailableError('The pet store could not be reached.', { cause });
+  const broken = breachOfHttp(cause);
+  if (broken !== undefined) return new InvalidResponseError(broken, { cause });
+  const what = error instanceof BodyInterrupted ? 'broke off its answer' : 'could not be reached';
+  return new BackendUnavailableError(`The pet store ${what}.`, { cause });
 }
+
+/**
+ * Whether a read may be sent once more: its connection was not made, or was reset before an answer
+ * began, so that nothing of an answer is thrown away.
+ */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof errors.ConnectTimeoutError || isUnreachable(error);
+}
+
+/** Whether the service itself is to blame, so that the circuit breaker counts it. */
+export function isServiceFailure(error: unknown): boolean {
+  return (
+    error instanceof DeadlineExceeded ||
+    error instanceof BodyInterrupted ||
+    error instanceof errors.HeadersTimeoutError ||
+    isRetryable(error)
+  );
+}
+
+/** What is wrong with an answer that is no proper HTTP answer. */
+function breachOfHttp(error: unknown): string | undefined {
+  if (error instanceof errors.ResponseExceededMaxSizeError) return 'body: expected a smaller one.';
+  if (error instanceof errors.HeadersOverflowError) return 'headers: expected smaller ones.';
+  if (
+    // Not every HTTPParserError carries a `code`, so the class decides.
+    error instanceof errors.HTTPParserError ||
+    error instanceof errors.ResponseContentLengthMismatchError ||
+    isUnaskedUpgrade(error)
+  ) {
+    return 'Expected HTTP, received something else.';
+  }
+  return undefined;
+}
+
+/** Status 101; undici tells it from a broken connection by its message only. */
+function isUnaskedUpgrade(error: unknown): boolean {
+  return error instanceof errors.SocketError && error.message === 'bad upgrade';
+}
+
+function isUnreachable(error: unknown): boolean {
+  if (error instanceof errors.SocketError) return !isUnaskedUpgrade(error);
+  return unreachable.has((error as NodeJS.ErrnoException | undefined)?.code ?? '');
+}
+
+/** What the system says of a connection that can't be made or was reset. */
+const unreachable = new Set([
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+]);

@@ -1,16 +1,16 @@
 import { decodeErrorBody } from '../../contract/decode.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { parseJson } from '../../contract/json.ts';
-import type { RestResponse } from './transport.ts';
+import type { RestResponse } from './origin.ts';
 
 /**
- * The JSON of a 2xx answer, int64-exact.
+ * The JSON of a 2xx answer, int64-exact. The caller's key is cut out of what an error says.
  * @throws ErrorResponse for every other status; InvalidResponseError for a body that is encoded,
  *   not UTF-8, not JSON, or of another media type.
  */
-export function readJson(response: RestResponse): unknown {
+export function readJson(response: RestResponse, apiKey: string): unknown {
   const { status } = response;
-  if (status < 200 || status > 299) throw readError(response);
+  if (status < 200 || status > 299) throw readError(response, apiKey);
   return parseBody(response);
 }
 
@@ -35,21 +35,30 @@ function parseBody({ headers, body }: RestResponse): unknown {
 }
 
 /** The status line decides; the body only adds to it, and a server error's body is not for clients. */
-function readError(response: RestResponse): ErrorResponse {
+function readError(response: RestResponse, apiKey: string): ErrorResponse {
   const { status, headers } = response;
-  const body = status >= 400 && status < 500 ? readErrorBody(response) : undefined;
-  const message = body?.message ?? `The pet store answered with HTTP status ${status}.`;
-  return new ErrorResponse(status, message, body, parseRetryAfter(headers['retry-after']));
+  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const message = `The pet store answered with HTTP status ${status}.`;
+  const body = status < 400 ? undefined : readErrorBody(response, apiKey);
+  return status < 500
+    ? new ErrorResponse(status, body?.message ?? message, { body, retryAfterMs })
+    : new ErrorResponse(status, message, { hidden: body, retryAfterMs });
 }
 
-function readErrorBody(response: RestResponse): ErrorBody | undefined {
+function readErrorBody(response: RestResponse, apiKey: string): ErrorBody | undefined {
   try {
     const json = parseBody(response);
-    return decodeErrorBody(json) ?? decodeProblem(json, response.status);
+    const body = decodeErrorBody(json) ?? decodeProblem(json, response.status);
+    if (body === undefined || apiKey.length < shortestSecret) return body;
+    const withoutKey = (text: string) => text.replaceAll(apiKey, '[API key]');
+    return { ...body, code: withoutKey(body.code), message: withoutKey(body.message) };
   } catch {
     return undefined;
   }
 }
+
+/** A shorter key is no secret, and may be a part of any word. */
+const shortestSecret = 8;
 
 /** `application/problem+json` (RFC 9457) told in the words of an Error body. */
 function decodeProblem(json: unknown, status: number): ErrorBody | undefined {

@@ -1,6 +1,13 @@
-import { type Dispatcher, Pool } from 'undici';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  BackendTimeoutError,
+  BackendUnavailableError,
+  InvalidResponseError,
+} from '../../contract/error.ts';
 import type { Call } from '../../contract/pet-store.ts';
-import { DeadlineExceeded, toContractError } from './faults.ts';
+import { DeadlineExceeded, isRetryable, toContractError } from './faults.ts';
+import type { Origin, RestResponse } from './origin.ts';
+import { RetryBudget } from './retry-budget.ts';
 
 /** One REST call: a path below a base address, and the JSON text to send with it. */
 export interface RestRequest {
@@ -9,70 +16,77 @@ export interface RestRequest {
   readonly body?: string;
 }
 
-/** The status line, the headers, and the body's bytes of an answer. */
-export interface RestResponse {
-  readonly status: number;
-  readonly headers: Dispatcher.ResponseData['headers'];
-  readonly body: ArrayBuffer;
-}
+/**
+ * Sends a request with the caller's credential and reads the whole answer. A read that found no
+ * connection, or a gateway's 502, 503 or 504, is sent once more.
+ * @throws BackendTimeoutError, BackendUnavailableError or InvalidResponseError; the reason of
+ *   `call.signal` when the caller left.
+ */
+export type Send = (call: Call, request: RestRequest) => Promise<RestResponse>;
 
-/** Sends calls to the origin of one base address. */
-export interface Transport extends AsyncDisposable {
-  /**
-   * Sends the request with the caller's credential and reads the whole answer, redirects included
-   * as answers.
-   * @throws BackendTimeoutError, BackendUnavailableError or InvalidResponseError; the reason of
-   *   `call.signal` when the caller left.
-   */
-  send(call: Call, request: RestRequest): Promise<RestResponse>;
-}
-
-/** No published response comes near it; a larger one is cut off and refused. */
-const maxResponseBytes = 16 * 1024 * 1024;
-
-/** Opens a transport to `baseUrl` that ends every call after `timeoutMs`. Connects lazily. */
-export function openTransport(baseUrl: URL, timeoutMs: number): Transport {
-  const pool = new Pool(baseUrl.origin, { maxResponseSize: maxResponseBytes });
+/** Calls below `baseUrl` that end after `timeoutMs`, retries and waits included. */
+export function createSend(origin: Origin, baseUrl: URL, timeoutMs: number): Send {
   const prefix = baseUrl.pathname.replace(/\/+$/, '');
+  const budget = new RetryBudget();
 
-  return {
-    async send(call, { method, path, body }) {
-      const cancel = new AbortController();
-      const deadline = setTimeout(() => cancel.abort(new DeadlineExceeded()), timeoutMs);
-      const onCallerGone = () => cancel.abort(call.signal?.reason);
-      // A write that was sent may have been carried out: it is never cancelled by its caller.
-      if (method === 'GET') call.signal?.addEventListener('abort', onCallerGone, { once: true });
+  return async (call, { method, path, body }) => {
+    call.signal?.throwIfAborted();
+    const cancel = new AbortController();
+    const deadline = setTimeout(() => cancel.abort(new DeadlineExceeded()), timeoutMs);
+    const onCallerGone = () => cancel.abort(call.signal?.reason);
+    // A write that was sent may have been carried out: it is never cancelled by its caller.
+    if (method === 'GET') call.signal?.addEventListener('abort', onCallerGone, { once: true });
+    const attempt = () =>
+      origin.request({
+        method,
+        path: prefix + path,
+        headers: headersOf(call, body),
+        body: body ?? null,
+        signal: cancel.signal,
+      });
+    const mayRetry = () => method === 'GET' && budget.withdraw();
+    try {
+      budget.deposit();
+      let first: RestResponse | undefined;
       try {
-        call.signal?.throwIfAborted();
-        const response = await pool.request({
-          method,
-          path: prefix + path,
-          headers: {
-            authorization: call.authorization,
-            accept: 'application/json',
-            // maxResponseSize counts bytes on the wire: an encoded body could unfold without bound.
-            'accept-encoding': 'identity',
-            'x-request-id': call.requestId,
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          },
-          body: body ?? null,
-          signal: cancel.signal,
-        });
-        return {
-          status: response.statusCode,
-          headers: response.headers,
-          body: await response.body.arrayBuffer(),
-        };
+        first = await attempt();
       } catch (error) {
-        if (call.signal?.aborted && error === call.signal.reason) throw error;
-        throw toContractError(error);
-      } finally {
-        clearTimeout(deadline);
-        call.signal?.removeEventListener('abort', onCallerGone);
+        if (!isRetryable(error) || !mayRetry()) throw error;
       }
-    },
-    async [Symbol.asyncDispose]() {
-      await pool.close();
-    },
+      if (first !== undefined && !(isPassing(first) && mayRetry())) return first;
+      // Jitter, so that the callers of a service that comes back do not come back as one.
+      await wait(20 + 80 * Math.random(), undefined, { signal: cancel.signal });
+      return await attempt();
+    } catch (error) {
+      if (call.signal?.aborted && method === 'GET') throw call.signal.reason;
+      throw isContractError(error) ? error : toContractError(cancel.signal.reason ?? error);
+    } finally {
+      clearTimeout(deadline);
+      call.signal?.removeEventListener('abort', onCallerGone);
+    }
   };
+}
+
+function headersOf(call: Call, body: string | undefined): Record<string, string> {
+  return {
+    authorization: call.authorization,
+    accept: 'application/json',
+    // The bound on a body counts bytes on the wire: an encoded one could unfold without bound.
+    'accept-encoding': 'identity',
+    'x-request-id': call.requestId,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+}
+
+/** A fault on the way that may have passed already, and nobody asked to stay away. */
+function isPassing({ status, headers }: RestResponse): boolean {
+  return status >= 502 && status <= 504 && headers['retry-after'] === undefined;
+}
+
+function isContractError(error: unknown): boolean {
+  return (
+    error instanceof BackendUnavailableError ||
+    error instanceof BackendTimeoutError ||
+    error instanceof InvalidResponseError
+  );
 }

@@ -1,0 +1,121 @@
+import {
+  BrokenCircuitError,
+  CircuitState,
+  ConsecutiveBreaker,
+  circuitBreaker,
+  handleWhen,
+} from 'cockatiel';
+import { type Dispatcher, Pool } from 'undici';
+import { BackendUnavailableError } from '../../contract/error.ts';
+import { BodyInterrupted, isServiceFailure } from './faults.ts';
+
+/** How much of an origin is used, and how long each step may take. Times in milliseconds. */
+export interface OriginLimits {
+  readonly connectTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  /** The most that the body of an answer may hold, in bytes. */
+  readonly maxResponseBytes: number;
+  /** Calls in flight; each has a connection of its own. */
+  readonly maxConnections: number;
+  /** Calls that wait for a connection. One more is refused at once. */
+  readonly maxWaiting: number;
+  /** So many failures in a row open the circuit, ... */
+  readonly breakAfterFailures: number;
+  /** ... and after this time one call may try whether the service is back. */
+  readonly halfOpenAfterMs: number;
+}
+
+/** The limits of an origin unless others are given. */
+export const defaultLimits: OriginLimits = {
+  connectTimeoutMs: 2000,
+  headersTimeoutMs: 5000,
+  maxResponseBytes: 8 * 1024 * 1024,
+  maxConnections: 128,
+  maxWaiting: 1024,
+  breakAfterFailures: 10,
+  halfOpenAfterMs: 5000,
+};
+
+/** The status line, the headers, and the body's bytes of an answer. */
+export interface RestResponse {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly body: ArrayBuffer;
+}
+
+type RestRequestOptions = Dispatcher.RequestOptions & { readonly signal: AbortSignal };
+
+/** The connections to one origin, bounded and behind one circuit breaker. */
+export interface Origin extends AsyncDisposable {
+  /**
+   * Sends one request and reads its whole answer; redirects are answers.
+   * @throws what undici throws, `BodyInterrupted` after the headers, and BackendUnavailableError
+   *   when the circuit is open or too many calls wait already.
+   */
+  request(options: RestRequestOptions): Promise<RestResponse>;
+}
+
+/** Opens an origin such as `https://pets.example`. Connects when first asked. */
+export function openOrigin(origin: string, limits: OriginLimits): Origin {
+  const pool = new Pool(origin, {
+    connections: limits.maxConnections,
+    connect: { timeout: limits.connectTimeoutMs },
+    headersTimeout: limits.headersTimeoutMs,
+    // The deadline of the call ends a body; a limit between chunks would never end one that drips.
+    bodyTimeout: 0,
+    maxResponseSize: limits.maxResponseBytes,
+  });
+  const breaker = circuitBreaker(
+    handleWhen(
+      (error) =>
+        isServiceFailure(error) ||
+        // A caller who leaves proves nothing; only an answer may close a circuit.
+        breaker.state === CircuitState.HalfOpen,
+    ).orWhenResult((result) => (result as RestResponse).status >= 500),
+    {
+      breaker: new ConsecutiveBreaker(limits.breakAfterFailures),
+      halfOpenAfter: limits.halfOpenAfterMs,
+    },
+  );
+  let calls = 0;
+
+  async function exchange(options: RestRequestOptions): Promise<RestResponse> {
+    const { statusCode, headers, body } = await pool.request(options);
+    try {
+      return { status: statusCode, headers, body: await body.arrayBuffer() };
+    } catch (cause) {
+      options.signal.throwIfAborted();
+      throw new BodyInterrupted('The body broke off', { cause });
+    }
+  }
+
+  return {
+    async request(options) {
+      if (calls >= limits.maxConnections + limits.maxWaiting) {
+        throw new BackendUnavailableError('Too many calls wait for the pet store already.', {
+          retryAfterMs: 1000,
+        });
+      }
+      // While one call tries whether the service is back, the others would wait for its verdict.
+      if (breaker.state === CircuitState.HalfOpen) throw circuitOpen(limits);
+      calls++;
+      try {
+        return await breaker.execute(() => exchange(options));
+      } catch (error) {
+        throw error instanceof BrokenCircuitError ? circuitOpen(limits) : error;
+      } finally {
+        calls--;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      if (!pool.closed) await pool.close();
+    },
+  };
+}
+
+function circuitOpen({ halfOpenAfterMs }: OriginLimits): BackendUnavailableError {
+  return new BackendUnavailableError(
+    'The pet store has failed repeatedly and is given time to recover.',
+    { retryAfterMs: halfOpenAfterMs },
+  );
+}

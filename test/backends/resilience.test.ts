@@ -1,0 +1,207 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { OriginLimits } from '../../src/backends/rest/origin.ts';
+import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { RetryBudget } from '../../src/backends/rest/retry-budget.ts';
+import { BackendTimeoutError, BackendUnavailableError } from '../../src/contract/error.ts';
+import { answer, type Play, startFaultServer } from '../support/fault-server.ts';
+import { callWith } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
+
+async function startRest(play: Play, limits: Partial<OriginLimits> = {}, timeoutMs = 10_000) {
+  const server = await startFaultServer(play);
+  const petStore = openRestPetStore(
+    { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs, limits },
+    quiet,
+  );
+  return {
+    ...server,
+    petStore,
+    list: () => petStore.listPets(callWith(), {}),
+    add: () => petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await petStore[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const pets = answer('200 OK', '[]');
+
+describe('the circuit breaker', () => {
+  const limits = { breakAfterFailures: 3, halfOpenAfterMs: 100 };
+
+  it('opens on a run of failures, answers at once, and lets one call try later', async () => {
+    let up = false;
+    await using rest = await startRest(
+      (socket) => (up ? socket.write(pets) : socket.write(answer('500 Oops', ''))),
+      limits,
+    );
+    for (const _ of [1, 2, 3]) await expect(rest.list()).rejects.toMatchObject({ status: 500 });
+    await expect(rest.list()).rejects.toMatchObject({
+      name: 'BackendUnavailableError',
+      retryAfterMs: 100,
+    });
+    expect(rest.attempts()).toBe(3);
+    up = true;
+    await vi.waitFor(async () => expect(await rest.list()).toEqual([]), { interval: 20 });
+    expect(await rest.list()).toEqual([]);
+  });
+
+  it('opens again when the one call fails, while the others are answered at once', async () => {
+    const { promise: probing, resolve: probe } = Promise.withResolvers<() => void>();
+    await using rest = await startRest((socket, attempt) => {
+      const fail = () => socket.write(answer('500 Oops', ''));
+      if (attempt > 3) probe(fail);
+      else fail();
+    }, limits);
+    for (const _ of [1, 2, 3]) await expect(rest.list()).rejects.toMatchObject({ status: 500 });
+    let trial: Promise<unknown> | undefined;
+    await vi.waitFor(
+      () => {
+        const call = rest.list();
+        call.catch(() => {});
+        return Promise.race([
+          call.catch((error) => expect(error).not.toBeInstanceOf(BackendUnavailableError)),
+          probing.then(() => {
+            trial = call;
+          }),
+        ]);
+      },
+      { interval: 20 },
+    );
+    await expect(rest.list()).rejects.toBeInstanceOf(BackendUnavailableError);
+    (await probing)();
+    await expect(trial).rejects.toMatchObject({ status: 500 });
+    await expect(rest.list()).rejects.toBeInstanceOf(BackendUnavailableError);
+    expect(rest.attempts()).toBe(4);
+  });
+
+  it.each([400, 401, 404, 429])('does not count the status %i', async (status) => {
+    await using rest = await startRest((socket) => socket.write(answer(`${status} X`, '')), limits);
+    for (let index = 0; index < 10; index++) {
+      await expect(rest.list()).rejects.toMatchObject({ status });
+    }
+  });
+
+  it('does not count callers who leave', async () => {
+    await using rest = await startRest(() => {}, limits);
+    for (let index = 0; index < 10; index++) {
+      const caller = new AbortController();
+      const call = rest.petStore.listPets(callWith('k', caller.signal), {});
+      await vi.waitFor(() => expect(rest.attempts()).toBe(index + 1), { interval: 5 });
+      caller.abort();
+      await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+    }
+  });
+});
+
+describe('the bound on calls', () => {
+  it('refuses at once what neither a connection nor the queue can take', async () => {
+    const held: (() => void)[] = [];
+    await using rest = await startRest((socket) => held.push(() => socket.write(pets)), {
+      maxConnections: 2,
+      maxWaiting: 3,
+    });
+    const calls = Array.from({ length: 5 }, () => rest.list());
+    await expect(rest.list()).rejects.toMatchObject({
+      name: 'BackendUnavailableError',
+      retryAfterMs: 1000,
+    });
+    await vi.waitFor(() => expect(held).toHaveLength(2), { interval: 5 });
+    for (const _ of calls) {
+      await vi.waitFor(() => expect(held).not.toHaveLength(0), { interval: 5 });
+      held.shift()?.();
+    }
+    expect(await Promise.all(calls)).toEqual([[], [], [], [], []]);
+    expect(rest.attempts()).toBe(5);
+  });
+
+  it('counts the time in the queue towards the deadline', async () => {
+    await using rest = await startRest(() => {}, { maxConnections: 1 }, 200);
+    const calls = [rest.list(), rest.list()];
+    for (const call of calls) await expect(call).rejects.toBeInstanceOf(BackendTimeoutError);
+    expect(rest.attempts()).toBe(1);
+  });
+});
+
+describe('timeouts', () => {
+  it('end a call whose headers do not come, before the deadline', async () => {
+    await using rest = await startRest(() => {}, { headersTimeoutMs: 100 });
+    await expect(rest.list()).rejects.toBeInstanceOf(BackendTimeoutError);
+  });
+
+  it('end a call whose connection is not made, before the deadline', async () => {
+    // It accepts the connection and never answers the TLS handshake.
+    await using server = await startFaultServer(() => {});
+    await using petStore = openRestPetStore(
+      {
+        baseUrl: new URL(server.url.replace('http:', 'https:')),
+        messagesBaseUrl: undefined,
+        timeoutMs: 60_000,
+        limits: { connectTimeoutMs: 100 },
+      },
+      quiet,
+    );
+    await expect(petStore.listPets(callWith(), {})).rejects.toBeInstanceOf(BackendTimeoutError);
+  });
+});
+
+describe('retries', () => {
+  it('stay within a budget', async () => {
+    await using rest = await startRest((socket) => socket.resetAndDestroy(), {
+      breakAfterFailures: 1000,
+    });
+    const calls = Array.from({ length: 50 }, () => rest.list());
+    const results = await Promise.allSettled(calls);
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+    // A burst of ten, and one for every ten calls: never one for each.
+    expect(rest.attempts()).toBeGreaterThan(50);
+    expect(rest.attempts()).toBeLessThanOrEqual(65);
+  });
+
+  it('are never made for a write, however it failed', async () => {
+    for (const play of [
+      (socket) => socket.resetAndDestroy(),
+      (socket) => socket.end(),
+      (socket) => socket.write(answer('503 Busy', '')),
+      (socket) => socket.write(answer('504 Late', '')),
+    ] satisfies Play[]) {
+      await using rest = await startRest(play);
+      await expect(rest.add()).rejects.toThrow();
+      expect(rest.attempts()).toBe(1);
+    }
+  });
+
+  it('are counted out by the budget', () => {
+    const budget = new RetryBudget(0.5, 2);
+    expect([budget.withdraw(), budget.withdraw(), budget.withdraw()]).toEqual([true, true, false]);
+    budget.deposit();
+    expect(budget.withdraw()).toBe(false);
+    budget.deposit();
+    expect(budget.withdraw()).toBe(true);
+    for (let index = 0; index < 100; index++) budget.deposit();
+    expect([budget.withdraw(), budget.withdraw(), budget.withdraw()]).toEqual([true, true, false]);
+  });
+});
+
+describe('one origin for everything', () => {
+  it('shares its bound between pets and messages', async () => {
+    const server = await startFaultServer(() => {});
+    const petStore = openRestPetStore(
+      {
+        baseUrl: new URL(`${server.url}/v1`),
+        messagesBaseUrl: new URL(`${server.url}/quickstart`),
+        timeoutMs: 200,
+        limits: { maxConnections: 1, maxWaiting: 0 },
+      },
+      quiet,
+    );
+    const list = petStore.listPets(callWith(), {});
+    await expect(petStore.sendMessage(callWith(), 'Hi')).rejects.toBeInstanceOf(
+      BackendUnavailableError,
+    );
+    await expect(list).rejects.toBeInstanceOf(BackendTimeoutError);
+    await server[Symbol.asyncDispose]();
+    await petStore[Symbol.asyncDispose]();
+  });
+});
