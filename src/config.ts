@@ -6,6 +6,18 @@ export interface Config {
   readonly graphiql: boolean;
   readonly introspection: boolean;
   readonly corsOrigins: readonly string[];
+  /** What one operation may cost at most. */
+  readonly operationLimits: {
+    readonly maxTokens: number;
+    readonly maxDepth: number;
+    readonly maxAliases: number;
+    readonly maxDirectives: number;
+    readonly maxRootFields: number;
+  };
+  /** Requests that are answered at the same time; more are turned away. */
+  readonly maxRequestsInFlight: number;
+  /** How far the event loop may lag, in milliseconds, before new requests are turned away. */
+  readonly maxEventLoopLagMs: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly shutdownGraceMs: number;
 }
@@ -91,15 +103,26 @@ export const variables = {
   NODE_ENV: {
     fallback: 'development',
     ...oneOf('development', 'production', 'test'),
-    meaning: 'production turns off GraphiQL, introspection, demo data and the demo key',
+    meaning:
+      'production turns off GraphiQL, introspection, suggestions, demo data and the demo key',
   },
   GRAPHIQL: { ...onOff, meaning: 'serve GraphiQL at `/graphql`; off in production' },
-  INTROSPECTION: { ...onOff, meaning: 'answer introspection; off in production' },
+  INTROSPECTION: {
+    ...onOff,
+    meaning: 'answer introspection and suggest names ("Did you mean"); off in production',
+  },
   CORS_ORIGINS: {
     accepts: 'origins such as https://shop.example, separated by commas',
     meaning: 'origins whose pages may call the gateway from a browser; none by default',
     parse: parseOrigins,
   },
+  MAX_TOKENS: limit('1000', 'tokens of a GraphQL document'),
+  MAX_DEPTH: limit('10', 'levels of fields of an operation; introspection is counted apart'),
+  MAX_ALIASES: limit('30', 'aliases of an operation'),
+  MAX_DIRECTIVES: limit('50', 'directives of an operation'),
+  MAX_ROOT_FIELDS: limit('20', 'root fields of an operation, each of which is a REST call'),
+  MAX_REQUESTS_IN_FLIGHT: limit('1000', 'requests answered at the same time; more get 503'),
+  MAX_EVENT_LOOP_LAG_MS: limit('250', 'lag of the event loop, in milliseconds; beyond it, 503'),
   LOG_LEVEL: { fallback: 'info', ...oneOf(...logLevels), meaning: 'the least level to log' },
   SHUTDOWN_GRACE_MS: {
     fallback: '10000',
@@ -137,6 +160,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     graphiql: values.GRAPHIQL ? values.GRAPHIQL === 'on' : development,
     introspection: values.INTROSPECTION ? values.INTROSPECTION === 'on' : development,
     corsOrigins: values.CORS_ORIGINS ?? [],
+    operationLimits: Object.freeze({
+      maxTokens: values.MAX_TOKENS,
+      maxDepth: values.MAX_DEPTH,
+      maxAliases: values.MAX_ALIASES,
+      maxDirectives: values.MAX_DIRECTIVES,
+      maxRootFields: values.MAX_ROOT_FIELDS,
+    }),
+    maxRequestsInFlight: values.MAX_REQUESTS_IN_FLIGHT,
+    maxEventLoopLagMs: values.MAX_EVENT_LOOP_LAG_MS,
     logLevel: values.LOG_LEVEL,
     shutdownGraceMs: values.SHUTDOWN_GRACE_MS,
   });
@@ -200,6 +232,10 @@ function wholeNumber(minimum: number, maximum: number) {
       return value >= minimum && value <= maximum ? value : undefined;
     },
   };
+}
+
+function limit(fallback: string, what: string) {
+  return { fallback, ...wholeNumber(1, 1_000_000), meaning: `the most ${what}` };
 }
 
 function parseBaseUrl(text: string): URL | undefined {

@@ -10,6 +10,15 @@ describe('loadConfig', () => {
       graphiql: true,
       introspection: true,
       corsOrigins: [],
+      operationLimits: {
+        maxTokens: 1000,
+        maxDepth: 10,
+        maxAliases: 30,
+        maxDirectives: 50,
+        maxRootFields: 20,
+      },
+      maxRequestsInFlight: 1000,
+      maxEventLoopLagMs: 250,
       logLevel: 'info',
       shutdownGraceMs: 10_000,
     });

@@ -1,6 +1,6 @@
 import type { BackendOptions } from '../backends/open.ts';
 import { openPetStore } from '../backends/open.ts';
-import { createGateway } from '../server/gateway.ts';
+import { createGateway, type GatewayOptions } from '../server/gateway.ts';
 import { type ListenOptions, listen } from '../server/listen.ts';
 import type { Log } from '../telemetry/log.ts';
 
@@ -10,6 +10,7 @@ export interface ServeOptions extends ListenOptions {
   readonly graphiql: boolean;
   readonly introspection: boolean;
   readonly corsOrigins: readonly string[];
+  readonly operationLimits: GatewayOptions['operationLimits'];
   /** How long requests in flight may finish after `stop`, in milliseconds. */
   readonly shutdownGraceMs: number;
 }

@@ -7,7 +7,8 @@ import type { Log } from '../telemetry/log.ts';
 import { createV1 } from '../v1/routes.ts';
 import { graphiqlOptions, renderGraphiql } from './graphiql.ts';
 import { useExactJson } from './plugins/use-exact-json.ts';
-import { useNoIntrospection } from './plugins/use-no-introspection.ts';
+import { useHiddenSchema } from './plugins/use-hidden-schema.ts';
+import { type OperationLimits, useOperationLimits } from './plugins/use-operation-limits.ts';
 import { useTypedErrors } from './plugins/use-typed-errors.ts';
 
 /** What a gateway serves, and from where. */
@@ -16,7 +17,9 @@ export interface GatewayOptions {
   readonly log: Log;
   /** Serve GraphiQL to browsers at `/graphql`. */
   readonly graphiql: boolean;
+  /** Answer introspection, and suggest names where one is misspelt. */
   readonly introspection: boolean;
+  readonly operationLimits: OperationLimits;
   /** The origins whose pages may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
   /** Serve the store's REST interface too, at `/v1` and `/quickstart`. */
@@ -77,7 +80,8 @@ function openYoga(
       }),
     plugins: [
       useExactJson(),
-      !options.introspection && useNoIntrospection(),
+      useOperationLimits(options.operationLimits),
+      !options.introspection && useHiddenSchema(),
       // Last, so that the errors of all the others pass through it.
       useTypedErrors(reportError),
     ],

@@ -3,10 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { toRequest, writeResponse } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
+import { type OverloadLimits, openOverloadGuard } from './overload.ts';
+import { refuse } from './refuse.ts';
 
-/** Where to listen; port 0 takes a free one. */
-export interface ListenOptions {
+/** Where to listen, and how much to take in. */
+export interface ListenOptions extends OverloadLimits {
   readonly host: string;
+  /** 0 takes a free one. */
   readonly port: number;
 }
 
@@ -18,27 +21,62 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
+const serverOptions = {
+  // A second Authorization header is joined to the first, so that it can be seen and refused.
+  joinDuplicateHeaders: true,
+  // How long a client may take to send its headers, and its whole request, in milliseconds.
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 1000,
+  // Longer than the minute that load balancers keep an idle connection: they close it, not we, so
+  // that no request meets a connection that is being closed.
+  keepAliveTimeout: 75_000,
+} as const;
+
+/** How long a client may leave its answer lying, in milliseconds. */
+const readTimeoutMs = 30_000;
+
 /** Serves a gateway over HTTP/1.1. @throws the listen error, such as EADDRINUSE. */
 export async function listen(gateway: Gateway, options: ListenOptions): Promise<Listener> {
-  const server = createServer(
-    // A second Authorization header is joined to the first, so that it can be seen and refused.
-    { joinDuplicateHeaders: true },
-    (incoming, outgoing) => {
-      if (isHost(incoming.headers.host)) void answer(gateway, incoming, outgoing);
-      else refuseHost(incoming, outgoing);
-    },
-  );
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
+  const guard = openOverloadGuard(options);
+  let closing = false;
+
+  const server = createServer(serverOptions, async (incoming, outgoing) => {
+    if (!isHost(incoming.headers.host)) {
+      return refuse(incoming, outgoing, 400, 'BAD_REQUEST', 'The Host header is malformed.');
+    }
+    if (isHealthCheck(incoming)) return answer(gateway, incoming, outgoing);
+    if (!guard.enter()) {
+      outgoing.setHeader('retry-after', '1');
+      return refuse(incoming, outgoing, 503, 'OVERLOADED', 'Too busy. Try again in a second.');
+    }
+    try {
+      await answer(gateway, incoming, outgoing);
+    } finally {
+      guard.leave();
+      // A connection that was busy when closing began is closed as soon as it is idle.
+      if (closing) server.closeIdleConnections();
+    }
+  });
+
+  try {
+    server.listen(options.port, options.host);
+    await once(server, 'listening');
+  } catch (error) {
+    guard[Symbol.dispose]();
+    throw error;
+  }
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     async close(graceMs) {
+      closing = true;
       const force = setTimeout(() => server.closeAllConnections(), graceMs);
       try {
         await new Promise((resolve) => server.close(resolve));
       } finally {
         clearTimeout(force);
+        guard[Symbol.dispose]();
       }
     },
   };
@@ -51,6 +89,8 @@ async function answer(gateway: Gateway, incoming: IncomingMessage, outgoing: Ser
   });
   try {
     await writeResponse(await gateway(await toRequest(incoming, client.signal)), outgoing);
+    outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
+    if (!outgoing.closed) await once(outgoing, 'close');
   } catch {
     // Only a client that left before its request was complete ends here: the gateway never throws.
     outgoing.destroy();
@@ -62,10 +102,6 @@ function isHost(host: string | undefined): boolean {
   return host !== undefined && /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
 }
 
-function refuseHost(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  incoming.resume();
-  const body = { code: 'bad_host', message: 'The Host header is malformed.', status: 400 };
-  outgoing
-    .writeHead(400, { 'content-type': 'application/json', connection: 'close' })
-    .end(JSON.stringify(body));
+function isHealthCheck({ url }: IncomingMessage): boolean {
+  return url === '/livez' || url === '/readyz';
 }

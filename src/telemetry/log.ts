@@ -6,7 +6,10 @@ export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 /** The levels of `LOG_LEVEL`, pino's. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-/** A log at this level into this writer. */
+/**
+ * A log at this level into this writer. Of an error only its name, message and code are written;
+ * `debug` and `trace` add the stack, which tells paths.
+ */
 export function createLog(level: LogLevel, writer: DestinationStream): Log {
   return pino(
     {
@@ -14,8 +17,19 @@ export function createLog(level: LogLevel, writer: DestinationStream): Log {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: level === 'debug' || level === 'trace' ? withStack : withoutStack },
       redact: { paths: ['authorization', '*.authorization', 'apiKey', '*.apiKey'], remove: true },
     },
     writer,
   );
+}
+
+function withoutStack(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, code } = error as NodeJS.ErrnoException;
+  return { name, message, code };
+}
+
+function withStack(error: unknown): unknown {
+  return { ...(withoutStack(error) as object), stack: error instanceof Error && error.stack };
 }

@@ -68,7 +68,7 @@ export function createV1({ petStore, reportError }: V1Options): V1Handler {
       return withHeaders(await handle(petStore, { request, url, call, parameter }), headers);
     } catch (error) {
       const body = toErrorBody(error);
-      if (body.status >= 500) reportError(error, requestId);
+      if (body.status >= 500 && !request.signal.aborted) reportError(error, requestId);
       const response = json(body.status, JSON.stringify(body));
       if (body.status === 401) response.headers.set('www-authenticate', 'Bearer');
       if (error instanceof MethodNotAllowed) response.headers.set('allow', error.allow);

@@ -1,7 +1,8 @@
 import { openPetStore } from '../../src/backends/open.ts';
+import { loadConfig } from '../../src/config.ts';
 import type { Call, PetStore } from '../../src/contract/pet-store.ts';
 import { createGateway, type GatewayOptions } from '../../src/server/gateway.ts';
-import { listen } from '../../src/server/listen.ts';
+import { type ListenOptions, listen } from '../../src/server/listen.ts';
 import { openLog, quiet } from './log.ts';
 
 /** The key that the built-in backend of the tests accepts. */
@@ -31,6 +32,7 @@ export async function openGateway(options: Partial<GatewayOptions> = {}) {
     graphiql: false,
     introspection: true,
     corsOrigins: [],
+    operationLimits: loadConfig({}).operationLimits,
     v1: true,
     ...options,
     petStore,
@@ -44,9 +46,18 @@ export async function openGateway(options: Partial<GatewayOptions> = {}) {
 }
 
 /** The same gateway on a free port. */
-export async function startGateway(options: Partial<GatewayOptions> = {}) {
+export async function startGateway(
+  options: Partial<GatewayOptions> = {},
+  listenOptions: Partial<ListenOptions> = {},
+) {
   const opened = await openGateway(options);
-  const { url, close } = await listen(opened.gateway, { host: '127.0.0.1', port: 0 });
+  const { url, close } = await listen(opened.gateway, {
+    host: '127.0.0.1',
+    port: 0,
+    maxRequestsInFlight: 1000,
+    maxEventLoopLagMs: 10_000,
+    ...listenOptions,
+  });
   return {
     ...opened,
     url,

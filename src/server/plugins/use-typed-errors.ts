@@ -10,16 +10,18 @@ export function useTypedErrors(
   reportError: (error: unknown, requestId: string) => void,
 ): Plugin<object, { readonly requestId: string }> {
   return {
-    onResultProcess({ result, setResult, serverContext: { requestId } }) {
+    onResultProcess({ request, result, setResult, serverContext: { requestId } }) {
       if (!isSingleResult(result) || result.errors === undefined) return;
       // Yoga drops the errors of a cancelled operation; an answer without data must have one.
       const errors =
         result.errors.length === 0 && result.data === undefined
           ? [new GraphQLError('Cancelled', { originalError: new Error('Cancelled') })]
           : result.errors;
-      const typed = errors.map((error) =>
-        typedError(error, requestId, (cause) => reportError(cause, requestId)),
-      );
+      const report = (cause: unknown) => {
+        // What fails because the client left is nobody's fault.
+        if (!request.signal.aborted) reportError(cause, requestId);
+      };
+      const typed = errors.map((error) => typedError(error, requestId, report));
       setResult({ ...result, errors: typed });
     },
   };

@@ -1,0 +1,87 @@
+import { type DocumentNode, Kind, type SelectionSetNode } from 'graphql';
+
+/** What an operation asks for, every fragment counted as often as it is spread. */
+export interface OperationCost {
+  /** Levels of fields; what lies below an introspection field is not counted. */
+  readonly depth: number;
+  readonly aliases: number;
+  readonly directives: number;
+  readonly rootFields: number;
+}
+
+/**
+ * The cost of a document that was parsed and not yet validated: of each measure, the most that any
+ * of its operations has. Takes time in proportion to the document, circles of fragments included.
+ */
+export function operationCost(document: DocumentNode): OperationCost {
+  const fragments = new Map<string, SelectionSetNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) {
+      fragments.set(definition.name.value, definition.selectionSet);
+    }
+  }
+  const known = new Map<SelectionSetNode, Cost>();
+  const dearest = { depth: 0, aliases: 0, directives: 0, rootFields: 0 };
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const cost = costOf(definition.selectionSet, fragments, known);
+    dearest.depth = Math.max(dearest.depth, cost.depth);
+    dearest.aliases = Math.max(dearest.aliases, cost.aliases);
+    dearest.directives = Math.max(
+      dearest.directives,
+      cost.directives + (definition.directives?.length ?? 0),
+    );
+    dearest.rootFields = Math.max(dearest.rootFields, cost.fields);
+  }
+  return dearest;
+}
+
+interface Cost {
+  depth: number;
+  aliases: number;
+  directives: number;
+  /** Fields of the selection set itself, without those below them. */
+  fields: number;
+}
+
+function costOf(
+  { selections }: SelectionSetNode,
+  fragments: ReadonlyMap<string, SelectionSetNode>,
+  known: Map<SelectionSetNode, Cost>,
+): Cost {
+  const total: Cost = { depth: 0, aliases: 0, directives: 0, fields: 0 };
+  const add = (selectionSet: SelectionSetNode | undefined): Cost => {
+    if (selectionSet === undefined) return nothing;
+    let cost = known.get(selectionSet);
+    if (cost === undefined) {
+      // Noted before it is known: a circle, which validation refuses later, ends here.
+      known.set(selectionSet, nothing);
+      cost = costOf(selectionSet, fragments, known);
+      known.set(selectionSet, cost);
+    }
+    total.aliases += cost.aliases;
+    total.directives += cost.directives;
+    return cost;
+  };
+  for (const selection of selections) {
+    total.directives += selection.directives?.length ?? 0;
+    if (selection.kind === Kind.FIELD) {
+      const below = add(selection.selectionSet);
+      const isIntrospection = selection.name.value.startsWith('__');
+      total.fields += 1;
+      total.aliases += selection.alias ? 1 : 0;
+      total.depth = Math.max(total.depth, isIntrospection ? 1 : 1 + below.depth);
+    } else {
+      const spread = add(
+        selection.kind === Kind.INLINE_FRAGMENT
+          ? selection.selectionSet
+          : fragments.get(selection.name.value),
+      );
+      total.fields += spread.fields;
+      total.depth = Math.max(total.depth, spread.depth);
+    }
+  }
+  return total;
+}
+
+const nothing: Cost = { depth: 0, aliases: 0, directives: 0, fields: 0 };

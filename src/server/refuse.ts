@@ -1,0 +1,21 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/**
+ * Answers a request that goes no further than the edge: in the shape of a GraphQL error at
+ * `/graphql`, as an Error body elsewhere. What the client still sends is dropped.
+ */
+export function refuse(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  status: number,
+  code: string,
+  message: string,
+): void {
+  incoming.resume();
+  const body = incoming.url?.startsWith('/graphql')
+    ? { errors: [{ message, extensions: { code } }] }
+    : { code: code.toLowerCase(), message, status };
+  outgoing
+    .writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+    .end(JSON.stringify(body));
+}

@@ -1,0 +1,133 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
+import { getIntrospectionQuery } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { openBuiltin, openGateway } from '../support/gateway.ts';
+import { ask } from '../support/graphql.ts';
+import { recording } from '../support/recording.ts';
+
+const repeat = (count: number, one: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => one(index)).join(' ');
+const nested = (depth: number) => `${'{ a: pets '.repeat(depth)}{ id }${' }'.repeat(depth)}`;
+
+/** Fragments that each spread the next one twice: a few lines that stand for 2^30 fields. */
+const doubling = `{ ...F0 } ${repeat(30, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`)}
+  fragment F30 on Query { a: orders }`;
+
+describe('the limits of an operation', () => {
+  it.each([
+    ['tokens', `{ ${repeat(1000, () => 'orders')} }`, '1000 tokens, received more than 1000'],
+    ['depth', `query ${nested(10)}`, '10 levels of fields, received 11'],
+    ['depth by a fragment', `{ ...F } fragment F on Query ${nested(10)}`, 'received 11'],
+    ['aliases', `{ ${repeat(31, (i) => `a${i}: __typename`)} }`, '30 aliases, received 31'],
+    [
+      'directives',
+      `{ orders ${repeat(51, () => '@skip(if: true)')} }`,
+      '50 directives, received 51',
+    ],
+    ['root fields', `{ ${repeat(21, () => 'orders')} }`, '20 root fields, received 21'],
+    ['root fields by fragments', doubling, 'aliases, received 1073741824'],
+    ['aliases below the root', `{ pets { ${repeat(31, (i) => `a${i}: id`)} } }`, 'received 31'],
+  ])('refuse too many %s with 400, the limit and the count, before any call', async (_, query, told) => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using opened = await openGateway({ petStore });
+    const { status, errors, data } = await ask(opened.gateway, query);
+    expect(status).toBe(400);
+    expect(data).toBeUndefined();
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringContaining(told),
+        extensions: { code: 'OPERATION_TOO_LARGE', requestId: expect.any(String) },
+      },
+    ]);
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    ['tokens and root fields', `{ ${repeat(20, () => 'orders')} }`],
+    ['aliases', `{ ${repeat(20, (i) => `a${i}: __typename`)} }`],
+    ['introspection, which is deeper', getIntrospectionQuery()],
+  ])('let pass what is just within: %s', async (_, query) => {
+    await using opened = await openGateway();
+    const { status, errors } = await ask(opened.gateway, query);
+    expect([status, errors]).toEqual([200, undefined]);
+  });
+
+  it('judge each operation of a document on its own', async () => {
+    await using opened = await openGateway();
+    const query = `query A { ${repeat(15, (i) => `a${i}: __typename`)} } query B { ${repeat(15, (i) => `b${i}: __typename`)} }`;
+    const { errors } = await ask(opened.gateway, query);
+    expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }]);
+  });
+
+  it('hold for a document that is sent again', async () => {
+    await using opened = await openGateway();
+    const query = `{ ${repeat(21, () => 'orders')} }`;
+    for (const _ of [1, 2, 3]) expect((await ask(opened.gateway, query)).status).toBe(400);
+  });
+
+  it('end a circle of fragments in a validation error', async () => {
+    await using opened = await openGateway();
+    const query = '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }';
+    const { errors } = await ask(opened.gateway, query);
+    expect(errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
+  });
+
+  it('refuse a batch', async () => {
+    await using opened = await openGateway();
+    const response = await opened.gateway(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '[{"query":"{__typename}"}]',
+      }),
+    );
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      errors: [{ message: 'body: expected a JSON object, received an array.' }],
+    });
+  });
+});
+
+describe('suggestions', () => {
+  it.each([true, false])('are given only where introspection is: %s', async (introspection) => {
+    await using opened = await openGateway({ introspection });
+    const ofField = await ask(opened.gateway, '{ pet { id } pest { id } }');
+    const ofVariable = await ask(
+      opened.gateway,
+      'query ($s: PetStatus) { pets(status: $s) { id } }',
+      { s: 'availabel' },
+    );
+    for (const { text } of [ofField, ofVariable]) {
+      if (introspection) expect(text).toContain('Did you mean');
+      else expect(text).not.toContain('Did you mean');
+    }
+  });
+});
+
+describe('nothing that a client sends', () => {
+  const kib250 = 250 * 1024;
+  it.each([
+    ['a long comment', `{ __typename } #${'x'.repeat(kib250)}`, {}],
+    ['a long string', `{ pet(id: "${'9'.repeat(kib250)}") { id } }`, {}],
+    ['a deep selection', '{ a'.repeat(kib250 / 3), {}],
+    ['a deep list', `{ pet(id: ${'['.repeat(kib250)}`, {}],
+    ['doubling fragments', doubling, {}],
+    ['overlapping fields', `{ ${repeat(18, (i) => `pets(limit: ${i + 1}) { id }`)} }`, {}],
+    ['unknown fields', `{ ${repeat(19, (i) => `nope${i}`)} }`, {}],
+    ['many variables', `query (${repeat(200, (i) => `$v${i}: Int`)}) { __typename }`, {}],
+    ['long digits', 'query ($id: ID!) { pet(id: $id) { id } }', { id: '1'.repeat(kib250) }],
+    ['many numbers', '{ __typename }', { x: Array.from({ length: 20_000 }, () => 2 ** 52) }],
+  ])('holds the event loop for long: %s', async (_, query, variables) => {
+    await using opened = await openGateway();
+    await ask(opened.gateway, '{ __typename }');
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    await setImmediate();
+    await ask(opened.gateway, query, variables);
+    await setImmediate();
+    delay.disable();
+    // The promise is 100 ms; the rest is for a machine that is busy with other tests.
+    expect(delay.max / 1e6).toBeLessThan(500);
+  });
+});

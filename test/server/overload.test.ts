@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, vi } from 'vitest';
+import { openOverloadGuard } from '../../src/server/overload.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+
+const authorization = 'Bearer demo-key';
+
+describe('overload', () => {
+  it('turns new requests away with 503 while those in flight finish', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let entered = 0;
+    const petStore = await openBuiltin();
+    await using service = await startGateway(
+      {
+        petStore: {
+          ...petStore,
+          async listOrders() {
+            entered++;
+            await released;
+            return [];
+          },
+        },
+      },
+      { maxRequestsInFlight: 2 },
+    );
+    const orders = () => fetch(`${service.url}/v1/store/orders`, { headers: { authorization } });
+    const inFlight = [orders(), orders()];
+    await vi.waitFor(() => expect(entered).toBe(2), { interval: 5 });
+
+    const refused = await orders();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ code: 'overloaded', status: 503 });
+    const graphql = await fetch(`${service.url}/graphql`, { method: 'POST', body: '{}' });
+    expect(graphql.status).toBe(503);
+    expect(await graphql.json()).toMatchObject({
+      errors: [{ extensions: { code: 'OVERLOADED' } }],
+    });
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+
+    release();
+    for (const response of await Promise.all(inFlight)) expect(response.status).toBe(200);
+    expect((await orders()).status).toBe(200);
+  });
+
+  it('counts clients that leave as gone', async () => {
+    const petStore = await openBuiltin();
+    let entered = 0;
+    await using service = await startGateway(
+      {
+        petStore: {
+          ...petStore,
+          listOrders(call) {
+            entered++;
+            return new Promise((_, reject) => {
+              call.signal?.addEventListener('abort', () => reject(call.signal?.reason));
+            });
+          },
+        },
+      },
+      { maxRequestsInFlight: 1 },
+    );
+    for (let index = 0; index < 3; index++) {
+      const client = new AbortController();
+      const { signal } = client;
+      const gone = fetch(`${service.url}/v1/store/orders`, { headers: { authorization }, signal });
+      const left = expect(gone).rejects.toThrow();
+      await vi.waitFor(() => expect(entered).toBe(index + 1), { interval: 5 });
+      client.abort();
+      await left;
+      await vi.waitFor(
+        async () => expect((await fetch(`${service.url}/v1/pets`)).status).not.toBe(503),
+        { interval: 5 },
+      );
+    }
+    expect(service.logged).toEqual([]);
+  });
+
+  it('turns requests away while the event loop lags, and takes them in again after', async () => {
+    using guard = openOverloadGuard({ maxRequestsInFlight: 10, maxEventLoopLagMs: 50 });
+    expect(guard.enter()).toBe(true);
+    const block = setInterval(() => {
+      const until = performance.now() + 100;
+      while (performance.now() < until);
+    }, 1);
+    await vi.waitFor(() => expect(guard.enter()).toBe(false), { interval: 50, timeout: 5000 });
+    clearInterval(block);
+    await vi.waitFor(() => expect(guard.enter()).toBe(true), { interval: 50, timeout: 5000 });
+  });
+});
+
+describe('clients that dawdle', () => {
+  async function dawdle(url: string, beginning: string): Promise<string> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.write(beginning);
+    return text(socket);
+  }
+
+  it('are answered 408 and cut off, over their headers and over their body', async () => {
+    await using service = await startGateway();
+    const answers = await Promise.all([
+      dawdle(service.url, 'POST /graphql HTTP/1.1\r\nHost: localhost\r\n'),
+      dawdle(
+        service.url,
+        'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+      ),
+    ]);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(service.logged).toEqual([]);
+  }, 30_000);
+});
