@@ -79,7 +79,8 @@ export const variables = {
   },
   PETSTORE_BASE_URL: {
     ...baseUrl,
-    meaning: 'the production REST service, `/v1` included; without it the built-in backend serves',
+    meaning:
+      'the production REST service, `/v1` included; with no address set the built-in backend serves',
   },
   PETSTORE_STAGING_BASE_URL: {
     ...baseUrl,
@@ -93,12 +94,13 @@ export const variables = {
     fallback: 'file:data/pet-store.db',
     accepts: 'file:PATH or :memory:',
     meaning: "the built-in backend's database",
-    parse: (text: string) => (/^(file:.+|:memory:)$/.test(text) ? text : undefined),
+    parse: (text: string) => (/^(file:[^?]+|:memory:)$/.test(text) ? text : undefined),
   },
   UPSTREAM_TIMEOUT_MS: {
     fallback: '10000',
     ...wholeNumber(1, 600_000),
-    meaning: 'the total time of one REST call, in milliseconds',
+    meaning:
+      'the total time of one REST call, retries included; 2 s of it to connect, half of it until headers come',
   },
   NODE_ENV: {
     fallback: 'development',
@@ -181,7 +183,7 @@ function readValues(env: Readonly<Record<string, string | undefined>>, problems:
     if (text === undefined) continue;
     values[name] = variable.parse(text);
     if (values[name] === undefined) {
-      problems.push(`${name}: expected ${variable.accepts}, found ${JSON.stringify(masked(text))}`);
+      problems.push(`${name}: expected ${variable.accepts}, found ${shown(text)}`);
     }
   }
   return values as Values;
@@ -203,7 +205,7 @@ function readBackend(values: Values, problems: string[]): BackendConfig | undefi
   if (url === undefined) {
     if (!problems.some((problem) => problem.startsWith(variable))) {
       problems.push(
-        `${variable}: expected the address of the REST service, because PETSTORE_ENVIRONMENT is ${environment}; found nothing`,
+        `${variable}: expected the address of the REST service, because PETSTORE_ENVIRONMENT is ${values.PETSTORE_ENVIRONMENT ?? 'unset, which means production'}; found nothing`,
       );
     }
     return undefined;
@@ -254,7 +256,9 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** A rejected address may carry a password; it is not repeated. */
-function masked(text: string): string {
-  return text.replace(/\/\/.*@/, '//***@');
+/** A rejected address may carry a password or a key; what could be one is not repeated. */
+function shown(text: string): string {
+  return /[@?#]/.test(text)
+    ? 'a value that is not shown, for it may hold a secret'
+    : JSON.stringify(text);
 }

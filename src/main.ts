@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { serve } from './commands/serve.ts';
-import { ConfigError, loadConfig, type Variable, variables } from './config.ts';
+import { loadConfig, type Variable, variables } from './config.ts';
 import { createLog } from './telemetry/log.ts';
 
 const program = new Command('petstore-gateway')
@@ -16,7 +16,6 @@ program
     // The log has a stream of its own: the banner is for people, the log for programs.
     const log = createLog(config.logLevel, process.stderr);
     const service = await serve(config, log);
-    process.stdout.write(`${service.banner}\n`);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(1));
@@ -26,18 +25,17 @@ program
         );
       });
     }
+    // Last: whoever waits for the banner may send a signal as soon as it is there.
+    process.stdout.write(`${service.banner}\n`);
   });
 
 await program.parseAsync().catch(fail);
 
 function fail(error: unknown): void {
-  const expected = error instanceof ConfigError || isSystemError(error);
-  process.stderr.write(`${expected ? error.message : (error as Error).stack}\n`);
+  const { message, stack } = error as Error;
+  const wantsStack = /^(?:debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '');
+  process.stderr.write(`${wantsStack ? stack : message}\n`);
   process.exit(1);
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error;
 }
 
 function describeVariables(): string {

@@ -94,10 +94,13 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ PETSTORE_BASE_URL: address })).toThrow(/PETSTORE_BASE_URL: exp/);
   });
 
-  it('does not repeat a password', () => {
-    expect(() => loadConfig({ PETSTORE_BASE_URL: 'https://u:hunt/er2@x.example' })).toThrow(
-      /^(?!.*er2)/s,
-    );
+  it.each([
+    { PETSTORE_BASE_URL: 'https://u:hunt/er2@x.example' },
+    { PETSTORE_BASE_URL: 'http:u:hunter2@x.example' },
+    { PETSTORE_BASE_URL: 'https://x.example/v1?api_key=hunter2' },
+    { DATABASE_URL: 'mysql:u:hunter2@x.example' },
+  ])('does not repeat a password: %j', (env) => {
+    expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
   });
 
   it('is frozen', () => {

@@ -15,5 +15,5 @@ export async function openPetStore(options: BackendOptions, log: Log): Promise<P
     return openRestPetStore(options, log);
   }
   const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
-  return openBuiltinPetStore(options);
+  return openBuiltinPetStore(options, log);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { BackendOptions } from '../backends/open.ts';
 import { openPetStore } from '../backends/open.ts';
 import { createGateway, type GatewayOptions } from '../server/gateway.ts';
@@ -39,14 +40,16 @@ export async function serve(options: ServeOptions, log: Log): Promise<Service> {
       demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
       isReady: () => ready,
     });
-    const listener = await listen(gateway, options);
+    const listener = await listen(gateway, options, log);
     return {
       url: listener.url,
       banner: banner(listener.url, options),
       async stop() {
         ready = false;
+        const grace = wait(options.shutdownGraceMs, undefined, { ref: false });
         await listener.close(options.shutdownGraceMs);
-        await petStore[Symbol.asyncDispose]();
+        // Writes whose clients are gone run to their end, but not beyond the grace.
+        await Promise.race([petStore[Symbol.asyncDispose](), grace]);
       },
     };
   } catch (error) {

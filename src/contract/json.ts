@@ -13,23 +13,42 @@ declare global {
   }
 }
 
-/** Digit runs and exponents that a double may not hold; a match inside a string only costs time. */
-const mayLoseDigits = /[0-9]{16}|[0-9][eE]\+?[0-9]{3}/;
+/**
+ * Numbers that a double may not hold: sixteen digits and points in a row, or any exponent. Whatever
+ * this matches inside a string only costs time.
+ */
+const mayLoseDigits = /[0-9][0-9.]{15}|[[:,\s]-?[0-9.]+[eE]/;
 
 /**
  * Parses JSON (RFC 8259) without losing digits: an integer that a double can't hold becomes a
  * bigint, any other such number a RawJson of its text. All other values are `JSON.parse`'s.
- * @throws SyntaxError on text that is not JSON.
+ * @throws SyntaxError on text that is not JSON, or nested too deeply to be read.
  */
 export function parseJson(text: string): unknown {
-  return mayLoseDigits.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+  if (!mayLoseDigits.test(text)) return JSON.parse(text);
+  try {
+    return JSON.parse(text, keepDigits);
+  } catch (error) {
+    // With a reviver, unlike without, the depth of the nesting is bounded by the stack.
+    throw error instanceof RangeError ? new SyntaxError('Nested too deeply') : error;
+  }
 }
 
 function keepDigits(_key: string, value: unknown, { source }: { readonly source?: string }) {
-  if (typeof value !== 'number' || source === undefined || Number.isSafeInteger(value))
-    return value;
-  if (/^-?[0-9]+$/.test(source)) return BigInt(source);
-  return String(value) === source ? value : JSON.rawJSON(source);
+  if (typeof value !== 'number' || source === undefined) return value;
+  if (/^-?[0-9]+$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source);
+  return isExact(value, source) ? value : JSON.rawJSON(source);
+}
+
+/** Whether a double holds a decimal: fifteen significant digits always fit, unless out of range. */
+function isExact(value: number, source: string): boolean {
+  const digits = source
+    .replace(/[eE].*/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '');
+  if (digits === '') return true;
+  const isNormal = Number.isFinite(value) && Math.abs(value) > 2.3e-308;
+  return isNormal && (digits.length <= 15 || String(value) === source);
 }
 
 /** Whether arrays and objects are nested beyond `depth`; to write such a value overflows the stack. */

@@ -40,6 +40,8 @@ export function createContext(options: ContextOptions): GatewayContext {
   const { petStore, authorization, requestId, signal } = options;
   let made: Call | undefined;
   const call = (): Call => {
+    // A field that has not begun when the client leaves never will: a later mutation least of all.
+    signal.throwIfAborted();
     made ??= { ...readBearer(authorization), requestId, signal };
     return made;
   };

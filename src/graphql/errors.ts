@@ -66,7 +66,8 @@ function tell(error: GraphQLError): Told | undefined {
   const [node] = error.nodes ?? [];
   const isAboutValue = error.extensions['code'] === undefined || (node && isValueNode(node));
   return {
-    message: error.message,
+    // A number that was kept as its text shows as that text.
+    message: error.message.replaceAll(/\{ rawJSON: "([^"]*)" \}/g, '$1'),
     extensions: { ...error.extensions, ...(isAboutValue && { code: 'BAD_USER_INPUT' }) },
   };
 }

@@ -68,7 +68,12 @@ builder.queryField('pets', (t) =>
           `limit: expected an integer from ${pageSize.minimum} to ${pageSize.maximum}, received ${size}.`,
         );
       }
-      return context.pets.load({ limit: size, ...(status ? { status } : {}) });
+      // A limit that was not given is not sent either: the service's default is the same.
+      const isDefault = size === pageSize.default;
+      return context.pets.load({
+        ...(isDefault ? {} : { limit: size }),
+        ...(status ? { status } : {}),
+      });
     },
   }),
 );

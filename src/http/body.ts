@@ -36,4 +36,4 @@ export function hasJsonBody(request: Request): boolean {
   return jsonType.test(request.headers.get('content-type') ?? '');
 }
 
-const jsonType = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?;?$/i;
+const jsonType = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;

@@ -5,6 +5,7 @@ import { createContext, type GatewayContext } from '../graphql/context.ts';
 import { schema } from '../graphql/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createV1 } from '../v1/routes.ts';
+import { createCors } from './cors.ts';
 import { graphiqlOptions, renderGraphiql } from './graphiql.ts';
 import { useExactJson } from './plugins/use-exact-json.ts';
 import { useHiddenSchema } from './plugins/use-hidden-schema.ts';
@@ -45,20 +46,28 @@ export function createGateway(options: GatewayOptions): Gateway {
   const yoga = openYoga(options, reportError);
   const v1 = options.v1 && createV1({ petStore: options.petStore, reportError });
   const isReady = options.isReady ?? (() => true);
+  const cors = createCors(options.corsOrigins);
+
+  const pages: Readonly<Record<string, () => Response>> = {
+    '/': () => redirect('/graphql'),
+    '/livez': () => text(200, 'live'),
+    '/readyz': () => (isReady() ? text(200, 'ready') : text(503, 'not ready')),
+  };
 
   const route = async (request: Request, requestId: string): Promise<Response> => {
     const { pathname } = new URL(request.url);
     if (pathname === '/graphql') return yoga.handleRequest(request, { requestId });
     if (v1 && /^\/(?:v1|quickstart)\//.test(pathname)) return v1(request, requestId);
-    if (pathname === '/livez') return text(200, 'live');
-    if (pathname === '/readyz') return isReady() ? text(200, 'ready') : text(503, 'not ready');
-    if (pathname === '/') return redirect('/graphql');
-    return notFound();
+    const answer = pages[pathname];
+    if (answer === undefined) return problem(404, 'There is nothing at this address.');
+    if (request.method === 'GET' || request.method === 'HEAD') return answer();
+    return problem(405, `This address answers GET, received ${request.method}.`, 'GET, HEAD');
   };
 
   return async (request) => {
     const requestId = readRequestId(request);
-    const response = await route(request, requestId);
+    const response = cors.preflight(request) ?? (await route(request, requestId));
+    cors.expose(request, response);
     response.headers.set('x-request-id', requestId);
     return response;
   };
@@ -68,7 +77,7 @@ function openYoga(
   options: GatewayOptions,
   reportError: (error: unknown, requestId: string) => void,
 ) {
-  const { petStore, corsOrigins } = options;
+  const { petStore } = options;
   return createYoga<ServerContext, GatewayContext>({
     schema,
     context: ({ request, requestId }) =>
@@ -87,15 +96,8 @@ function openYoga(
     ],
     graphiql: options.graphiql ? () => graphiqlOptions(options.demoKey) : false,
     renderGraphiQL: renderGraphiql,
-    cors: corsOrigins.length > 0 && {
-      origin: [...corsOrigins],
-      credentials: false,
-      methods: ['GET', 'POST'],
-      allowedHeaders: ['authorization', 'content-type', 'x-request-id'],
-      exposedHeaders: ['x-request-id'],
-      maxAge: 3600,
-    },
-    // The plugins above do these jobs: errors are typed and logged once, bodies read and bounded.
+    // The plugins above and the routes do these jobs.
+    cors: false,
     maskedErrors: false,
     logging: false,
     multipart: false,
@@ -120,14 +122,10 @@ function redirect(location: string): Response {
   return new Response(null, { status: 302, headers: { location } });
 }
 
-function notFound(): Response {
-  const body = {
-    code: 'not_found',
-    message: 'There is nothing at this address. GraphQL is at /graphql.',
-    status: 404,
-  };
-  return new Response(JSON.stringify(body), {
-    status: 404,
-    headers: { 'content-type': 'application/json' },
+function problem(status: 404 | 405, message: string, allow?: string): Response {
+  const code = status === 404 ? 'not_found' : 'method_not_allowed';
+  return new Response(JSON.stringify({ code, message, status }), {
+    status,
+    headers: { 'content-type': 'application/json', ...(allow && { allow }) },
   });
 }

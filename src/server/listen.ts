@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Log } from '../telemetry/log.ts';
 import { toRequest, writeResponse } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { type OverloadLimits, openOverloadGuard } from './overload.ts';
@@ -37,21 +38,43 @@ const serverOptions = {
 const readTimeoutMs = 30_000;
 
 /** Serves a gateway over HTTP/1.1. @throws the listen error, such as EADDRINUSE. */
-export async function listen(gateway: Gateway, options: ListenOptions): Promise<Listener> {
+export async function listen(
+  gateway: Gateway,
+  options: ListenOptions,
+  log: Log,
+): Promise<Listener> {
   const guard = openOverloadGuard(options);
   let closing = false;
+
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const client = new AbortController();
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) client.abort();
+    });
+    try {
+      const response = await gateway(await toRequest(incoming, client.signal));
+      if (closing) outgoing.shouldKeepAlive = false;
+      await writeResponse(response, outgoing);
+      outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
+      if (!outgoing.closed) await once(outgoing, 'close');
+    } catch (error) {
+      if (incoming.errored || client.signal.aborted) return;
+      log.error({ err: error }, 'a request could not be answered');
+      refuse(incoming, outgoing, 500, 'INTERNAL_SERVER_ERROR', 'Something went wrong here.');
+    }
+  }
 
   const server = createServer(serverOptions, async (incoming, outgoing) => {
     if (!isHost(incoming.headers.host)) {
       return refuse(incoming, outgoing, 400, 'BAD_REQUEST', 'The Host header is malformed.');
     }
-    if (isHealthCheck(incoming)) return answer(gateway, incoming, outgoing);
+    if (isHealthCheck(incoming)) return answer(incoming, outgoing);
     if (!guard.enter()) {
       outgoing.setHeader('retry-after', '1');
       return refuse(incoming, outgoing, 503, 'OVERLOADED', 'Too busy. Try again in a second.');
     }
     try {
-      await answer(gateway, incoming, outgoing);
+      await answer(incoming, outgoing);
     } finally {
       guard.leave();
       // A connection that was busy when closing began is closed as soon as it is idle.
@@ -82,24 +105,10 @@ export async function listen(gateway: Gateway, options: ListenOptions): Promise<
   };
 }
 
-async function answer(gateway: Gateway, incoming: IncomingMessage, outgoing: ServerResponse) {
-  const client = new AbortController();
-  outgoing.once('close', () => {
-    if (!outgoing.writableFinished) client.abort();
-  });
-  try {
-    await writeResponse(await gateway(await toRequest(incoming, client.signal)), outgoing);
-    outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
-    if (!outgoing.closed) await once(outgoing, 'close');
-  } catch {
-    // Only a client that left before its request was complete ends here: the gateway never throws.
-    outgoing.destroy();
-  }
-}
-
 /** A host and a port (RFC 9110, section 7.2). Whatever builds a URL of it must not throw. */
 function isHost(host: string | undefined): boolean {
-  return host !== undefined && /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
+  if (host === undefined) return false;
+  return /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i.test(host) && URL.canParse(`http://${host}`);
 }
 
 function isHealthCheck({ url }: IncomingMessage): boolean {

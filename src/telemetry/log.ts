@@ -1,16 +1,13 @@
-import pino, { type DestinationStream, type Logger } from 'pino';
+import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 
 /** A structured log, one JSON object a line. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
-
-/** The levels of `LOG_LEVEL`, pino's. */
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /**
  * A log at this level into this writer. Of an error only its name, message and code are written;
  * `debug` and `trace` add the stack, which tells paths.
  */
-export function createLog(level: LogLevel, writer: DestinationStream): Log {
+export function createLog(level: LevelWithSilent, writer: DestinationStream): Log {
   return pino(
     {
       level,

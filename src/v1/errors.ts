@@ -14,8 +14,8 @@ import { BodyTooLargeError } from '../http/body.ts';
  * Whatever is unforeseen becomes a 500 in general words.
  */
 export function toErrorBody(error: unknown): ErrorBody {
-  if (error instanceof ErrorResponse && error.status >= 400 && error.status < 500) {
-    return error.body ?? { code: 'error', message: error.message, status: error.status };
+  if (error instanceof ErrorResponse && error.body && error.status >= 400 && error.status < 600) {
+    return { ...error.body, status: error.status };
   }
   if (error instanceof InvalidInputError) return body(400, 'invalid_value', error.message);
   if (error instanceof UnauthenticatedError) return body(401, 'unauthenticated', error.message);

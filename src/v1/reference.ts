@@ -8,7 +8,10 @@ let document: Promise<string> | undefined;
  * made from it finds its way here. Read at the first request.
  */
 export function openApiJson(): Promise<string> {
-  document ??= readOpenApi();
+  document ??= readOpenApi().catch((error) => {
+    document = undefined;
+    throw error;
+  });
   return document;
 }
 

@@ -33,6 +33,8 @@ interface Route {
   readonly methods: Readonly<
     Record<string, (petStore: PetStore, to: Exchange) => Promise<Response>>
   >;
+  /** Answers without a key. */
+  readonly isPublic?: true;
   /** Sent with every answer of the route. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -50,25 +52,29 @@ const routes: readonly Route[] = [
   },
   { path: /^\/v1\/store\/orders$/, methods: { GET: listOrders } },
   { path: /^\/quickstart\/messages$/, methods: { POST: sendMessage } },
+  { path: /^\/v1\/openapi\.json$/, methods: { GET: describe }, isPublic: true },
 ];
+
+/** Stands for the caller of a public route, which asks the pet store for nothing. */
+const nobody: Call = { apiKey: '', authorization: '', requestId: '' };
 
 /** The REST interface of the contract over any `PetStore`. */
 export function createV1({ petStore, reportError }: V1Options): V1Handler {
   return async (request, requestId) => {
     const url = new URL(request.url);
-    if (url.pathname === '/v1/openapi.json') return json(200, await openApiJson());
     let headers: Route['headers'];
     try {
       const { route, parameter } = findRoute(url.pathname);
       headers = route.headers;
       const handle = route.methods[request.method === 'HEAD' ? 'GET' : request.method];
       if (handle === undefined) throw methodNotAllowed(route, request.method);
+      if (route.isPublic) return await handle(petStore, { request, url, call: nobody, parameter });
       const { apiKey, authorization } = readBearer(request.headers.get('authorization'));
       const call: Call = { apiKey, authorization, requestId, signal: request.signal };
       return withHeaders(await handle(petStore, { request, url, call, parameter }), headers);
     } catch (error) {
       const body = toErrorBody(error);
-      if (body.status >= 500 && !request.signal.aborted) reportError(error, requestId);
+      if (body.status === 500 && !request.signal.aborted) reportError(error, requestId);
       const response = json(body.status, JSON.stringify(body));
       if (body.status === 401) response.headers.set('www-authenticate', 'Bearer');
       if (error instanceof MethodNotAllowed) response.headers.set('allow', error.allow);
@@ -94,7 +100,7 @@ async function createPet(petStore: PetStore, { request, call }: Exchange): Promi
 }
 
 async function getPet(petStore: PetStore, { call, parameter }: Exchange): Promise<Response> {
-  const petId = parseInt64(parameter);
+  const petId = parseInt64(decoded(parameter));
   if (petId === undefined) {
     throw new InvalidInputError(`petId: expected an int64, received ${JSON.stringify(parameter)}.`);
   }
@@ -108,6 +114,10 @@ async function listOrders(petStore: PetStore, { call }: Exchange): Promise<Respo
 async function sendMessage(petStore: PetStore, { request, call }: Exchange): Promise<Response> {
   const message = decodeNewMessage(await readJson(request));
   return json(200, JSON.stringify(await petStore.sendMessage(call, message)));
+}
+
+async function describe(): Promise<Response> {
+  return json(200, await openApiJson());
 }
 
 class MethodNotAllowed extends ErrorResponse {
@@ -150,6 +160,15 @@ async function readJson(request: Request): Promise<unknown> {
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof TypeError)) throw error;
     throw new InvalidInputError('body: expected JSON in UTF-8, received something else.');
+  }
+}
+
+/** A path segment without its percent-encoding; as it is where that is malformed. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
   }
 }
 

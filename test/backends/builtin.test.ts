@@ -1,8 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/backends/builtin/database.ts';
 import { openPetStore } from '../../src/backends/open.ts';
 import { callWith, openBuiltin } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
@@ -67,7 +69,21 @@ describe('the built-in backend on a file', () => {
     database.close();
   });
 
-  it('says what is wrong when the file can not be opened', async () => {
-    await expect(openBuiltin(`file:${folder}`)).rejects.toThrow('unable to open database file');
+  it('says which file can not be opened, and why', async () => {
+    await expect(openBuiltin(`file:${folder}`)).rejects.toThrow(
+      `DATABASE_URL: the database file:${folder} can not be opened: unable to open database file`,
+    );
+    await writeFile(`${folder}/text.db`, 'This is no database, and long enough to be sure of it.');
+    await expect(openBuiltin(`file:${folder}/text.db`)).rejects.toThrow('file is not a database');
+  });
+
+  it('writes to the disk before it answers, and waits for others who write', async () => {
+    const database = await openDatabase(`file:${folder}/pragmas.db`);
+    const pragma = async (name: string) =>
+      Object.values((await sql.raw(`PRAGMA ${name}`).execute(database)).rows[0] ?? {});
+    // 2 is FULL: a commit outlives the loss of power.
+    expect(await pragma('synchronous')).toEqual([2n]);
+    expect(await pragma('busy_timeout')).toEqual([2000n]);
+    await database.destroy();
   });
 });

@@ -265,6 +265,30 @@ const faults: readonly Fault[] = [
     status: 503,
     retryAfterMs: 9000,
   },
+  {
+    name: '404 whose body is cut off',
+    play: sendAndReset(answer('404 Not Found', '{"code":"no', ['Content-Length: 500'])),
+    code: 'NOT_FOUND',
+    status: 404,
+  },
+  {
+    name: '401 whose body never comes',
+    play: send(answer('401 Unauthorized', '', ['Content-Length: 500'])),
+    code: 'UNAUTHENTICATED',
+    status: 401,
+  },
+  {
+    name: '401 with a body of 200 MB',
+    play: flood('HTTP/1.1 401 Unauthorized\r\nContent-Type: text/html\r\n\r\n['),
+    code: 'UNAUTHENTICATED',
+    status: 401,
+  },
+  {
+    name: '429 with a Retry-After that is none',
+    play: send(answer('429 Too Many', '', ['Retry-After: -1'])),
+    code: 'RATE_LIMITED',
+    status: 429,
+  },
   // Bodies of a success
   {
     name: 'HTML with 200',

@@ -10,6 +10,14 @@ const jsonText = fc.letrec<{ value: string }>((tie) => ({
     { depthSize: 'small', withCrossShrink: true },
     int64.map(String),
     fc.constantFrom('null', 'true', 'false', '0.5', '-1.25'),
+    // More digits than a double holds, with a point anywhere and an exponent or none.
+    fc
+      .tuple(
+        fc.stringMatching(/^-?[1-9][0-9]{0,20}\.[0-9]{1,20}[1-9]$/),
+        fc.integer({ min: -500, max: 500 }),
+      )
+      .map(([decimal, exponent]) => (exponent % 2 ? decimal : `${decimal}e${exponent}`))
+      .filter(hasManyDigits),
     fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify(text)),
     fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
     fc
@@ -20,6 +28,11 @@ const jsonText = fc.letrec<{ value: string }>((tie) => ({
       .map((entries) => `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${v}`).join(',')}}`),
   ),
 })).value;
+
+/** A shorter decimal is the same number in another notation, such as 1.0 and 1, and may change it. */
+function hasManyDigits(decimal: string): boolean {
+  return decimal.replace(/e.*/, '').replace(/\D/g, '').length > 17;
+}
 
 /** JavaScript moves keys that look like array indices to the front, and sets no `__proto__`. */
 function notIndex(key: string): boolean {
@@ -44,6 +57,12 @@ describe('JSON', () => {
     '123456789012345678901234567890',
     '0.12345678901234567890',
     '1e400',
+    '1e-400',
+    '9.007199254740993e15',
+    '9007199254740.993e3',
+    '999999999999999.99999',
+    '1.00000000000000001',
+    '12345678.123456789012345',
   ])('keeps %s as it is written', (text) => {
     expect(stringifyJson(parseJson(`{"a":[${text}]}`))).toBe(`{"a":[${text}]}`);
   });
@@ -53,6 +72,15 @@ describe('JSON', () => {
       9007199254740991,
       9007199254740992n,
       -9007199254740993n,
+    ]);
+  });
+
+  it('reads an exact number as a number, in whatever notation', () => {
+    expect(parseJson('[1e3, 1.0, 1.50, 12345678901234567890]')).toEqual([
+      1000,
+      1,
+      1.5,
+      12345678901234567890n,
     ]);
   });
 
@@ -66,6 +94,8 @@ describe('JSON', () => {
   it('throws a SyntaxError on what is not JSON', () => {
     expect(() => parseJson('{')).toThrow(SyntaxError);
     expect(() => parseJson('[1234567890123456789')).toThrow(SyntaxError);
+    const deep = `${'['.repeat(100_000)}1234567890123456789${']'.repeat(100_000)}`;
+    expect(() => parseJson(deep)).toThrow(SyntaxError);
   });
 
   it('throws on a value that has no JSON, instead of looping over it twice', () => {

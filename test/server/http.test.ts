@@ -3,7 +3,9 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { auditServer, serverAudits } from 'graphql-http';
 import { describe, expect, it } from 'vitest';
+import { listen } from '../../src/server/listen.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { openLog } from '../support/log.ts';
 import { recording } from '../support/recording.ts';
 
 /** Sends bytes as they are and returns all that comes back until the connection ends. */
@@ -141,6 +143,9 @@ describe('GraphQL over HTTP', () => {
 describe('the HTTP edge', () => {
   it.each([
     '[bad',
+    'localhost:99999',
+    '256.256.256.256',
+    '[:::::]',
     'a b',
     'a/b',
     'http://x',
@@ -210,8 +215,37 @@ describe('the HTTP edge', () => {
     expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
   });
 
+  it.each([
+    'multipart/mixed',
+    'text/event-stream',
+    'text/html',
+    'image/png',
+  ])('answers JSON to a client that accepts %s only', async (accept) => {
+    await using service = await startGateway();
+    const response = await fetch(`${service.url}/graphql?query={__typename}`, {
+      headers: { accept },
+    });
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  it('answers 500 and logs it when the gateway itself throws', async () => {
+    const { log, logged } = openLog();
+    const listener = await listen(
+      () => Promise.reject(new Error('secret')),
+      { host: '127.0.0.1', port: 0, maxRequestsInFlight: 9, maxEventLoopLagMs: 10_000 },
+      log,
+    );
+    const response = await fetch(`${listener.url}/graphql`, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('secret');
+    expect(logged).toHaveLength(1);
+    await listener.close(0);
+  });
+
   it('allows cross-origin calls from the configured origins and from no other', async () => {
-    await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
+    const corsOrigins = ['https://shop.example', 'https://admin.example'];
+    await using service = await startGateway({ corsOrigins });
     const preflight = async (origin: string) => {
       const { headers } = await fetch(`${service.url}/graphql`, {
         method: 'OPTIONS',
@@ -222,10 +256,18 @@ describe('the HTTP edge', () => {
         headers.get('access-control-allow-credentials'),
       ];
     };
-    expect(await preflight('https://shop.example')).toEqual(['https://shop.example', null]);
-    const [allowed] = await preflight('https://evil.example');
-    expect(allowed).not.toBe('https://evil.example');
-    expect(allowed).not.toBe('*');
+    const answer = async (origin: string) => {
+      const { headers } = await fetch(`${service.url}/v1/openapi.json`, { headers: { origin } });
+      return [headers.get('access-control-allow-origin'), headers.get('vary')];
+    };
+    for (const origin of corsOrigins) {
+      expect(await preflight(origin)).toEqual([origin, null]);
+      expect(await answer(origin)).toEqual([origin, 'Origin']);
+    }
+    for (const origin of ['https://evil.example', 'null', 'https://shop.example.evil', '']) {
+      expect(await preflight(origin)).toEqual([null, null]);
+      expect(await answer(origin)).toEqual([null, 'Origin']);
+    }
   });
 
   it('allows no cross-origin calls when none are configured', async () => {

@@ -51,13 +51,17 @@ export async function startGateway(
   listenOptions: Partial<ListenOptions> = {},
 ) {
   const opened = await openGateway(options);
-  const { url, close } = await listen(opened.gateway, {
-    host: '127.0.0.1',
-    port: 0,
-    maxRequestsInFlight: 1000,
-    maxEventLoopLagMs: 10_000,
-    ...listenOptions,
-  });
+  const { url, close } = await listen(
+    opened.gateway,
+    {
+      host: '127.0.0.1',
+      port: 0,
+      maxRequestsInFlight: 1000,
+      maxEventLoopLagMs: 10_000,
+      ...listenOptions,
+    },
+    quiet,
+  );
   return {
     ...opened,
     url,

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+import { keepForScan } from './log.ts';
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Runs `npm start` as a person would, with this environment and on a free port. */
@@ -9,9 +11,12 @@ export function npmStart(env: Record<string, string>) {
   return start('npm', ['start', '--silent'], env);
 }
 
-/** Runs the gateway as a container would: no npm between it and its signals. */
-export function nodeStart(env: Record<string, string>) {
-  return start(process.execPath, ['src/main.ts'], env);
+/** Runs the gateway as a container would: no npm between it and its signals. No file that
+ * it writes may grow beyond `maxFileKib`. */
+export function nodeStart(env: Record<string, string>, maxFileKib?: number) {
+  if (maxFileKib === undefined) return start(process.execPath, ['src/main.ts'], env);
+  const command = `ulimit -f ${maxFileKib}; exec ${process.execPath} src/main.ts`;
+  return start('bash', ['-c', command], env);
 }
 
 async function start(command: string, args: readonly string[], env: Record<string, string>) {
@@ -27,6 +32,7 @@ async function start(command: string, args: readonly string[], env: Record<strin
   const started = Promise.withResolvers<string>();
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     output.stderr += chunk;
+    keepForScan(chunk);
   });
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     output.stdout += chunk;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ErrorResponse } from '../../src/contract/error.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { recording } from '../support/recording.ts';
 
@@ -67,6 +68,31 @@ describe('the REST interface', () => {
     });
   });
 
+  it('reads a percent-encoded id', async () => {
+    expect((await send('/v1/pets/%31')).text).toMatch(/^\{"id":1,/);
+  });
+
+  it('tells the status of the answer in every Error body, whatever the store says', async () => {
+    const petStore = await openBuiltin();
+    for (const [thrown, status] of [
+      [404, 404],
+      [200, 502],
+      [999, 502],
+    ] as const) {
+      const body = { code: 'x', message: 'y', status: 99_999 };
+      await using opened = await openGateway({
+        petStore: {
+          ...petStore,
+          listOrders: () => Promise.reject(new ErrorResponse(thrown, 'y', { body })),
+        },
+      });
+      const response = await opened.gateway(
+        new Request('http://gateway.test/v1/store/orders', { headers: { authorization } }),
+      );
+      expect([response.status, (await response.json()).status]).toEqual([status, status]);
+    }
+  });
+
   it('answers HEAD like GET', async () => {
     expect((await send('/v1/pets', { method: 'HEAD' })).status).toBe(200);
   });
@@ -83,6 +109,7 @@ describe('the REST interface', () => {
     ['/v1/pets/abc', 'petId: expected an int64, received "abc".'],
     ['/v1/pets/9223372036854775808', 'petId: expected an int64, received "9223372036854775808".'],
     ['/v1/pets/1%2F2', 'petId: expected an int64, received "1%2F2".'],
+    ['/v1/pets/%zz', 'petId: expected an int64, received "%zz".'],
   ])('answers 400 to %s and asks no backend', async (path, message) => {
     const { status, text, calls } = await send(path);
     expect(status).toBe(400);
@@ -95,6 +122,9 @@ describe('the REST interface', () => {
     ['/v1/pets', '{"name":"Rex"}', json],
     ['/v1/pets', '{"name":"Rex","categoryId":"1"}', json],
     ['/v1/pets', '{"name":"Rex","categoryId":1.5}', json],
+    ['/v1/pets', '{"name":"Rex","categoryId":1.00000000000000001}', json],
+    ['/v1/pets', '{"name":"Rex","categoryId":9.007199254740993e15}', json],
+    ['/v1/pets', `{"name":${'['.repeat(99_000)}1234567890123456789${']'.repeat(99_000)}}`, json],
     ['/v1/pets', '{"name":"Rex","categoryId":1,"status":"lost"}', json],
     ['/v1/pets', '{"name":"Rex","categoryId":1', json],
     ['/v1/pets', new Uint8Array([0x22, 0xff, 0x22]), json],
@@ -162,6 +192,8 @@ describe('the REST interface', () => {
     ['/v1/store/orders', 'POST', 'GET, HEAD'],
     ['/quickstart/messages', 'GET', 'POST'],
     ['/v1/pets', 'OPTIONS', 'GET, HEAD, POST'],
+    ['/v1/openapi.json', 'POST', 'GET, HEAD'],
+    ['/livez', 'DELETE', 'GET, HEAD'],
   ])('answers 405 to %s with %s, and says what it allows', async (path, method, allow) => {
     const { status, text, headers } = await send(path, { method });
     expect([status, JSON.parse(text).status, headers.get('allow')]).toEqual([405, 405, allow]);

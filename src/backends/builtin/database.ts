@@ -27,16 +27,22 @@ export interface Tables {
 /** A database of the built-in backend. */
 export type Database = Kysely<Tables>;
 
-/** Opens the database that a `DATABASE_URL` names and brings its tables up to date. */
+/**
+ * Opens the database that a `DATABASE_URL` names and brings its tables up to date.
+ * @throws when it can't be opened, saying which and why.
+ */
 export async function openDatabase(databaseUrl: string): Promise<Database> {
   const database = new Kysely<Tables>({
     dialect: sqliteDialect(databaseUrl.replace(/^file:/, '')),
   });
   try {
     await migrate(database);
-  } catch (error) {
+  } catch (cause) {
     await database.destroy();
-    throw error;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`DATABASE_URL: the database ${databaseUrl} can not be opened: ${reason}`, {
+      cause,
+    });
   }
   return database;
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { ErrorResponse } from '../../contract/error.ts';
 import { parseJson } from '../../contract/json.ts';
-import type { PetStore } from '../../contract/pet-store.ts';
+import type { Call, PetStore } from '../../contract/pet-store.ts';
 import { type Pet, type PetStatus, pageSize } from '../../contract/records.ts';
+import type { Log } from '../../telemetry/log.ts';
 import { createApiKeyCheck } from './api-keys.ts';
 import { type Database, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
+import { storageFault } from './faults.ts';
 
 /** Where the built-in backend keeps its data. */
 export interface BuiltinPetStoreOptions {
@@ -16,62 +18,82 @@ export interface BuiltinPetStoreOptions {
 }
 
 /** Opens the built-in backend: the contract over a SQL database, tables created as needed. */
-export async function openBuiltinPetStore(options: BuiltinPetStoreOptions): Promise<PetStore> {
+export async function openBuiltinPetStore(
+  options: BuiltinPetStoreOptions,
+  log: Log,
+): Promise<PetStore> {
   const database = await openDatabase(options.databaseUrl);
   if (options.demoKey) await addDemoData(database);
-  return createPetStore(database, options.demoKey);
+  return createPetStore(database, options.demoKey, log);
 }
 
-function createPetStore(database: Database, demoKey: string | undefined): PetStore {
+function createPetStore(database: Database, demoKey: string | undefined, log: Log): PetStore {
   const checkApiKey = createApiKeyCheck(database, demoKey);
 
+  async function answer<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
+    try {
+      await checkApiKey(apiKey);
+      return await work();
+    } catch (error) {
+      const fault = storageFault(error);
+      if (fault === undefined) throw error;
+      log.error({ err: error, requestId }, 'database fault');
+      throw fault;
+    }
+  }
+
   return {
-    async listPets({ apiKey }, { limit = pageSize.default, status }) {
-      await checkApiKey(apiKey);
-      let query = database.selectFrom('pets').selectAll().orderBy('id').limit(limit);
-      if (status !== undefined) query = query.where('status', '=', status);
-      return (await query.execute()).map(toPet);
-    },
+    listPets: (call, { limit = pageSize.default, status }) =>
+      answer(call, async () => {
+        let query = database.selectFrom('pets').selectAll().orderBy('id').limit(limit);
+        if (status !== undefined) query = query.where('status', '=', status);
+        return (await query.execute()).map(toPet);
+      }),
 
-    async createPet({ apiKey }, { name, categoryId, status }) {
-      await checkApiKey(apiKey);
-      requireStorable('name', name);
-      const row = await database
-        .insertInto('pets')
-        .values({ name, category_id: BigInt(categoryId), status: status ?? null })
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return toPet(row);
-    },
+    createPet: (call, { name, categoryId, status }) =>
+      answer(call, async () => {
+        requireStorable('name', name);
+        const row = await database
+          .insertInto('pets')
+          .values({ name, category_id: BigInt(categoryId), status: status ?? null })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        return toPet(row);
+      }),
 
-    async getPet({ apiKey }, petId) {
-      await checkApiKey(apiKey);
-      const row = await database
-        .selectFrom('pets')
-        .selectAll()
-        .where('id', '=', BigInt(petId))
-        .executeTakeFirst();
-      if (row !== undefined) return toPet(row);
-      throw ErrorResponse.of({
-        code: 'pet_not_found',
-        message: `There is no animal with the id ${petId}.`,
-        status: 404,
-      });
-    },
+    getPet: (call, petId) =>
+      answer(call, async () => {
+        const row = await database
+          .selectFrom('pets')
+          .selectAll()
+          .where('id', '=', BigInt(petId))
+          .executeTakeFirst();
+        if (row !== undefined) return toPet(row);
+        throw ErrorResponse.of({
+          code: 'pet_not_found',
+          message: `There is no animal with the id ${petId}.`,
+          status: 404,
+        });
+      }),
 
-    async listOrders({ apiKey }) {
-      await checkApiKey(apiKey);
-      const rows = await database.selectFrom('orders').select('document').orderBy('id').execute();
-      return rows.map(({ document }) => parseJson(document));
-    },
+    listOrders: (call) =>
+      answer(call, async () => {
+        const rows = await database.selectFrom('orders').select('document').orderBy('id').execute();
+        return rows.map(({ document }) => parseJson(document));
+      }),
 
-    async sendMessage({ apiKey }, message) {
-      await checkApiKey(apiKey);
-      requireStorable('message', message);
-      const row = { id: randomUUID(), message, status: 'queued', created_at: now() };
-      await database.insertInto('messages').values(row).execute();
-      return { id: row.id, message, status: row.status, createdAt: row.created_at };
-    },
+    sendMessage: (call, message) =>
+      answer(call, async () => {
+        requireStorable('message', message);
+        const row = {
+          id: randomUUID(),
+          message,
+          status: 'queued',
+          created_at: new Date().toISOString(),
+        };
+        await database.insertInto('messages').values(row).execute();
+        return { id: row.id, message, status: row.status, createdAt: row.created_at };
+      }),
 
     async [Symbol.asyncDispose]() {
       await database.destroy();
@@ -97,8 +119,4 @@ function requireStorable(field: string, text: string): void {
     message: `${field}: expected text without NUL characters and lone surrogates.`,
     status: 400,
   });
-}
-
-function now(): string {
-  return new Date().toISOString();
 }

@@ -15,7 +15,7 @@ function openDatabase(location: string): SqliteDatabase {
   if (location !== ':memory:') mkdirSync(dirname(location), { recursive: true });
   // Bigints, or a number beyond 2^53 fails after its row is stored; a timeout, or a second process
   // that writes at the same moment fails at once.
-  const database = new DatabaseSync(location, { readBigInts: true, timeout: 5000 });
+  const database = new DatabaseSync(location, { readBigInts: true, timeout: 2000 });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
   const statements = new Map<string, SqliteStatement>();
   return {

@@ -81,6 +81,9 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
 
   async function exchange(options: RestRequestOptions): Promise<RestResponse> {
     const { statusCode, headers, body } = await pool.request(options);
+    if (statusCode < 200 || statusCode > 299) {
+      return { status: statusCode, headers, body: await readErrorBody(body) };
+    }
     try {
       return { status: statusCode, headers, body: await body.arrayBuffer() };
     } catch (cause) {
@@ -111,6 +114,28 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
       if (!pool.closed) await pool.close();
     },
   };
+}
+
+/** The most that the body of an error may hold, in bytes, and how long it may take. */
+const errorBody = { maxBytes: 64 * 1024, timeoutMs: 1000 };
+
+/** What there is of an error's body: the status has said what matters, and is not lost over it. */
+async function readErrorBody(body: Dispatcher.ResponseData['body']): Promise<ArrayBuffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const timeout = setTimeout(() => body.destroy(), errorBody.timeoutMs);
+  try {
+    for await (const chunk of body) {
+      size += chunk.byteLength;
+      if (size > errorBody.maxBytes) break;
+      chunks.push(chunk);
+    }
+    return Uint8Array.from(Buffer.concat(chunks)).buffer;
+  } catch {
+    return new ArrayBuffer(0);
+  } finally {
+    clearTimeout(timeout);
+  }
 }
 
 function circuitOpen({ halfOpenAfterMs }: OriginLimits): BackendUnavailableError {

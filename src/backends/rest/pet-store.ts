@@ -27,7 +27,12 @@ export interface RestPetStoreOptions {
 /** Opens the REST service as a `PetStore`. Nothing is connected before the first call. */
 export function openRestPetStore(options: RestPetStoreOptions, log: Log): PetStore {
   const { baseUrl, messagesBaseUrl, timeoutMs } = options;
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = {
+    ...defaultLimits,
+    // Half of the deadline, 5 s of the default 10 s: a write that takes longer needs a longer one.
+    headersTimeoutMs: Math.ceil(timeoutMs / 2),
+    ...options.limits,
+  };
   const origins = new Map(
     [baseUrl, messagesBaseUrl ?? baseUrl].map(({ origin }) => [origin, openOrigin(origin, limits)]),
   );

@@ -72,9 +72,11 @@ function decodeProblem(json: unknown, status: number): ErrorBody | undefined {
 function parseRetryAfter(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^[0-9]{1,9}$/.test(header)) return Number(header) * 1000;
-  const date = Date.parse(header);
+  const date = httpDate.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
+
+const httpDate = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 
 function isJson(mediaType: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(mediaType);

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { type GraphQLParams, type Plugin, processRegularResult } from 'graphql-yoga';
 import { parseJson, stringifyJson } from '../../contract/json.ts';
 import { BodyTooLargeError, hasJsonBody, readText } from '../../http/body.ts';
 
@@ -13,9 +13,11 @@ export function useExactJson(): Plugin {
       if (request.method === 'GET') setRequestParser(parseGet);
       if (request.method === 'POST') setRequestParser(parsePost);
     },
-    onExecutionResult({ result }) {
-      if (result !== undefined && !Array.isArray(result)) {
-        Object.assign(result, { stringify: stringifyJson });
+    onResultProcess({ result, resultProcessor, setResultProcessor }) {
+      Object.assign(result, { stringify: stringifyJson });
+      // Nothing is streamed here. A client that asks for anything but JSON gets JSON all the same.
+      if (resultProcessor !== processRegularResult) {
+        setResultProcessor(processRegularResult, 'application/json');
       }
     },
   };

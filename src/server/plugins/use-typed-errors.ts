@@ -11,7 +11,7 @@ export function useTypedErrors(
 ): Plugin<object, { readonly requestId: string }> {
   return {
     onResultProcess({ request, result, setResult, serverContext: { requestId } }) {
-      if (!isSingleResult(result) || result.errors === undefined) return;
+      if (!('errors' in result) || result.errors === undefined) return;
       // Yoga drops the errors of a cancelled operation; an answer without data must have one.
       const errors =
         result.errors.length === 0 && result.data === undefined
@@ -25,13 +25,4 @@ export function useTypedErrors(
       setResult({ ...result, errors: typed });
     },
   };
-}
-
-interface SingleResult {
-  readonly data?: unknown;
-  readonly errors?: readonly GraphQLError[];
-}
-
-function isSingleResult(result: unknown): result is SingleResult {
-  return typeof result === 'object' && result !== null && !(Symbol.asyncIterator in result);
 }

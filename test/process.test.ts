@@ -1,0 +1,186 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openBuiltin, startGateway } from './support/gateway.ts';
+import { nodeStart } from './support/process.ts';
+import { recording } from './support/recording.ts';
+import { startUpstream } from './support/upstream.ts';
+
+const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function addPet(url: string, name: string): Promise<string> {
+  const body = JSON.stringify({ name, categoryId: 1 });
+  const response = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body });
+  if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
+  return String((await response.json()).id);
+}
+
+describe('a process that is killed', () => {
+  it('keeps every acknowledged animal, whole, and doubles none', async () => {
+    const env = { DATABASE_URL: `file:${folder}/killed.db` };
+    const acknowledged = new Map<string, string>();
+    for (let kill = 0; kill < 5; kill++) {
+      await using started = await nodeStart(env);
+      const before = acknowledged.size;
+      const writers = Array.from({ length: 8 }, async (_, writer) => {
+        for (let index = 0; ; index++) {
+          const name = `pet ${kill} ${writer} ${index}`;
+          acknowledged.set(await addPet(started.url, name), name);
+        }
+      });
+      const writing = Promise.allSettled(writers);
+      await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(before + 40), {
+        timeout: 20_000,
+      });
+      started.kill('SIGKILL');
+      await writing;
+      await started.exited;
+    }
+    await using last = await nodeStart(env);
+    for (const [id, name] of acknowledged) {
+      const response = await fetch(`${last.url}/v1/pets/${id}`, { headers });
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        { id: Number(id), name, categoryId: 1 },
+      ]);
+    }
+    expect(new Set(acknowledged.values()).size).toBe(acknowledged.size);
+  }, 90_000);
+});
+
+describe('a process that is told to end', () => {
+  const hold = async () => {
+    const held = Promise.withResolvers<() => void>();
+    const upstream = await startUpstream((_, response) =>
+      held.resolve(() => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
+      }),
+    );
+    return { ...upstream, held: held.promise };
+  };
+  const ask = (url: string) =>
+    fetch(`${url}/graphql`, { method: 'POST', headers, body: '{"query":"{ pets { id } }"}' });
+
+  it('finishes what is in flight, takes nothing new, and exits with 0', async () => {
+    await using upstream = await hold();
+    await using started = await nodeStart({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    const pending = ask(started.url);
+    const answer = await upstream.held;
+    started.kill('SIGTERM');
+    await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
+      timeout: 5000,
+    });
+    answer();
+    expect(await (await pending).json()).toEqual({ data: { pets: [] } });
+    expect(await started.exited).toBe(0);
+  }, 30_000);
+
+  it('cuts off what is in flight when the grace is over', async () => {
+    await using upstream = await hold();
+    await using started = await nodeStart({
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+      SHUTDOWN_GRACE_MS: '100',
+    });
+    const cut = expect(ask(started.url)).rejects.toThrow();
+    await upstream.held;
+    started.kill('SIGTERM');
+    await cut;
+    expect(await started.exited).toBe(0);
+  }, 30_000);
+
+  it('exits at once on a second signal', async () => {
+    await using upstream = await hold();
+    await using started = await nodeStart({
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+      SHUTDOWN_GRACE_MS: '600000',
+    });
+    const cut = expect(ask(started.url)).rejects.toThrow();
+    await upstream.held;
+    started.kill('SIGTERM');
+    await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
+      timeout: 5000,
+    });
+    started.kill('SIGTERM');
+    await cut;
+    expect(await started.exited).toBe(1);
+  }, 30_000);
+});
+
+describe('a disk that is full', () => {
+  it('refuses writes with an Error body, and goes on reading', async () => {
+    // The shell bounds the size of every file that the process writes, in blocks of 1 KiB.
+    await using started = await nodeStart({ DATABASE_URL: `file:${folder}/full.db` }, 300);
+    const name = 'x'.repeat(20_000);
+    const added: string[] = [];
+    const full = await vi.waitUntil(
+      async () => {
+        try {
+          added.push(await addPet(started.url, name));
+          return undefined;
+        } catch (error) {
+          return error as Error;
+        }
+      },
+      { interval: 1, timeout: 20_000 },
+    );
+    expect(full.message).toBe(
+      '503 {"code":"storage_unavailable","message":"The store\'s database can not be read or written. Nothing was stored. Try again later.","status":503}',
+    );
+    const graphql = await fetch(`${started.url}/graphql`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({
+        query: `mutation { addPet(input: { name: "${name}", categoryId: 1 }) { id } }`,
+      }),
+    });
+    expect(await graphql.json()).toMatchObject({
+      data: { addPet: null },
+      errors: [{ extensions: { code: 'UPSTREAM_ERROR', status: 503 } }],
+    });
+    const list = await fetch(`${started.url}/v1/pets?limit=100`, { headers });
+    const ids = (await list.json()).map(({ id }: { id: number }) => String(id));
+    expect(ids.slice(12)).toEqual(added);
+    expect(started.output.stderr).toContain('"msg":"database fault"');
+  }, 60_000);
+});
+
+describe('a client that leaves', () => {
+  it('lets a mutation that was sent run to its end, and no later one start', async () => {
+    const client = new AbortController();
+    const builtin = await openBuiltin();
+    const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+    const { petStore, calls } = recording({
+      ...builtin,
+      async createPet(call, pet) {
+        client.abort();
+        await new Promise((resolve) => call.signal?.addEventListener('abort', resolve));
+        const added = await builtin.createPet(call, pet);
+        finish();
+        return added;
+      },
+    });
+    await using service = await startGateway({ petStore });
+    const query = `mutation {
+      a: addPet(input: { name: "first", categoryId: 1 }) { id }
+      b: addPet(input: { name: "second", categoryId: 1 }) { id }
+    }`;
+    const gone = fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query }),
+      signal: client.signal,
+    });
+    await expect(gone).rejects.toThrow();
+    await finished;
+    await service.close(0);
+    expect(calls).toEqual(['createPet {"name":"first","categoryId":"1"}']);
+    expect(service.logged).toEqual([]);
+  });
+});

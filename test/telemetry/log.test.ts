@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/telemetry/log.ts';
+
+function linesOf(level: 'info' | 'debug', write: (log: ReturnType<typeof createLog>) => void) {
+  const lines: string[] = [];
+  write(createLog(level, { write: (line) => lines.push(line) }));
+  return lines.map((line) => JSON.parse(line));
+}
+
+describe('the log', () => {
+  it('never holds a key, wherever it was handed one', () => {
+    const call = { apiKey: 'k-secret', authorization: 'Bearer k-secret', requestId: 'r' };
+    const lines = linesOf('info', (log) => {
+      log.info(call, 'flat');
+      log.info({ call }, 'nested');
+    });
+    expect(JSON.stringify(lines)).not.toContain('k-secret');
+    expect(lines).toMatchObject([{ requestId: 'r' }, { call: { requestId: 'r' } }]);
+  });
+
+  it('names an error and tells its stack only to those who debug', () => {
+    const error = Object.assign(new TypeError('broken'), { code: 'E1', path: '/srv/app' });
+    const [line] = linesOf('info', (log) => log.error({ err: error }, 'oops'));
+    expect(line).toMatchObject({
+      level: 'error',
+      err: { name: 'TypeError', message: 'broken', code: 'E1' },
+    });
+    expect(JSON.stringify(line)).not.toMatch(/\.ts|\/srv/);
+    const [debug] = linesOf('debug', (log) => log.error({ err: error }, 'oops'));
+    expect(debug.err.stack).toMatch(/log\.test\.ts/);
+  });
+});
