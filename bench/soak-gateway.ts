@@ -1,0 +1,22 @@
+import { serve } from '../src/commands/serve.ts';
+import { loadConfig } from '../src/config.ts';
+import { createLog } from '../src/telemetry/log.ts';
+
+// The gateway under load, in a process of its own: it serves until it is told to stop, and answers
+// every message with what it holds.
+const service = await serve(loadConfig(process.env), createLog('silent', process.stderr));
+
+process.on('message', (message) => {
+  if (message === 'stop') {
+    void service.stop().then(() => process.disconnect?.());
+    return;
+  }
+  globalThis.gc?.();
+  const { rss, heapUsed } = process.memoryUsage();
+  const held: Record<string, number> = {};
+  for (const resource of process.getActiveResourcesInfo()) {
+    held[resource] = (held[resource] ?? 0) + 1;
+  }
+  process.send?.({ rss, heapUsed, held });
+});
+process.send?.({ url: service.url });

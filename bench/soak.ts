@@ -1,0 +1,155 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'undici';
+import { answer, type Play, startFaultServer } from '../test/support/fault-server.ts';
+
+const usage = `Usage: npm run soak -- [seconds, 60 unless given]
+
+Runs a gateway in front of a REST service that misbehaves in every way, with 64 clients that do too,
+and fails when a request stays unanswered, memory grows, or a socket or timer is left behind.
+`;
+if (process.argv.includes('--help')) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
+const seconds = Number(process.argv[2] ?? 60);
+const clients = 64;
+const timeoutMs = 1000;
+
+const pets = answer('200 OK', '[{"id":9223372036854775807,"name":"Rex","categoryId":2}]');
+const faults: readonly Play[] = [
+  (socket) => socket.resetAndDestroy(),
+  (socket) => socket.end(),
+  () => {},
+  (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n['),
+  (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n['),
+  (socket) => socket.write('garbage\r\n\r\n'),
+  (socket) => socket.write(answer('503 Busy', '{}')),
+  (socket) => socket.write(answer('401 No', '{"code":"no","message":"No.","status":401}')),
+  (socket) => socket.write(answer('200 OK', 'x'.repeat(1_000_000))),
+  (socket) => socket.write(answer('200 OK', '[{"id":"1"}]')),
+  drip,
+];
+/** Most answers are right: a service that fails all the time only shows the circuit breaker. */
+const play: Play = (socket, attempt) => {
+  const fault = Math.random() < 0.3 ? pick(faults) : undefined;
+  if (fault) fault(socket, attempt);
+  else socket.write(pets);
+};
+
+const operations = [
+  '{ pets { id name } }',
+  '{ a: pets(limit: 3) { id } b: pets(status: sold) { id } orders pet(id: 1) { id } }',
+  'mutation { addPet(input: { name: "Rex", categoryId: 9223372036854775807 }) { id } }',
+  '{ pets(limit: 0) { id } }',
+  `{ ${'orders '.repeat(2000)} }`,
+  '{ nope',
+];
+
+await using upstream = await startFaultServer(play);
+const gateway = fork(fileURLToPath(new URL('soak-gateway.ts', import.meta.url)), {
+  execArgv: ['--expose-gc'],
+  env: {
+    PORT: '0',
+    NODE_ENV: 'production',
+    PETSTORE_BASE_URL: `${upstream.url}/v1`,
+    UPSTREAM_TIMEOUT_MS: String(timeoutMs),
+  },
+});
+const [{ url }] = (await once(gateway, 'message')) as [{ url: string }];
+const before = await inspect();
+
+const agent = new Agent({ connections: clients });
+const counts = { answered: 0, left: 0, unanswered: 0 };
+const end = performance.now() + seconds * 1000;
+const load = Promise.all(Array.from({ length: clients }, client));
+await wait(Math.min(10, seconds / 4) * 1000);
+const early = await inspect();
+const progress = setInterval(report, 5000);
+await load;
+clearInterval(progress);
+const late = await inspect();
+await agent.close();
+// What was in flight upstream ends at its deadline; idle connections after undici's four seconds.
+await wait(timeoutMs + 6000);
+const after = await inspect();
+gateway.send('stop');
+await once(gateway, 'exit');
+
+report();
+const growth = late.rss / early.rss - 1;
+const verdicts = [
+  [`${counts.unanswered} requests unanswered`, counts.unanswered === 0],
+  [
+    `memory ${mb(early.rss)} after the first seconds, ${mb(late.rss)} at the end: ${(growth * 100).toFixed(1)} %`,
+    growth <= 0.2,
+  ],
+  [
+    `held before ${JSON.stringify(before.held)}, after ${JSON.stringify(after.held)}`,
+    total(after.held) <= total(before.held),
+  ],
+] as const;
+for (const [text, isRight] of verdicts) {
+  process.stdout.write(`${isRight ? 'right' : 'WRONG'}  ${text}\n`);
+}
+process.exit(verdicts.every(([, isRight]) => isRight) ? 0 : 1);
+
+async function client(): Promise<void> {
+  while (performance.now() < end) {
+    const leaves = Math.random() < 0.05;
+    const signal = AbortSignal.timeout(leaves ? 20 : timeoutMs * 4 + 5000);
+    try {
+      const response = await request(`${url}/graphql`, {
+        dispatcher: agent,
+        method: 'POST',
+        headers: { authorization: 'Bearer soak-key', 'content-type': 'application/json' },
+        body: JSON.stringify({ query: pick(operations) }),
+        signal,
+      });
+      await response.body.json();
+      counts.answered++;
+    } catch {
+      if (leaves) counts.left++;
+      else counts.unanswered++;
+    }
+  }
+}
+
+interface Inspection {
+  readonly rss: number;
+  readonly held: Record<string, number>;
+}
+
+async function inspect(): Promise<Inspection> {
+  gateway.send('inspect');
+  const [message] = await once(gateway, 'message');
+  return message as Inspection;
+}
+
+function report(): void {
+  const left = Math.max(0, (end - performance.now()) / 1000);
+  process.stdout.write(
+    `${counts.answered} answered, ${counts.left} clients left early, ${counts.unanswered} unanswered; ${left.toFixed(0)} s to go\n`,
+  );
+}
+
+function drip(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n');
+  const timer = setInterval(() => socket.write('1\r\n \r\n'), 50);
+  socket.once('close', () => clearInterval(timer));
+}
+
+function pick<T>(items: readonly T[]): T {
+  return items[Math.floor(Math.random() * items.length)] as T;
+}
+
+function total(held: Record<string, number>): number {
+  return Object.values(held).reduce((sum, count) => sum + count, 0);
+}
+
+function mb(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
+}
