@@ -184,6 +184,16 @@ describe('retries', () => {
   });
 });
 
+describe('an answer that nobody asked for', () => {
+  it('is not given to the next call', async () => {
+    const theirs = answer('200 OK', '[{"id":666,"name":"theirs","categoryId":1}]');
+    await using rest = await startRest((socket, attempt) =>
+      socket.write(attempt === 1 ? Buffer.concat([pets, theirs]) : pets),
+    );
+    for (const _ of [1, 2, 3]) expect(await rest.list()).toEqual([]);
+  });
+});
+
 describe('one origin for everything', () => {
   it('shares its bound between pets and messages', async () => {
     const server = await startFaultServer(() => {});
