@@ -32,6 +32,7 @@ const rooms = {
 const packages = {
   undici: '^src/backends/rest/',
   'node:sqlite': '^src/backends/builtin/sqlite\\.ts$',
+  pg: '^src/backends/builtin/postgres\\.ts$',
   'graphql-yoga': '^src/server/',
   '@pothos/core': '^src/graphql/',
   dataloader: '^src/graphql/',

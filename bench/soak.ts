@@ -68,7 +68,7 @@ const end = performance.now() + seconds * 1000;
 const load = Promise.all(Array.from({ length: clients }, client));
 await wait(Math.min(10, seconds / 4) * 1000);
 const early = await inspect();
-const progress = setInterval(report, 5000);
+const progress = setInterval(() => void inspect().then(report), 5000);
 await load;
 clearInterval(progress);
 const late = await inspect();
@@ -79,7 +79,7 @@ const after = await inspect();
 gateway.send('stop');
 await once(gateway, 'exit');
 
-report();
+report(after);
 const growth = late.rss / early.rss - 1;
 const verdicts = [
   [`${counts.unanswered} requests unanswered`, counts.unanswered === 0],
@@ -120,6 +120,7 @@ async function client(): Promise<void> {
 
 interface Inspection {
   readonly rss: number;
+  readonly heapUsed: number;
   readonly held: Record<string, number>;
 }
 
@@ -129,10 +130,10 @@ async function inspect(): Promise<Inspection> {
   return message as Inspection;
 }
 
-function report(): void {
+function report({ rss, heapUsed }: Inspection): void {
   const left = Math.max(0, (end - performance.now()) / 1000);
   process.stdout.write(
-    `${counts.answered} answered, ${counts.left} clients left early, ${counts.unanswered} unanswered; ${left.toFixed(0)} s to go\n`,
+    `${counts.answered} answered, ${counts.left} clients left early, ${counts.unanswered} unanswered; ${mb(rss)} resident, ${mb(heapUsed)} heap; ${left.toFixed(0)} s to go\n`,
   );
 }
 

@@ -92,9 +92,9 @@ export const variables = {
   },
   DATABASE_URL: {
     fallback: 'file:data/pet-store.db',
-    accepts: 'file:PATH or :memory:',
+    accepts: 'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
     meaning: "the built-in backend's database",
-    parse: (text: string) => (/^(file:[^?]+|:memory:)$/.test(text) ? text : undefined),
+    parse: (text: string) => (isDatabaseUrl(text) ? text : undefined),
   },
   UPSTREAM_TIMEOUT_MS: {
     fallback: '10000',
@@ -250,6 +250,10 @@ function parseOrigins(text: string): readonly string[] | undefined {
   const origins = text.split(',').map((origin) => origin.trim());
   const valid = (origin: string) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin;
   return origins.every(valid) ? origins : undefined;
+}
+
+function isDatabaseUrl(text: string): boolean {
+  return /^(?:file:[^?]+|:memory:)$/.test(text) || /^postgres(?:ql)?:\/\/./.test(text);
 }
 
 function isLoopback(host: string): boolean {

@@ -1,11 +1,14 @@
-import { Command } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
+import { type AdministrativeWork, administer } from './commands/administer.ts';
+import * as keys from './commands/keys.ts';
 import { serve } from './commands/serve.ts';
+import { exportTo, importFrom, progressOn } from './commands/transfer.ts';
 import { loadConfig, type Variable, variables } from './config.ts';
 import { createLog } from './telemetry/log.ts';
 
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
-  .showHelpAfterError()
+  .exitOverride()
   .addHelpText('after', `\nEnvironment variables:\n${describeVariables()}`);
 
 program
@@ -29,9 +32,62 @@ program
     process.stdout.write(`${service.banner}\n`);
   });
 
+const keysCommand = program
+  .command('keys')
+  .description("manage the accounts and API keys of the built-in backend's database");
+administrative(
+  keysCommand.command('create-account <name>'),
+  'create an account',
+  keys.createAccount,
+);
+administrative(keysCommand.command('accounts'), 'list the accounts', keys.listAccounts);
+administrative(
+  keysCommand.command('create <account>'),
+  'make a key and show it once',
+  keys.createKey,
+);
+administrative(keysCommand.command('list <account>'), 'list the keys of an account', keys.listKeys);
+administrative(keysCommand.command('revoke <key-id>'), 'revoke a key', keys.revokeKey);
+
+administrative(
+  program.command('migrate'),
+  "bring the built-in backend's database up to date, without serving",
+  async () => ({ text: 'The database is up to date.\n', json: { upToDate: true } }),
+);
+
+const kind = new Argument('<kind>', 'what the lines hold').choices(['pets', 'orders']);
+administrative(
+  program.command('import').addArgument(kind).argument('<file>', 'a file, or - for standard input'),
+  'import records as JSON Lines: all of them, or none when a line is bad',
+  (administration, kindName, file) =>
+    importFrom(administration, kindName, file, process.stdin, progressOn(process.stderr)),
+);
+administrative(
+  program.command('export').addArgument(kind),
+  'write all records to standard output as JSON Lines',
+  (administration, kindName) => exportTo(administration, kindName, process.stdout),
+);
+
 await program.parseAsync().catch(fail);
 
+/** Makes a command of something that is done to the built-in backend's database. */
+function administrative(command: Command, description: string, work: AdministrativeWork): void {
+  command
+    .description(description)
+    .option('--json', 'print the outcome as JSON')
+    .action(async () => {
+      const config = loadConfig(process.env);
+      const log = createLog(config.logLevel, process.stderr);
+      const outcome = await administer(config, log, work, command.processedArgs);
+      if (outcome === undefined) return;
+      const { text, json } = outcome;
+      process.stdout.write(command.opts()['json'] ? `${JSON.stringify(json)}\n` : text);
+    });
+}
+
+/** Ends the process: 2 for a command line that can't be understood, 1 for all else. */
 function fail(error: unknown): void {
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
   const { message, stack } = error as Error;
   const wantsStack = /^(?:debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '');
   process.stderr.write(`${wantsStack ? stack : message}\n`);

@@ -139,7 +139,7 @@ describe('a disk that is full', () => {
       { interval: 1, timeout: 20_000 },
     );
     expect(full.message).toBe(
-      '503 {"code":"storage_unavailable","message":"The store\'s database can not be read or written. Nothing was stored. Try again later.","status":503}',
+      '503 {"code":"unavailable","message":"The store\'s database can not be read or written. Nothing was stored. Try again later.","status":503}',
     );
     const graphql = await fetch(`${started.url}/graphql`, {
       method: 'POST',
@@ -150,7 +150,12 @@ describe('a disk that is full', () => {
     });
     expect(await graphql.json()).toMatchObject({
       data: { addPet: null },
-      errors: [{ extensions: { code: 'UPSTREAM_ERROR', status: 503 } }],
+      errors: [
+        {
+          message: expect.stringContaining('Nothing was stored.'),
+          extensions: { code: 'UPSTREAM_UNAVAILABLE' },
+        },
+      ],
     });
     const list = await fetch(`${started.url}/v1/pets?limit=100`, { headers });
     const ids = (await list.json()).map(({ id }: { id: number }) => String(id));

@@ -1,12 +1,21 @@
 import type { PetStore } from '../contract/pet-store.ts';
 import type { Log } from '../telemetry/log.ts';
+import type { Administration } from './builtin/administration.ts';
 import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
+
+export type { Administration } from './builtin/administration.ts';
 
 /** Which backend to open, and how. */
 export type BackendOptions =
   | ({ readonly kind: 'builtin' } & BuiltinPetStoreOptions)
   | ({ readonly kind: 'rest' } & RestPetStoreOptions);
+
+/** Opens the built-in backend's database for its operator: accounts, keys, import and export. */
+export async function openAdministration(databaseUrl: string, log: Log): Promise<Administration> {
+  const builtin = await import('./builtin/administration.ts');
+  return builtin.openAdministration(databaseUrl, log);
+}
 
 /** Opens the backend; only its own modules are loaded. The only place that knows every backend. */
 export async function openPetStore(options: BackendOptions, log: Log): Promise<PetStore> {

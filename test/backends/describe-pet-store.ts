@@ -48,7 +48,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
     ] as const)('adds $name and finds it again, digit for digit', async (pet) => {
       await using opened = await open();
       const added = await opened.petStore.createPet(callWith(), pet);
-      expect(added).toEqual({ ...pet, id: '13' });
+      expect(added).toEqual({ ...pet, id: expect.stringMatching(/^\d+$/) });
       expect(await opened.petStore.getPet(callWith(), added.id)).toEqual(added);
       expect(await opened.petStore.listPets(callWith(), { limit: 100 })).toContainEqual(added);
     });

@@ -1,29 +1,44 @@
+import { afterAll, beforeAll } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { describePetStore } from './describe-pet-store.ts';
 
-describePetStore('SQLite', async () => {
-  const petStore = await openBuiltin();
-  return { petStore, [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose]() };
-});
+let postgres: Awaited<ReturnType<typeof startPostgres>>;
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 60_000);
+afterAll(() => postgres[Symbol.asyncDispose]());
 
-describePetStore('REST over /v1 over SQLite', async () => {
-  const service = await startGateway();
-  const petStore = await openPetStore(
-    {
-      kind: 'rest',
-      baseUrl: new URL(`${service.url}/v1`),
-      messagesBaseUrl: new URL(`${service.url}/quickstart/`),
-      timeoutMs: 10_000,
-    },
-    quiet,
-  );
-  return {
-    petStore,
-    async [Symbol.asyncDispose]() {
-      await petStore[Symbol.asyncDispose]();
-      await service[Symbol.asyncDispose]();
-    },
-  };
-});
+const databases = {
+  SQLite: async () => ':memory:',
+  PostgreSQL: () => postgres.createDatabase(),
+};
+
+for (const [name, createDatabase] of Object.entries(databases)) {
+  describePetStore(name, async () => {
+    const petStore = await openBuiltin(await createDatabase());
+    return { petStore, [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose]() };
+  });
+
+  describePetStore(`REST over /v1 over ${name}`, async () => {
+    const service = await startGateway({ petStore: await openBuiltin(await createDatabase()) });
+    const petStore = await openPetStore(
+      {
+        kind: 'rest',
+        baseUrl: new URL(`${service.url}/v1`),
+        messagesBaseUrl: new URL(`${service.url}/quickstart/`),
+        timeoutMs: 10_000,
+      },
+      quiet,
+    );
+    return {
+      petStore,
+      async [Symbol.asyncDispose]() {
+        await petStore[Symbol.asyncDispose]();
+        await service[Symbol.asyncDispose]();
+      },
+    };
+  });
+}

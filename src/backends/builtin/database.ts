@@ -1,9 +1,9 @@
-import { type Generated, Kysely } from 'kysely';
+import { type Dialect, type Generated, Kysely } from 'kysely';
 import type { PetStatus } from '../../contract/records.ts';
-import { migrate } from './migrations.ts';
-import { sqliteDialect } from './sqlite.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { type Engine, migrate } from './migrations.ts';
 
-/** The tables of the built-in backend; `migrations.ts` creates them. */
+/** The tables of the built-in backend; `migrations.ts` creates them. Times are ISO 8601 text. */
 export interface Tables {
   pets: {
     id: Generated<bigint>;
@@ -14,11 +14,13 @@ export interface Tables {
   /** An order is an opaque JSON document: its fields are not published. */
   orders: { id: Generated<bigint>; document: string };
   messages: { id: string; message: string; status: string; created_at: string };
-  accounts: { id: string; name: string; created_at: string };
+  accounts: { name: string; created_at: string };
   api_keys: {
+    /** Names the key to people; tells nothing of the key itself. */
+    id: string;
+    account: string;
     /** SHA-256 of the key in hex; the key itself is stored nowhere. */
     key_hash: string;
-    account_id: string;
     created_at: string;
     revoked_at: string | null;
   };
@@ -27,22 +29,42 @@ export interface Tables {
 /** A database of the built-in backend. */
 export type Database = Kysely<Tables>;
 
+/** Which engine a `DATABASE_URL` names. */
+export function engineOf(databaseUrl: string): Engine {
+  return /^postgres(?:ql)?:/.test(databaseUrl) ? 'postgres' : 'sqlite';
+}
+
 /**
  * Opens the database that a `DATABASE_URL` names and brings its tables up to date.
  * @throws when it can't be opened, saying which and why.
  */
-export async function openDatabase(databaseUrl: string): Promise<Database> {
-  const database = new Kysely<Tables>({
-    dialect: sqliteDialect(databaseUrl.replace(/^file:/, '')),
-  });
+export async function openDatabase(databaseUrl: string, log: Log): Promise<Database> {
+  const engine = engineOf(databaseUrl);
+  const database = new Kysely<Tables>({ dialect: await dialectOf(engine, databaseUrl, log) });
   try {
-    await migrate(database);
+    const migrations = await migrate(database, engine);
+    if (migrations.length > 0) log.debug({ migrations }, 'database migrated');
   } catch (cause) {
     await database.destroy();
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`DATABASE_URL: the database ${databaseUrl} can not be opened: ${reason}`, {
-      cause,
-    });
+    const { message, code } = cause as NodeJS.ErrnoException;
+    throw new Error(
+      `DATABASE_URL: the database ${withoutPassword(databaseUrl)} can not be opened: ${message || code}`,
+      { cause },
+    );
   }
   return database;
+}
+
+/** Only the driver that is needed is loaded. */
+async function dialectOf(engine: Engine, databaseUrl: string, log: Log): Promise<Dialect> {
+  if (engine === 'postgres') {
+    const { postgresDialect } = await import('./postgres.ts');
+    return postgresDialect(databaseUrl, log);
+  }
+  const { sqliteDialect } = await import('./sqlite.ts');
+  return sqliteDialect(databaseUrl.replace(/^file:/, ''));
+}
+
+function withoutPassword(databaseUrl: string): string {
+  return databaseUrl.replace(/\/\/.*@/, '//');
 }

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { ErrorResponse } from '../../contract/error.ts';
 import { parseJson } from '../../contract/json.ts';
 import type { Call, PetStore } from '../../contract/pet-store.ts';
-import { type Pet, type PetStatus, pageSize } from '../../contract/records.ts';
+import { pageSize } from '../../contract/records.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createApiKeyCheck } from './api-keys.ts';
 import { type Database, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
 import { storageFault } from './faults.ts';
+import { isStorable, toPet, toPetRow } from './rows.ts';
 
 /** Where the built-in backend keeps its data. */
 export interface BuiltinPetStoreOptions {
@@ -22,7 +23,7 @@ export async function openBuiltinPetStore(
   options: BuiltinPetStoreOptions,
   log: Log,
 ): Promise<PetStore> {
-  const database = await openDatabase(options.databaseUrl);
+  const database = await openDatabase(options.databaseUrl, log);
   if (options.demoKey) await addDemoData(database);
   return createPetStore(database, options.demoKey, log);
 }
@@ -30,39 +31,48 @@ export async function openBuiltinPetStore(
 function createPetStore(database: Database, demoKey: string | undefined, log: Log): PetStore {
   const checkApiKey = createApiKeyCheck(database, demoKey);
 
-  async function answer<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
+  async function guard<T>(requestId: string, isWrite: boolean, work: Promise<T>): Promise<T> {
     try {
-      await checkApiKey(apiKey);
-      return await work();
+      return await work;
     } catch (error) {
-      const fault = storageFault(error);
+      const fault = storageFault(error, isWrite);
       if (fault === undefined) throw error;
       log.error({ err: error, requestId }, 'database fault');
       throw fault;
     }
   }
 
+  async function read<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
+    await guard(requestId, false, checkApiKey(apiKey));
+    return guard(requestId, false, work());
+  }
+
+  async function write<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
+    await guard(requestId, false, checkApiKey(apiKey));
+    return guard(requestId, true, work());
+  }
+
   return {
     listPets: (call, { limit = pageSize.default, status }) =>
-      answer(call, async () => {
+      read(call, async () => {
         let query = database.selectFrom('pets').selectAll().orderBy('id').limit(limit);
         if (status !== undefined) query = query.where('status', '=', status);
         return (await query.execute()).map(toPet);
       }),
 
-    createPet: (call, { name, categoryId, status }) =>
-      answer(call, async () => {
-        requireStorable('name', name);
+    createPet: (call, pet) =>
+      write(call, async () => {
+        requireStorable('name', pet.name);
         const row = await database
           .insertInto('pets')
-          .values({ name, category_id: BigInt(categoryId), status: status ?? null })
+          .values(toPetRow(pet))
           .returningAll()
           .executeTakeFirstOrThrow();
         return toPet(row);
       }),
 
     getPet: (call, petId) =>
-      answer(call, async () => {
+      read(call, async () => {
         const row = await database
           .selectFrom('pets')
           .selectAll()
@@ -77,13 +87,18 @@ function createPetStore(database: Database, demoKey: string | undefined, log: Lo
       }),
 
     listOrders: (call) =>
-      answer(call, async () => {
-        const rows = await database.selectFrom('orders').select('document').orderBy('id').execute();
+      read(call, async () => {
+        const rows = await database
+          .selectFrom('orders')
+          .select('document')
+          .orderBy('id')
+          .limit(maxOrders)
+          .execute();
         return rows.map(({ document }) => parseJson(document));
       }),
 
     sendMessage: (call, message) =>
-      answer(call, async () => {
+      write(call, async () => {
         requireStorable('message', message);
         const row = {
           id: randomUUID(),
@@ -101,19 +116,11 @@ function createPetStore(database: Database, demoKey: string | undefined, log: Lo
   };
 }
 
-function toPet(row: {
-  id: bigint;
-  name: string;
-  category_id: bigint;
-  status: PetStatus | null;
-}): Pet {
-  const pet = { id: String(row.id), name: row.name, categoryId: String(row.category_id) };
-  return row.status === null ? pet : { ...pet, status: row.status };
-}
+/** The operation has no paging, and its answer must end somewhere. */
+const maxOrders = 1000;
 
-/** Text that a database would change (lone surrogates) or refuse (NUL) is refused, not altered. */
 function requireStorable(field: string, text: string): void {
-  if (text.isWellFormed() && !text.includes('\0')) return;
+  if (isStorable(text)) return;
   throw ErrorResponse.of({
     code: 'invalid_value',
     message: `${field}: expected text without NUL characters and lone surrogates.`,

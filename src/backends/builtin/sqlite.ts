@@ -1,14 +1,27 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 
 /**
  * A Kysely dialect on Node's own SQLite. `location` is a file, created with its folder when it is
  * missing, or `:memory:`. A write is on the disk when its query resolves (WAL, synchronous=FULL).
  */
 export function sqliteDialect(location: string): SqliteDialect {
-  return new SqliteDialect({ database: async () => openDatabase(location) });
+  return new NodeSqliteDialect({ database: async () => openDatabase(location) });
+}
+
+class NodeSqliteDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+}
+
+/** SQLite can take back a migration that failed half-way; Kysely supposes that it can't. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 function openDatabase(location: string): SqliteDatabase {
@@ -33,7 +46,9 @@ function openDatabase(location: string): SqliteDatabase {
 }
 
 function prepare(database: DatabaseSync, sql: string): SqliteStatement {
-  const statement = database.prepare(sql);
+  // Every transaction here writes. One that took the lock only at its first write would fail, not
+  // wait, when another process had written since it began.
+  const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
   return {
     reader: statement.columns().length > 0,
     all: (parameters) => statement.all(...(parameters as SQLInputValue[])),

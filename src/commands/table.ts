@@ -1,0 +1,15 @@
+/** A table for people: columns as wide as their widest cell; a line of words when there is no row. */
+export function formatTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  whenEmpty = 'None.',
+): string {
+  if (rows.length === 0) return `${whenEmpty}\n`;
+  const widths = header.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return [header, ...rows]
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
+}

@@ -1,0 +1,203 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it, vi } from 'vitest';
+import { openAdministration, openPetStore } from '../../src/backends/open.ts';
+import { stringifyJson } from '../../src/contract/json.ts';
+import { describeOnEveryDatabase } from '../support/databases.ts';
+import { callWith, openBuiltin } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
+
+async function* lines(...texts: string[]): AsyncGenerator<string> {
+  yield* texts;
+}
+const ignore = () => {};
+
+/** The built-in backend without a demo: only keys that were made are good. */
+const openStore = (databaseUrl: string) =>
+  openPetStore({ kind: 'builtin', databaseUrl, demoKey: undefined }, quiet);
+
+describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
+  it('are made, listed, accepted and revoked, on a server that runs', async () => {
+    const databaseUrl = await createDatabase();
+    await using store = await openStore(databaseUrl);
+    await using administration = await openAdministration(databaseUrl, quiet);
+    const { keys } = administration;
+    await keys.createAccount('acme');
+    const { key, ...made } = await keys.create('acme');
+    expect(key).toMatch(/^pet_[A-Za-z0-9_-]{43}$/);
+    expect(await keys.list('acme')).toEqual([made]);
+    expect(await store.listPets(callWith(key), {})).toEqual([]);
+
+    await keys.revoke(made.id);
+    await vi.waitFor(
+      () => expect(store.listPets(callWith(key), {})).rejects.toMatchObject({ status: 401 }),
+      { timeout: 5000, interval: 50 },
+    );
+    const [revoked] = await keys.list('acme');
+    expect(revoked?.revokedAt).toMatch(/^\d{4}-.*Z$/);
+    expect((await keys.revoke(made.id)).revokedAt).toBe(revoked?.revokedAt);
+  });
+
+  it('are refused where they make no sense', async () => {
+    await using administration = await openAdministration(await createDatabase(), quiet);
+    const { keys } = administration;
+    await keys.createAccount('acme');
+    await expect(keys.createAccount('acme')).rejects.toThrow('with the name "acme" already');
+    await expect(keys.create('nobody')).rejects.toThrow('no account with the name "nobody"');
+    await expect(keys.list('nobody')).rejects.toThrow('no account with the name "nobody"');
+    await expect(keys.revoke('nothing')).rejects.toThrow('no key with the id "nothing"');
+    expect(await keys.listAccounts()).toEqual([{ name: 'acme', createdAt: expect.any(String) }]);
+  });
+
+  it('are stored as hashes: the key is nowhere in the database', async () => {
+    await using administration = await openAdministration(await createDatabase(), quiet);
+    await administration.keys.createAccount('acme');
+    const { key } = await administration.keys.create('acme');
+    const told = JSON.stringify(await administration.keys.list('acme'));
+    expect(told).not.toContain(key.slice(4));
+  });
+
+  it('are differing every time', async () => {
+    await using administration = await openAdministration(await createDatabase(), quiet);
+    await administration.keys.createAccount('acme');
+    const made = await Promise.all(
+      Array.from({ length: 20 }, () => administration.keys.create('acme')),
+    );
+    expect(new Set(made.map(({ key }) => key)).size).toBe(20);
+    expect(new Set(made.map(({ id }) => id)).size).toBe(20);
+  });
+});
+
+describeOnEveryDatabase('import and export', (createDatabase) => {
+  const pets = [
+    '{"id":-9223372036854775808,"name":"first","categoryId":9223372036854775807}',
+    '{"id":7,"name":"größer \u2028 🐕","categoryId":-9223372036854775808,"status":"sold"}',
+    '{"id":4611686018427387904,"name":"last","categoryId":9007199254740993,"status":"pending"}',
+  ];
+
+  it('bring every digit of every record from one database to another', async () => {
+    await using from = await openAdministration(await createDatabase(), quiet);
+    expect(
+      await from.importLines('pets', lines(pets[2] ?? '', '', ...pets.slice(0, 2)), ignore),
+    ).toBe(3);
+    const exported = await Array.fromAsync(from.exportLines('pets'));
+    expect(exported).toEqual(pets.map((line) => `${line}\n`));
+    await using to = await openAdministration(await createDatabase(), quiet);
+    await to.importLines('pets', lines(...exported), ignore);
+    expect(await Array.fromAsync(to.exportLines('pets'))).toEqual(exported);
+  });
+
+  it('give ids to records that have none, and go on above those that were imported', async () => {
+    const databaseUrl = await createDatabase();
+    await using administration = await openAdministration(databaseUrl, quiet);
+    await administration.importLines('pets', lines('{"id":500,"name":"a","categoryId":1}'), ignore);
+    await administration.importLines('pets', lines('{"name":"b","categoryId":1}'), ignore);
+    await using store = await openBuiltin(databaseUrl);
+    const { id } = await store.createPet(callWith(), { name: 'c', categoryId: '1' });
+    const ids = (await store.listPets(callWith(), {})).map((pet) => BigInt(pet.id));
+    expect(ids).toHaveLength(3);
+    expect(ids.slice(1).every((one) => one > 500n)).toBe(true);
+    expect(ids).toContain(BigInt(id));
+  });
+
+  it('keep orders as they are written', async () => {
+    const databaseUrl = await createDatabase();
+    await using administration = await openAdministration(databaseUrl, quiet);
+    const orders = ['{"b": 1.50, "a": 12345678901234567890}', '[1]', '"text"', 'null'];
+    expect(await administration.importLines('orders', lines(...orders), ignore)).toBe(4);
+    expect(await Array.fromAsync(administration.exportLines('orders'))).toEqual(
+      orders.map((order) => `${order}\n`),
+    );
+    await using store = await openStore(databaseUrl);
+    await administration.keys.createAccount('acme');
+    const { key } = await administration.keys.create('acme');
+    expect(stringifyJson(await store.listOrders(callWith(key)))).toBe(
+      '[{"b":1.5,"a":12345678901234567890},[1],"text",null]',
+    );
+  });
+
+  it.each([
+    ['{"name":"b"', 'Line 3: expected JSON.'],
+    ['{"name":"b"}', 'Line 3: categoryId: expected an int64 number, received nothing.'],
+    ['{"name":"b","categoryId":1,"status":"lost"}', 'Line 3: status: expected one of'],
+    ['{"name":"b\\u0000","categoryId":1,"id":2}', 'Line 3: name: expected no NUL'],
+    ['{"name":"b","categoryId":1,"id":"2"}', 'Line 3: id: expected an integer up to 2^62'],
+    ['{"name":"b","categoryId":1,"id":4611686018427387905}', 'Line 3: id: expected an integer'],
+    ['{"name":"b","categoryId":1,"id":1}', 'Line 3: the id 1 is taken.'],
+    ['{"name":"b","categoryId":1}', 'Line 3: expected an id on every line or on none.'],
+  ])('take nothing in when a line is bad: %s', async (line, message) => {
+    await using administration = await openAdministration(await createDatabase(), quiet);
+    const good = '{"id":1,"name":"a","categoryId":1}';
+    await expect(administration.importLines('pets', lines(good, '', line), ignore)).rejects.toThrow(
+      message,
+    );
+    expect(await Array.fromAsync(administration.exportLines('pets'))).toEqual([]);
+  });
+
+  it('name the line whose id was in the database before', async () => {
+    await using administration = await openAdministration(await createDatabase(), quiet);
+    const line = (id: number) => `{"id":${id},"name":"a","categoryId":1}`;
+    await administration.importLines('pets', lines(line(5)), ignore);
+    const again = administration.importLines('pets', lines(line(4), line(5), line(6)), ignore);
+    await expect(again).rejects.toThrow('Line 2: the id 5 is taken. Nothing was imported.');
+    expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(1);
+  });
+
+  it('pass through more records than one statement or one page holds', async () => {
+    await using administration = await openAdministration(await createDatabase(), quiet);
+    const many = Array.from({ length: 3500 }, (_, i) => `{"id":${i},"name":"p","categoryId":1}`);
+    const progress: number[] = [];
+    await administration.importLines('pets', lines(...many), (count) => progress.push(count));
+    expect(progress).toEqual([1000, 2000, 3000, 3500]);
+    const exported = await Array.fromAsync(administration.exportLines('pets'));
+    expect(exported.map((line) => line.trim())).toEqual(many);
+  });
+});
+
+describeOnEveryDatabase('the commands', (createDatabase) => {
+  const run = async (databaseUrl: string, ...args: string[]) => {
+    try {
+      const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
+      const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', ...args], {
+        env,
+      });
+      return { code: 0, stdout, stderr: '' };
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return { code, stdout, stderr };
+    }
+  };
+
+  it('make and revoke a key, for people and for programs', async () => {
+    const databaseUrl = await createDatabase();
+    await run(databaseUrl, 'keys', 'create-account', 'acme');
+    const created = await run(databaseUrl, 'keys', 'create', 'acme', '--json');
+    const { id, key } = JSON.parse(created.stdout);
+    const list = await run(databaseUrl, 'keys', 'list', 'acme');
+    expect(list.stdout).toMatch(/^KEY +CREATED +REVOKED\n[0-9a-f]{12} +\d{4}-\S+Z\n$/);
+    expect(list.stdout).not.toContain(key);
+    expect((await run(databaseUrl, 'keys', 'revoke', id)).stdout).toContain('is revoked');
+  }, 30_000);
+
+  it('end with 1 when a wish can not be granted, and with 2 when it is not understood', async () => {
+    const databaseUrl = await createDatabase();
+    const denied = await run(databaseUrl, 'keys', 'create', 'nobody');
+    expect(denied).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'There is no account with the name "nobody". Create it first: keys create-account nobody\n',
+    });
+    for (const args of [['keys', 'burn'], ['export', 'cats'], ['import', 'pets'], ['--nope']]) {
+      expect((await run(databaseUrl, ...args)).code).toBe(2);
+    }
+    expect((await run(databaseUrl, 'import', 'pets', '/nope.jsonl')).stderr).toContain('ENOENT');
+  }, 60_000);
+
+  it('explain themselves', async () => {
+    for (const args of [['keys'], ['keys', 'create'], ['import'], ['export'], ['migrate'], []]) {
+      const { code, stdout } = await run(':memory:', ...args, '--help');
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: /)]);
+    }
+  }, 60_000);
+});
