@@ -21,9 +21,10 @@ export function postgresDialect(databaseUrl: string, log: Log): PostgresDialect 
     application_name: 'petstore-gateway',
     types: { getTypeParser },
   });
-  pool.on('error', ({ name, message }) => {
-    log.warn({ error: name, reason: message }, 'an idle database connection broke');
-  });
+  const onBroken = ({ name, message }: Error) =>
+    log.warn({ error: name, reason: message }, 'a database connection broke');
+  // The pool listens to its idle connections only; unheard, an error of any other ends the process.
+  pool.on('error', onBroken).on('connect', (client) => client.on('error', onBroken));
   return new PostgresDialect({ pool: discardBroken(pool) });
 }
 

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect as connectTcp, createServer, type Socket } from 'node:net';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../src/backends/builtin/database.ts';
+import { openAdministration } from '../../src/backends/open.ts';
+import { describeOnEveryDatabase } from '../support/databases.ts';
+import { callWith, openBuiltin } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { nodeStart } from '../support/process.ts';
+
+const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+
+describeOnEveryDatabase('ten processes that start at once', (createDatabase) => {
+  it('migrate once, and all serve', async () => {
+    const env = { DATABASE_URL: await createDatabase(), LOG_LEVEL: 'debug' };
+    const started = await Promise.all(Array.from({ length: 10 }, () => nodeStart(env)));
+    try {
+      for (const { url } of started) {
+        expect((await fetch(`${url}/v1/pets`, { headers })).status).toBe(200);
+      }
+      const migrated = started.filter(({ output }) => output.stderr.includes('database migrated'));
+      expect(migrated).toHaveLength(1);
+    } finally {
+      await Promise.all(started.map((one) => one[Symbol.asyncDispose]()));
+    }
+  }, 90_000);
+});
+
+describeOnEveryDatabase('a list of many animals', (createDatabase) => {
+  it('is read off an index, filtered or not', async () => {
+    const databaseUrl = await createDatabase();
+    await using administration = await openAdministration(databaseUrl, quiet);
+    const statuses = ['available', 'pending', 'sold'];
+    async function* lines() {
+      for (let index = 0; index < 20_000; index++) {
+        yield `{"name":"p","categoryId":1,"status":"${statuses[index % 3]}"}`;
+      }
+    }
+    await administration.importLines('pets', lines(), () => {});
+    const database = await openDatabase(databaseUrl, quiet);
+    const isPostgres = databaseUrl.startsWith('postgres');
+    if (isPostgres) await sql`analyze pets`.execute(database);
+    const planOf = async (query: string) => {
+      const explain = isPostgres ? 'explain' : 'explain query plan';
+      const { rows } = await sql.raw(`${explain} ${query}`).execute(database);
+      return rows.map((row) => Object.values(row as object).join(' ')).join('\n');
+    };
+    const list = await planOf('select * from pets order by id limit 20');
+    const filter = await planOf("select * from pets where status = 'sold' order by id limit 20");
+    await database.destroy();
+    expect(list).toMatch(isPostgres ? /Index Scan using pets_pkey/ : /^\S+ \S+ \S+ SCAN pets$/);
+    expect(filter).toMatch(/pets_by_status|pets_pkey/);
+    for (const plan of [list, filter]) expect(plan).not.toMatch(/Seq Scan|Sort|TEMP B-TREE/);
+  }, 60_000);
+});
+
+describe('PostgreSQL', () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  }, 60_000);
+  afterAll(() => postgres[Symbol.asyncDispose]());
+
+  it('answers a write whose reply is lost as of unknown outcome, and does not repeat it', async () => {
+    await using proxy = await startCuttingProxy(await postgres.createDatabase());
+    await using store = await openBuiltin(proxy.databaseUrl);
+    proxy.cutAfterNextInsert();
+    await expect(
+      store.createPet(callWith(), { name: 'Rex', categoryId: '1' }),
+    ).rejects.toMatchObject({
+      name: 'BackendUnavailableError',
+      message: expect.stringContaining('The outcome is unknown'),
+    });
+    // It was stored, once, and the store is back on a new connection.
+    const pets = await store.listPets(callWith(), { limit: 100 });
+    expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
+  });
+
+  it('says that nothing was stored when it can not be reached', async () => {
+    const proxy = await startCuttingProxy(await postgres.createDatabase());
+    await using store = await openBuiltin(proxy.databaseUrl);
+    await proxy[Symbol.asyncDispose]();
+    await vi.waitFor(() =>
+      expect(store.createPet(callWith(), { name: 'Rex', categoryId: '1' })).rejects.toThrow(
+        /can not be reached\. Nothing was stored\. Try again later\.$/,
+      ),
+    );
+  });
+
+  it('keeps its password out of the error when it can not be opened', async () => {
+    const url = 'postgres://postgres:hunter2@127.0.0.1:1/none';
+    await expect(openBuiltin(url)).rejects.toThrow(/127\.0\.0\.1:1\/none can not be opened/);
+    await expect(openBuiltin(url)).rejects.toThrow(/^(?!.*hunter2)/);
+  });
+
+  it('loses and doubles no acknowledged animal when a gateway is killed and the database restarts', async () => {
+    const env = { DATABASE_URL: await postgres.createDatabase() };
+    await using first = await nodeStart(env);
+    await using second = await nodeStart(env);
+    const acknowledged = new Map<string, string>();
+    const unsure = new Set<string>();
+    let stop = false;
+    const write = async (url: string, writer: string) => {
+      for (let index = 0; !stop; index++) {
+        const name = `${writer} ${index}`;
+        const body = JSON.stringify({ name, categoryId: 1 });
+        try {
+          const response = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body });
+          const answer = (await response.json()) as { id: number };
+          if (response.status === 201) acknowledged.set(name, String(answer.id));
+          else unsure.add(name);
+        } catch {
+          unsure.add(name);
+          if (url === first.url) return;
+        }
+      }
+    };
+    const writers = [first, first, second, second].map(({ url }, index) => write(url, `w${index}`));
+    const reaches = (count: number) =>
+      vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(count), { timeout: 30_000 });
+    await reaches(50);
+    first.kill('SIGKILL');
+    await reaches(acknowledged.size + 50);
+    await postgres.stop();
+    await postgres.start();
+    // The gateway that lives goes on by itself.
+    await reaches(acknowledged.size + 50);
+    stop = true;
+    await Promise.all(writers);
+
+    const database = await openDatabase(env.DATABASE_URL, quiet);
+    const rows = await database.selectFrom('pets').select(['id', 'name']).execute();
+    await database.destroy();
+    const stored = new Map<string, string[]>();
+    for (const { id, name } of rows) stored.set(name, [...(stored.get(name) ?? []), String(id)]);
+    for (const [name, id] of acknowledged) expect([name, stored.get(name)]).toEqual([name, [id]]);
+    for (const name of unsure) expect(stored.get(name)?.length ?? 0).toBeLessThanOrEqual(1);
+  }, 120_000);
+});
+
+/** Passes bytes between clients and PostgreSQL, and can drop a connection at the worst moment. */
+async function startCuttingProxy(databaseUrl: string) {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let cut = false;
+  const server = createServer((client) => {
+    const upstream = connectTcp(Number(target.port), target.hostname);
+    let isInsert = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket
+        .on('error', () => {})
+        .once('close', () => {
+          client.destroy();
+          upstream.destroy();
+        });
+    }
+    client.on('data', (bytes) => {
+      isInsert = cut && bytes.includes('insert into "pets"');
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      // What comes back after the insert is its result: it has been committed by then.
+      if (isInsert) {
+        cut = false;
+        client.destroy();
+      } else client.write(bytes);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(databaseUrl);
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    databaseUrl: url.href,
+    cutAfterNextInsert() {
+      cut = true;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
