@@ -59,12 +59,15 @@ export async function serve(options: ServeOptions, log: Log): Promise<Service> {
 }
 
 function banner(url: string, { backend, graphiql }: ServeOptions): string {
-  const demoKey = backend.kind === 'builtin' && backend.demoKey;
+  const builtin = backend.kind === 'builtin' ? backend : undefined;
   const lines = [
     ['Backend', describe(backend)],
     ['GraphQL', `${url}/graphql${graphiql ? ' (GraphiQL in a browser)' : ''}`],
-    ...(backend.kind === 'builtin' ? [['REST', `${url}/v1`]] : []),
-    ...(demoKey ? [['API key', `${demoKey} (this is a demo; production has none)`]] : []),
+    ...(builtin ? [['REST', `${url}/v1`]] : []),
+    ...(builtin?.demoKey
+      ? [['API key', `${builtin.demoKey} (this is a demo; production has none)`]]
+      : []),
+    ...(builtin && !builtin.demoKey ? [['API keys', 'npm run keys -- --help']] : []),
   ];
   return ['Pet Store gateway', ...lines.map(([name = '', text]) => `  ${name.padEnd(9)}${text}`)]
     .join('\n')
@@ -74,5 +77,9 @@ function banner(url: string, { backend, graphiql }: ServeOptions): string {
 function describe(backend: BackendOptions): string {
   return backend.kind === 'rest'
     ? `REST service at ${backend.baseUrl.href}`
-    : `built-in, ${backend.databaseUrl}${backend.demoKey ? ', with demo data' : ''}`;
+    : `built-in, ${withoutPassword(backend.databaseUrl)}${backend.demoKey ? ', with demo data' : ''}`;
+}
+
+function withoutPassword(databaseUrl: string): string {
+  return databaseUrl.replace(/\/\/.*@/, '//');
 }
