@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openPetStore } from '../src/backends/open.ts';
 import type { Call, PetStore } from '../src/contract/pet-store.ts';
 import { createLog } from '../src/telemetry/log.ts';
+import { Metrics } from '../src/telemetry/metrics.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 
 const usage = `Usage: npm run bench:database -- [seconds a measurement, 5 unless given]
@@ -25,9 +26,9 @@ await measure('PostgreSQL', await postgres.createDatabase());
 await rm(folder, { recursive: true });
 
 async function measure(name: string, databaseUrl: string): Promise<void> {
-  const log = createLog('silent', process.stderr);
+  const telemetry = { log: createLog('silent', process.stderr), metrics: new Metrics() };
   const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key' } as const;
-  const store: PetStore = await openPetStore(options, log);
+  const store: PetStore = await openPetStore(options, telemetry);
   const pet = { name: 'Rex', categoryId: '1', status: 'available' } as const;
   const works = {
     'durable writes': () => store.createPet(call, pet),

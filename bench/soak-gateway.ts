@@ -1,10 +1,16 @@
 import { serve } from '../src/commands/serve.ts';
 import { loadConfig } from '../src/config.ts';
 import { createLog } from '../src/telemetry/log.ts';
+import { Metrics } from '../src/telemetry/metrics.ts';
+import { openTracing } from '../src/telemetry/tracing.ts';
 
 // The gateway under load, in a process of its own: it serves until it is told to stop, and answers
 // every message with what it holds.
-const service = await serve(loadConfig(process.env), createLog('silent', process.stderr));
+const service = await serve(loadConfig(process.env), {
+  log: createLog('silent', process.stderr),
+  metrics: new Metrics(),
+  tracing: await openTracing(undefined),
+});
 
 process.on('message', (message) => {
   if (message === 'stop') {

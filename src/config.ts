@@ -19,6 +19,11 @@ export interface Config {
   /** How far the event loop may lag, in milliseconds, before new requests are turned away. */
   readonly maxEventLoopLagMs: number;
   readonly logLevel: (typeof logLevels)[number];
+  /** Where traces are sent, OTLP over HTTP; undefined for nowhere. */
+  readonly otlpEndpoint: URL | undefined;
+  readonly adminPort: number | undefined;
+  /** Answer equal reads in flight with one call. */
+  readonly coalesceReads: boolean;
   readonly shutdownGraceMs: number;
 }
 
@@ -126,6 +131,19 @@ export const variables = {
   MAX_REQUESTS_IN_FLIGHT: limit('1000', 'requests answered at the same time; more get 503'),
   MAX_EVENT_LOOP_LAG_MS: limit('250', 'lag of the event loop, in milliseconds; beyond it, 503'),
   LOG_LEVEL: { fallback: 'info', ...oneOf(...logLevels), meaning: 'the least level to log' },
+  ADMIN_PORT: {
+    ...wholeNumber(0, 65_535),
+    meaning: 'a port of its own for `/metrics`, `/livez` and `/readyz`; unset, no metrics',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    ...baseUrl,
+    meaning: 'where traces are sent, OTLP over HTTP; unset, none are made',
+  },
+  COALESCE_READS: {
+    fallback: 'on',
+    ...onOff,
+    meaning: 'answer equal reads in flight, of the same key, with one REST call',
+  },
   SHUTDOWN_GRACE_MS: {
     fallback: '10000',
     ...wholeNumber(0, 600_000),
@@ -172,7 +190,19 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     maxRequestsInFlight: values.MAX_REQUESTS_IN_FLIGHT,
     maxEventLoopLagMs: values.MAX_EVENT_LOOP_LAG_MS,
     logLevel: values.LOG_LEVEL,
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    adminPort: values.ADMIN_PORT,
+    coalesceReads: values.COALESCE_READS === 'on',
     shutdownGraceMs: values.SHUTDOWN_GRACE_MS,
+  });
+}
+
+/** Name, effective value and origin of every variable, as `--print-config` shows them. */
+export function configRows(env: Readonly<Record<string, string | undefined>>): string[][] {
+  return Object.entries<Variable>(variables).map(([name, { fallback }]) => {
+    const text = env[name] || fallback || '';
+    const origin = env[name] ? 'environment' : fallback === undefined ? 'unset' : 'default';
+    return [name, text.replace(/\/\/.*@/, '//***@'), origin];
   });
 }
 

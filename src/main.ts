@@ -2,9 +2,12 @@ import { Argument, Command, CommanderError } from 'commander';
 import { type AdministrativeWork, administer } from './commands/administer.ts';
 import * as keys from './commands/keys.ts';
 import { serve } from './commands/serve.ts';
+import { formatTable } from './commands/table.ts';
 import { exportTo, importFrom, progressOn } from './commands/transfer.ts';
-import { loadConfig, type Variable, variables } from './config.ts';
-import { createLog } from './telemetry/log.ts';
+import { configRows, loadConfig, type Variable, variables } from './config.ts';
+import { createLog, openLogWriter } from './telemetry/log.ts';
+import { Metrics } from './telemetry/metrics.ts';
+import { openTracing } from './telemetry/tracing.ts';
 
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
@@ -14,11 +17,21 @@ const program = new Command('petstore-gateway')
 program
   .command('serve', { isDefault: true })
   .description('serve GraphQL, and the REST interface with the built-in backend (the default)')
-  .action(async () => {
+  .option('--print-config', 'show every setting and where it is from, and end')
+  .action(async ({ printConfig }: { readonly printConfig?: true }) => {
     const config = loadConfig(process.env);
+    if (printConfig) {
+      process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'FROM'], configRows(process.env)));
+      return;
+    }
     // The log has a stream of its own: the banner is for people, the log for programs.
-    const log = createLog(config.logLevel, process.stderr);
-    const service = await serve(config, log);
+    const writer = openLogWriter(2, process.stderr.isTTY);
+    process.on('exit', () => writer.close());
+    const service = await serve(config, {
+      log: createLog(config.logLevel, writer),
+      metrics: new Metrics(),
+      tracing: await openTracing(config.otlpEndpoint),
+    });
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(1));

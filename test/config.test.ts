@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, loadConfig } from '../src/config.ts';
+import { ConfigError, configRows, loadConfig, variables } from '../src/config.ts';
 
 describe('loadConfig', () => {
   it('serves the built-in backend with a demo when nothing is set', () => {
@@ -20,6 +20,9 @@ describe('loadConfig', () => {
       maxRequestsInFlight: 1000,
       maxEventLoopLagMs: 250,
       logLevel: 'info',
+      otlpEndpoint: undefined,
+      adminPort: undefined,
+      coalesceReads: true,
       shutdownGraceMs: 10_000,
     });
   });
@@ -101,6 +104,19 @@ describe('loadConfig', () => {
     { DATABASE_URL: 'mysql:u:hunter2@x.example' },
   ])('does not repeat a password: %j', (env) => {
     expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
+  });
+
+  it('shows every variable, where its value is from, and no password', () => {
+    const rows = configRows({
+      PORT: '5000',
+      HOST: '',
+      DATABASE_URL: 'postgres://ann:hunter2@db.example/pets',
+    });
+    expect(rows).toContainEqual(['PORT', '5000', 'environment']);
+    expect(rows).toContainEqual(['HOST', '127.0.0.1', 'default']);
+    expect(rows).toContainEqual(['ADMIN_PORT', '', 'unset']);
+    expect(rows).toContainEqual(['DATABASE_URL', 'postgres://***@db.example/pets', 'environment']);
+    expect(rows).toHaveLength(Object.keys(variables).length);
   });
 
   it('is frozen', () => {

@@ -160,7 +160,7 @@ describe('a disk that is full', () => {
     const list = await fetch(`${started.url}/v1/pets?limit=100`, { headers });
     const ids = (await list.json()).map(({ id }: { id: number }) => String(id));
     expect(ids.slice(12)).toEqual(added);
-    expect(started.output.stderr).toContain('"msg":"database fault"');
+    await vi.waitFor(() => expect(started.output.stderr).toContain('"msg":"database fault"'));
   }, 60_000);
 });
 

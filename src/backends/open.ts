@@ -1,10 +1,12 @@
 import type { PetStore } from '../contract/pet-store.ts';
 import type { Log } from '../telemetry/log.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Administration } from './builtin/administration.ts';
 import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
 
 export type { Administration } from './builtin/administration.ts';
+export { coalesceReads } from './coalesce.ts';
 
 /** Which backend to open, and how. */
 export type BackendOptions =
@@ -18,11 +20,14 @@ export async function openAdministration(databaseUrl: string, log: Log): Promise
 }
 
 /** Opens the backend; only its own modules are loaded. The only place that knows every backend. */
-export async function openPetStore(options: BackendOptions, log: Log): Promise<PetStore> {
+export async function openPetStore(
+  options: BackendOptions,
+  telemetry: Pick<Telemetry, 'log' | 'metrics'>,
+): Promise<PetStore> {
   if (options.kind === 'rest') {
     const { openRestPetStore } = await import('./rest/pet-store.ts');
-    return openRestPetStore(options, log);
+    return openRestPetStore(options, telemetry);
   }
   const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
-  return openBuiltinPetStore(options, log);
+  return openBuiltinPetStore(options, telemetry.log);
 }

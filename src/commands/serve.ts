@@ -1,17 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { BackendOptions } from '../backends/open.ts';
-import { openPetStore } from '../backends/open.ts';
+import { type BackendOptions, coalesceReads, openPetStore } from '../backends/open.ts';
+import { createAdmin } from '../server/admin.ts';
 import { createGateway, type GatewayOptions } from '../server/gateway.ts';
+import { createHealth } from '../server/health.ts';
 import { type ListenOptions, listen } from '../server/listen.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { banner } from './banner.ts';
 
 /** What the gateway serves and where. */
-export interface ServeOptions extends ListenOptions {
+export interface ServeOptions
+  extends ListenOptions,
+    Pick<GatewayOptions, 'graphiql' | 'introspection' | 'corsOrigins' | 'operationLimits'> {
   readonly backend: BackendOptions;
-  readonly graphiql: boolean;
-  readonly introspection: boolean;
-  readonly corsOrigins: readonly string[];
-  readonly operationLimits: GatewayOptions['operationLimits'];
+  /** Answer equal reads in flight with one call. */
+  readonly coalesceReads: boolean;
+  /** A port for `/metrics` and health, apart from the public one. */
+  readonly adminPort: number | undefined;
   /** How long requests in flight may finish after `stop`, in milliseconds. */
   readonly shutdownGraceMs: number;
 }
@@ -26,60 +30,58 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Opens the backend and serves it. @throws when the backend or the address can't be had. */
-export async function serve(options: ServeOptions, log: Log): Promise<Service> {
-  const { backend } = options;
-  const petStore = await openPetStore(backend, log);
-  let ready = true;
+/** Opens the backend and serves it. @throws when the backend or an address can't be had. */
+export async function serve(options: ServeOptions, telemetry: Telemetry): Promise<Service> {
+  const opened = new AsyncDisposableStack();
   try {
-    const gateway = createGateway({
-      ...options,
-      petStore,
-      log,
-      v1: backend.kind === 'builtin',
-      demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
-      isReady: () => ready,
-    });
-    const listener = await listen(gateway, options, log);
-    return {
-      url: listener.url,
-      banner: banner(listener.url, options),
-      async stop() {
-        ready = false;
-        const grace = wait(options.shutdownGraceMs, undefined, { ref: false });
-        await listener.close(options.shutdownGraceMs);
-        // Writes whose clients are gone run to their end, but not beyond the grace.
-        await Promise.race([petStore[Symbol.asyncDispose](), grace]);
-      },
-    };
+    return await open(options, telemetry, opened);
   } catch (error) {
-    await petStore[Symbol.asyncDispose]();
+    await opened.disposeAsync();
     throw error;
   }
 }
 
-function banner(url: string, { backend, graphiql }: ServeOptions): string {
-  const builtin = backend.kind === 'builtin' ? backend : undefined;
-  const lines = [
-    ['Backend', describe(backend)],
-    ['GraphQL', `${url}/graphql${graphiql ? ' (GraphiQL in a browser)' : ''}`],
-    ...(builtin ? [['REST', `${url}/v1`]] : []),
-    ...(builtin?.demoKey
-      ? [['API key', `${builtin.demoKey} (this is a demo; production has none)`]]
-      : []),
-    ...(builtin && !builtin.demoKey ? [['API keys', 'npm run keys -- --help']] : []),
-  ];
-  return ['Pet Store gateway', ...lines.map(([name = '', text]) => `  ${name.padEnd(9)}${text}`)]
-    .join('\n')
-    .concat('\n');
-}
-
-function describe(backend: BackendOptions): string {
-  return backend.kind === 'rest'
-    ? `REST service at ${backend.baseUrl.href}`
-    : `built-in, ${withoutPassword(backend.databaseUrl)}${backend.demoKey ? ', with demo data' : ''}`;
-}
-
-function withoutPassword(databaseUrl: string): string {
-  return databaseUrl.replace(/\/\/.*@/, '//');
+async function open(
+  options: ServeOptions,
+  telemetry: Telemetry,
+  opened: AsyncDisposableStack,
+): Promise<Service> {
+  const { backend, adminPort, shutdownGraceMs } = options;
+  const { metrics } = telemetry;
+  opened.use(telemetry.tracing);
+  const backing = opened.use(await openPetStore(backend, telemetry));
+  const petStore = options.coalesceReads ? coalesceReads(backing, metrics) : backing;
+  let isDraining = false;
+  const health = createHealth({
+    checkReady: () => petStore.checkReady(),
+    isDraining: () => isDraining,
+  });
+  const gateway = createGateway({
+    ...options,
+    petStore,
+    telemetry,
+    health,
+    v1: backend.kind === 'builtin',
+    demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
+  });
+  const listener = await listen(gateway, options, telemetry);
+  opened.defer(() => listener.close(0));
+  let adminUrl: string | undefined;
+  if (adminPort !== undefined) {
+    const admin = createAdmin(metrics, health);
+    const { url, close } = await listen(admin, { ...options, port: adminPort }, telemetry);
+    opened.defer(() => close(0));
+    adminUrl = url;
+  }
+  return {
+    url: listener.url,
+    banner: banner(listener.url, adminUrl, options),
+    async stop() {
+      isDraining = true;
+      const grace = wait(shutdownGraceMs, undefined, { ref: false });
+      await listener.close(shutdownGraceMs);
+      // Writes whose clients are gone run to their end, and traces are sent, within the grace.
+      await Promise.race([opened.disposeAsync(), grace]);
+    },
+  };
 }

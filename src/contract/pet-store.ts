@@ -8,6 +8,16 @@ export interface Call {
   readonly requestId: string;
   /** Aborted when the caller is gone. Ends reads; a write that was sent runs to its end. */
   readonly signal?: AbortSignal;
+  /** Called by a backend that calls another service, at the start of each call. */
+  readonly observe?: (operation: string) => CallObservation;
+}
+
+/** Follows one call of a backend to another service. */
+export interface CallObservation {
+  /** The W3C `traceparent` to send along, where the request is traced. */
+  readonly traceparent?: string;
+  /** Told once, when the call is over: the HTTP status, or the kind of failure. */
+  end(outcome: number | string): void;
 }
 
 /** The query of the list operation. Without a limit the service's default of 20 applies. */
@@ -32,4 +42,6 @@ export interface PetStore extends AsyncDisposable {
   listOrders(call: Call): Promise<unknown>;
   /** `POST /messages` of the quickstart. */
   sendMessage(call: Call, message: string): Promise<Message>;
+  /** Resolves when calls can be expected to be answered; rejects with the reason why not. */
+  checkReady(): Promise<void>;
 }

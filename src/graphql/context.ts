@@ -11,6 +11,8 @@ export interface ContextOptions {
   readonly requestId: string;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
+  /** Follows the calls that the backend makes. */
+  readonly observe?: Call['observe'];
 }
 
 /**
@@ -37,12 +39,12 @@ type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
 
 /** The context of one request. The credential is read when a field first needs it. */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, authorization, requestId, signal } = options;
+  const { petStore, authorization, requestId, signal, observe } = options;
   let made: Call | undefined;
   const call = (): Call => {
     // A field that has not begun when the client leaves never will: a later mutation least of all.
     signal.throwIfAborted();
-    made ??= { ...readBearer(authorization), requestId, signal };
+    made ??= { ...readBearer(authorization), requestId, signal, ...(observe && { observe }) };
     return made;
   };
   return {

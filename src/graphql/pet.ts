@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../contract/error.ts';
-import { type NewPet, type Pet, pageSize } from '../contract/records.ts';
+import { getPetRemoval, type NewPet, type Pet, pageSize } from '../contract/records.ts';
 import { builder } from './builder.ts';
 import { int64Argument } from './scalars.ts';
 
@@ -85,6 +85,10 @@ builder.queryField('pet', (t) =>
     description: 'One animal by its identifier.',
     deprecationReason:
       'The service removes this operation: it is removed on 2030-12-05; use pets(status:) instead.',
+    extensions: {
+      removal: getPetRemoval.toISOString().slice(0, 10),
+      replacement: 'Query.pets(status:)',
+    },
     args: {
       id: t.arg.id({ required: true, description: 'An int64, as a string or an integer.' }),
     },

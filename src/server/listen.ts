@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Log } from '../telemetry/log.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { toRequest, writeResponse } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { type OverloadLimits, openOverloadGuard } from './overload.ts';
@@ -41,7 +41,7 @@ const readTimeoutMs = 30_000;
 export async function listen(
   gateway: Gateway,
   options: ListenOptions,
-  log: Log,
+  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ): Promise<Listener> {
   const guard = openOverloadGuard(options);
   let closing = false;
@@ -70,6 +70,7 @@ export async function listen(
     }
     if (isHealthCheck(incoming)) return answer(incoming, outgoing);
     if (!guard.enter()) {
+      metrics.refused();
       outgoing.setHeader('retry-after', '1');
       return refuse(incoming, outgoing, 503, 'OVERLOADED', 'Too busy. Try again in a second.');
     }

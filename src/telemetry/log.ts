@@ -1,11 +1,12 @@
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
+import { readable } from './readable.ts';
 
 /** A structured log, one JSON object a line. */
-export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 /**
- * A log at this level into this writer. Of an error only its name, message and code are written;
- * `debug` and `trace` add the stack, which tells paths.
+ * A log at this level into this writer. Keys are cut out wherever they are handed in. Of an error
+ * only its name, message and code are written; `debug` and `trace` add the stack, which tells paths.
  */
 export function createLog(level: LevelWithSilent, writer: DestinationStream): Log {
   return pino(
@@ -19,6 +20,25 @@ export function createLog(level: LevelWithSilent, writer: DestinationStream): Lo
     },
     writer,
   );
+}
+
+/** A writer to a file descriptor: readable on a terminal, else JSON that is written in blocks. */
+export function openLogWriter(fd: 1 | 2, isTerminal: boolean) {
+  const destination = pino.destination({
+    dest: fd,
+    sync: isTerminal,
+    minLength: isTerminal ? 0 : 4096,
+  });
+  // A block that is not full does not wait for long.
+  const timer = setInterval(() => destination.flush(), 250).unref();
+  return {
+    write: (line: string) => void destination.write(isTerminal ? readable(line) : line),
+    /** Writes what is left, before the process ends. */
+    close() {
+      clearInterval(timer);
+      destination.flushSync();
+    },
+  };
 }
 
 function withoutStack(error: unknown): unknown {

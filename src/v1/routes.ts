@@ -18,7 +18,10 @@ export interface V1Options {
 }
 
 /** Answers a request to `/v1/…` or `/quickstart/…`, always with JSON and never by throwing. */
-export type V1Handler = (request: Request, requestId: string) => Promise<Response>;
+export type V1Handler = (
+  request: Request,
+  caller: Pick<Call, 'requestId' | 'observe'>,
+) => Promise<Response>;
 
 interface Exchange {
   readonly request: Request;
@@ -60,7 +63,7 @@ const nobody: Call = { apiKey: '', authorization: '', requestId: '' };
 
 /** The REST interface of the contract over any `PetStore`. */
 export function createV1({ petStore, reportError }: V1Options): V1Handler {
-  return async (request, requestId) => {
+  return async (request, caller) => {
     const url = new URL(request.url);
     let headers: Route['headers'];
     try {
@@ -70,11 +73,11 @@ export function createV1({ petStore, reportError }: V1Options): V1Handler {
       if (handle === undefined) throw methodNotAllowed(route, request.method);
       if (route.isPublic) return await handle(petStore, { request, url, call: nobody, parameter });
       const { apiKey, authorization } = readBearer(request.headers.get('authorization'));
-      const call: Call = { apiKey, authorization, requestId, signal: request.signal };
+      const call: Call = { apiKey, authorization, signal: request.signal, ...caller };
       return withHeaders(await handle(petStore, { request, url, call, parameter }), headers);
     } catch (error) {
       const body = toErrorBody(error);
-      if (body.status === 500 && !request.signal.aborted) reportError(error, requestId);
+      if (body.status === 500 && !request.signal.aborted) reportError(error, caller.requestId);
       const response = json(body.status, JSON.stringify(body));
       if (body.status === 401) response.headers.set('www-authenticate', 'Bearer');
       if (error instanceof MethodNotAllowed) response.headers.set('allow', error.allow);

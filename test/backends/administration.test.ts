@@ -20,7 +20,7 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
   it('are made, listed, accepted and revoked, on a server that runs', async () => {
     const databaseUrl = await createDatabase();
     await using store = await openStore(databaseUrl);
-    await using administration = await openAdministration(databaseUrl, quiet);
+    await using administration = await openAdministration(databaseUrl, quiet.log);
     const { keys } = administration;
     await keys.createAccount('acme');
     const { key, ...made } = await keys.create('acme');
@@ -39,7 +39,7 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
   });
 
   it('are refused where they make no sense', async () => {
-    await using administration = await openAdministration(await createDatabase(), quiet);
+    await using administration = await openAdministration(await createDatabase(), quiet.log);
     const { keys } = administration;
     await keys.createAccount('acme');
     await expect(keys.createAccount('acme')).rejects.toThrow('with the name "acme" already');
@@ -50,7 +50,7 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
   });
 
   it('are stored as hashes: the key is nowhere in the database', async () => {
-    await using administration = await openAdministration(await createDatabase(), quiet);
+    await using administration = await openAdministration(await createDatabase(), quiet.log);
     await administration.keys.createAccount('acme');
     const { key } = await administration.keys.create('acme');
     const told = JSON.stringify(await administration.keys.list('acme'));
@@ -58,7 +58,7 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
   });
 
   it('are differing every time', async () => {
-    await using administration = await openAdministration(await createDatabase(), quiet);
+    await using administration = await openAdministration(await createDatabase(), quiet.log);
     await administration.keys.createAccount('acme');
     const made = await Promise.all(
       Array.from({ length: 20 }, () => administration.keys.create('acme')),
@@ -76,20 +76,20 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
   ];
 
   it('bring every digit of every record from one database to another', async () => {
-    await using from = await openAdministration(await createDatabase(), quiet);
+    await using from = await openAdministration(await createDatabase(), quiet.log);
     expect(
       await from.importLines('pets', lines(pets[2] ?? '', '', ...pets.slice(0, 2)), ignore),
     ).toBe(3);
     const exported = await Array.fromAsync(from.exportLines('pets'));
     expect(exported).toEqual(pets.map((line) => `${line}\n`));
-    await using to = await openAdministration(await createDatabase(), quiet);
+    await using to = await openAdministration(await createDatabase(), quiet.log);
     await to.importLines('pets', lines(...exported), ignore);
     expect(await Array.fromAsync(to.exportLines('pets'))).toEqual(exported);
   });
 
   it('give ids to records that have none, and go on above those that were imported', async () => {
     const databaseUrl = await createDatabase();
-    await using administration = await openAdministration(databaseUrl, quiet);
+    await using administration = await openAdministration(databaseUrl, quiet.log);
     await administration.importLines('pets', lines('{"id":500,"name":"a","categoryId":1}'), ignore);
     await administration.importLines('pets', lines('{"name":"b","categoryId":1}'), ignore);
     await using store = await openBuiltin(databaseUrl);
@@ -102,7 +102,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
 
   it('keep orders as they are written', async () => {
     const databaseUrl = await createDatabase();
-    await using administration = await openAdministration(databaseUrl, quiet);
+    await using administration = await openAdministration(databaseUrl, quiet.log);
     const orders = ['{"b": 1.50, "a": 12345678901234567890}', '[1]', '"text"', 'null'];
     expect(await administration.importLines('orders', lines(...orders), ignore)).toBe(4);
     expect(await Array.fromAsync(administration.exportLines('orders'))).toEqual(
@@ -126,7 +126,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     ['{"name":"b","categoryId":1,"id":1}', 'Line 3: the id 1 is taken.'],
     ['{"name":"b","categoryId":1}', 'Line 3: expected an id on every line or on none.'],
   ])('take nothing in when a line is bad: %s', async (line, message) => {
-    await using administration = await openAdministration(await createDatabase(), quiet);
+    await using administration = await openAdministration(await createDatabase(), quiet.log);
     const good = '{"id":1,"name":"a","categoryId":1}';
     await expect(administration.importLines('pets', lines(good, '', line), ignore)).rejects.toThrow(
       message,
@@ -135,7 +135,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
   });
 
   it('name the line whose id was in the database before', async () => {
-    await using administration = await openAdministration(await createDatabase(), quiet);
+    await using administration = await openAdministration(await createDatabase(), quiet.log);
     const line = (id: number) => `{"id":${id},"name":"a","categoryId":1}`;
     await administration.importLines('pets', lines(line(5)), ignore);
     const again = administration.importLines('pets', lines(line(4), line(5), line(6)), ignore);
@@ -144,7 +144,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
   });
 
   it('pass through more records than one statement or one page holds', async () => {
-    await using administration = await openAdministration(await createDatabase(), quiet);
+    await using administration = await openAdministration(await createDatabase(), quiet.log);
     const many = Array.from({ length: 3500 }, (_, i) => `{"id":${i},"name":"p","categoryId":1}`);
     const progress: number[] = [];
     await administration.importLines('pets', lines(...many), (count) => progress.push(count));

@@ -78,7 +78,7 @@ describe('the built-in backend on a file', () => {
   });
 
   it('writes to the disk before it answers, and waits for others who write', async () => {
-    const database = await openDatabase(`file:${folder}/pragmas.db`, quiet);
+    const database = await openDatabase(`file:${folder}/pragmas.db`, quiet.log);
     const pragma = async (name: string) =>
       Object.values((await sql.raw(`PRAGMA ${name}`).execute(database)).rows[0] ?? {});
     // 2 is FULL: a commit outlives the loss of power.

@@ -5,7 +5,7 @@ import { parseJson } from '../../src/contract/json.ts';
 import { answer, type Play, startFaultServer } from '../support/fault-server.ts';
 import { openGateway } from '../support/gateway.ts';
 import { ask } from '../support/graphql.ts';
-import { openLog } from '../support/log.ts';
+import { openTelemetry } from '../support/log.ts';
 
 const key = 'faults-secret-key';
 const timeoutMs = 1000;
@@ -437,10 +437,10 @@ describe('a REST service that fails', () => {
 
   it.each(faults)('answers rightly to: $name', async (fault) => {
     await using server = await startFaultServer(fault.play);
-    const { log, logged } = openLog();
+    const telemetry = openTelemetry();
     await using petStore = openRestPetStore(
       { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs },
-      log,
+      telemetry,
     );
     await using opened = await openGateway({ petStore });
     const memory = process.memoryUsage.rss();
@@ -473,7 +473,7 @@ describe('a REST service that fails', () => {
     expect(seen?.['status']).toBe(fault.status);
     expect(seen?.['retryAfterMs']).toEqual(fault.retryAfterMs);
     expect(server.attempts()).toBe(fault.attempts ?? 1);
-    for (const told of [text, ...logged, ...opened.logged]) {
+    for (const told of [text, ...telemetry.logged, ...opened.logged]) {
       expect(told).not.toContain(key);
       expect(told).not.toContain(new URL(server.url).host);
       expect(told).not.toMatch(/127\.0\.0\.1|node_modules|undici|\.[jt]s:\d|\/srv\/x/);

@@ -32,7 +32,7 @@ describeOnEveryDatabase('ten processes that start at once', (createDatabase) => 
 describeOnEveryDatabase('a list of many animals', (createDatabase) => {
   it('is read off an index, filtered or not', async () => {
     const databaseUrl = await createDatabase();
-    await using administration = await openAdministration(databaseUrl, quiet);
+    await using administration = await openAdministration(databaseUrl, quiet.log);
     const statuses = ['available', 'pending', 'sold'];
     async function* lines() {
       for (let index = 0; index < 20_000; index++) {
@@ -40,7 +40,7 @@ describeOnEveryDatabase('a list of many animals', (createDatabase) => {
       }
     }
     await administration.importLines('pets', lines(), () => {});
-    const database = await openDatabase(databaseUrl, quiet);
+    const database = await openDatabase(databaseUrl, quiet.log);
     const isPostgres = databaseUrl.startsWith('postgres');
     if (isPostgres) await sql`analyze pets`.execute(database);
     const planOf = async (query: string) => {
@@ -131,7 +131,7 @@ describe('PostgreSQL', () => {
     stop = true;
     await Promise.all(writers);
 
-    const database = await openDatabase(env.DATABASE_URL, quiet);
+    const database = await openDatabase(env.DATABASE_URL, quiet.log);
     const rows = await database.selectFrom('pets').select(['id', 'name']).execute();
     await database.destroy();
     const stored = new Map<string, string[]>();

@@ -3,9 +3,10 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { auditServer, serverAudits } from 'graphql-http';
 import { describe, expect, it } from 'vitest';
+import { createHealth } from '../../src/server/health.ts';
 import { listen } from '../../src/server/listen.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { openLog } from '../support/log.ts';
+import { openTelemetry } from '../support/log.ts';
 import { recording } from '../support/recording.ts';
 
 /** Sends bytes as they are and returns all that comes back until the connection ends. */
@@ -207,7 +208,11 @@ describe('the HTTP edge', () => {
 
   it('tells whether it is alive and ready', async () => {
     let ready = true;
-    await using service = await startGateway({ isReady: () => ready });
+    const health = createHealth({
+      checkReady: async () => {},
+      isDraining: () => !ready,
+    });
+    await using service = await startGateway({ health });
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     ready = false;
@@ -230,16 +235,16 @@ describe('the HTTP edge', () => {
   });
 
   it('answers 500 and logs it when the gateway itself throws', async () => {
-    const { log, logged } = openLog();
+    const telemetry = openTelemetry();
     const listener = await listen(
       () => Promise.reject(new Error('secret')),
       { host: '127.0.0.1', port: 0, maxRequestsInFlight: 9, maxEventLoopLagMs: 10_000 },
-      log,
+      telemetry,
     );
     const response = await fetch(`${listener.url}/graphql`, { method: 'POST', body: '{}' });
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('secret');
-    expect(logged).toHaveLength(1);
+    expect(telemetry.logged).toHaveLength(1);
     await listener.close(0);
   });
 

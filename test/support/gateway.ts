@@ -2,8 +2,9 @@ import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Call, PetStore } from '../../src/contract/pet-store.ts';
 import { createGateway, type GatewayOptions } from '../../src/server/gateway.ts';
+import { createHealth } from '../../src/server/health.ts';
 import { type ListenOptions, listen } from '../../src/server/listen.ts';
-import { openLog, quiet } from './log.ts';
+import { openTelemetry, quiet } from './log.ts';
 
 /** The key that the built-in backend of the tests accepts. */
 export const apiKey = 'demo-key';
@@ -26,9 +27,10 @@ export function callWith(key = apiKey, signal?: AbortSignal): Call {
 /** A gateway to talk to through `fetch`, without a socket. Its log lines are kept. */
 export async function openGateway(options: Partial<GatewayOptions> = {}) {
   const petStore = options.petStore ?? (await openBuiltin());
-  const { log, logged } = openLog();
+  const telemetry = openTelemetry();
   const gateway = createGateway({
-    log,
+    telemetry,
+    health: createHealth({ checkReady: () => petStore.checkReady(), isDraining: () => false }),
     graphiql: false,
     introspection: true,
     corsOrigins: [],
@@ -40,7 +42,7 @@ export async function openGateway(options: Partial<GatewayOptions> = {}) {
   return {
     gateway,
     petStore,
-    logged,
+    ...telemetry,
     [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
   };
 }

@@ -110,6 +110,10 @@ function createPetStore(database: Database, demoKey: string | undefined, log: Lo
         return { id: row.id, message, status: row.status, createdAt: row.created_at };
       }),
 
+    async checkReady() {
+      await guard('readyz', false, database.selectFrom('pets').select('id').limit(1).execute());
+    },
+
     async [Symbol.asyncDispose]() {
       await database.destroy();
     },

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import {
   BrokenCircuitError,
   CircuitState,
@@ -7,6 +9,7 @@ import {
 } from 'cockatiel';
 import { type Dispatcher, Pool } from 'undici';
 import { BackendUnavailableError } from '../../contract/error.ts';
+import type { OriginState } from '../../telemetry/metrics.ts';
 import { BodyInterrupted, isServiceFailure } from './faults.ts';
 
 /** How much of an origin is used, and how long each step may take. Times in milliseconds. */
@@ -47,6 +50,10 @@ type RestRequestOptions = Dispatcher.RequestOptions & { readonly signal: AbortSi
 
 /** The connections to one origin, bounded and behind one circuit breaker. */
 export interface Origin extends AsyncDisposable {
+  /** What the circuit and the queue look like at this moment. */
+  state(): OriginState;
+  /** @throws when the circuit is open, or the origin accepts no connection within `connectTimeoutMs`. */
+  checkReady(): Promise<void>;
   /**
    * Sends one request and reads its whole answer; redirects are answers.
    * @throws what undici throws, `BodyInterrupted` after the headers, and BackendUnavailableError
@@ -110,10 +117,41 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
         calls--;
       }
     },
+    state: () => ({
+      circuit: circuitOf(breaker.state),
+      inFlight: Math.min(calls, limits.maxConnections),
+      waiting: Math.max(0, calls - limits.maxConnections),
+    }),
+    async checkReady() {
+      if (breaker.state === CircuitState.Open) throw circuitOpen(limits);
+      await connectTo(new URL(origin), limits.connectTimeoutMs);
+    },
     async [Symbol.asyncDispose]() {
       if (!pool.closed) await pool.close();
     },
   };
+}
+
+function circuitOf(state: CircuitState): OriginState['circuit'] {
+  if (state === CircuitState.Closed) return 'closed';
+  return state === CircuitState.HalfOpen ? 'half-open' : 'open';
+}
+
+/** Connects and hangs up: a service that accepts connections is there, and no key is needed. */
+async function connectTo({ hostname, port, protocol }: URL, timeoutMs: number): Promise<void> {
+  const socket = connect({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port) || (protocol === 'https:' ? 443 : 80),
+    timeout: timeoutMs,
+  });
+  socket.once('timeout', () => socket.destroy(new Error('timeout')));
+  try {
+    await once(socket, 'connect');
+  } catch (cause) {
+    throw new BackendUnavailableError('The pet store could not be reached.', { cause });
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** The most that the body of an error may hold, in bytes, and how long it may take. */

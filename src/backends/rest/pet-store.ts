@@ -7,8 +7,8 @@ import {
 } from '../../contract/decode.ts';
 import { BackendUnavailableError } from '../../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
-import type { Log } from '../../telemetry/log.ts';
-import { logFault } from './log-fault.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { logFault, outcomeOf } from './call-outcome.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { readJson } from './response.ts';
 import { createSend, type RestRequest, type Send } from './transport.ts';
@@ -25,7 +25,10 @@ export interface RestPetStoreOptions {
 }
 
 /** Opens the REST service as a `PetStore`. Nothing is connected before the first call. */
-export function openRestPetStore(options: RestPetStoreOptions, log: Log): PetStore {
+export function openRestPetStore(
+  options: RestPetStoreOptions,
+  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
+): PetStore {
   const { baseUrl, messagesBaseUrl, timeoutMs } = options;
   const limits = {
     ...defaultLimits,
@@ -33,53 +36,69 @@ export function openRestPetStore(options: RestPetStoreOptions, log: Log): PetSto
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const origins = new Map(
-    [baseUrl, messagesBaseUrl ?? baseUrl].map(({ origin }) => [origin, openOrigin(origin, limits)]),
-  );
-  const sendTo = (url: URL | undefined): Send | undefined => {
-    const origin = url && origins.get(url.origin);
-    return origin && createSend(origin, url, timeoutMs);
-  };
-  const pets = sendTo(baseUrl);
-  const messages = sendTo(messagesBaseUrl);
+  const petsOrigin = openOrigin(baseUrl.origin, limits);
+  const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
+  const messagesOrigin = isShared ? petsOrigin : openOrigin(messagesBaseUrl.origin, limits);
+  metrics.watchOrigin('pets', petsOrigin.state);
+  if (!isShared) metrics.watchOrigin('messages', messagesOrigin.state);
+
+  const pets = createSend(petsOrigin, baseUrl, timeoutMs, metrics);
+  const messages =
+    messagesBaseUrl && createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics);
 
   async function ask<T>(
-    send: Send | undefined,
+    send: Send,
     call: Call,
     request: RestRequest,
     decode: (json: unknown) => T,
   ): Promise<T> {
-    if (send === undefined) {
-      throw new BackendUnavailableError(
-        'Messages can not be sent: this gateway has no MESSAGES_BASE_URL.',
-      );
-    }
+    const { operation } = request;
+    const observation = call.observe?.(operation);
+    const start = performance.now();
+    let outcome: number | string | undefined;
     try {
-      return decode(readJson(await send(call, request), call.apiKey));
+      const response = await send(call, request, observation?.traceparent);
+      outcome = response.status;
+      return decode(readJson(response, call.apiKey));
     } catch (error) {
-      logFault(log, call, request, error);
+      outcome = outcomeOf(call, error);
+      logFault(log, call, operation, error);
       throw error;
+    } finally {
+      metrics.restCall(operation, outcome ?? '', (performance.now() - start) / 1000);
+      observation?.end(outcome ?? '');
     }
   }
 
   return {
     listPets: (call, query) =>
-      ask(pets, call, { method: 'GET', path: `/pets${toSearch(query)}` }, decodePets),
+      ask(pets, call, get('listPets', `/pets${toSearch(query)}`), decodePets),
     createPet: (call, pet) =>
-      ask(pets, call, post('/pets', encodeNewPet(pet)), (json) => decodePet(json)),
+      ask(pets, call, post('createPet', '/pets', encodeNewPet(pet)), (json) => decodePet(json)),
     getPet: (call, petId) =>
-      ask(pets, call, { method: 'GET', path: `/pets/${petId}` }, (json) => decodePet(json)),
-    listOrders: (call) => ask(pets, call, { method: 'GET', path: '/store/orders' }, decodeOrders),
-    sendMessage: (call, message) =>
-      ask(messages, call, post('/messages', { message }), decodeMessage),
+      ask(pets, call, get('getPet', `/pets/${petId}`), (json) => decodePet(json)),
+    listOrders: (call) => ask(pets, call, get('listOrders', '/store/orders'), decodeOrders),
+    async sendMessage(call, message) {
+      if (messages === undefined) {
+        throw new BackendUnavailableError(
+          'Messages can not be sent: this gateway has no MESSAGES_BASE_URL.',
+        );
+      }
+      return ask(messages, call, post('sendMessage', '/messages', { message }), decodeMessage);
+    },
+    checkReady: () => petsOrigin.checkReady(),
     async [Symbol.asyncDispose]() {
-      await Promise.all([...origins.values()].map((origin) => origin[Symbol.asyncDispose]()));
+      await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },
   };
 }
 
-function post(path: string, json: object): RestRequest {
-  return { method: 'POST', path, body: JSON.stringify(json) };
+function get(operation: string, path: string): RestRequest {
+  return { operation, method: 'GET', path };
+}
+
+function post(operation: string, path: string, json: object): RestRequest {
+  return { operation, method: 'POST', path, body: JSON.stringify(json) };
 }
 
 /** Only the parameters that were given; a status is one of three words and needs no escaping. */

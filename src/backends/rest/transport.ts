@@ -5,12 +5,15 @@ import {
   InvalidResponseError,
 } from '../../contract/error.ts';
 import type { Call } from '../../contract/pet-store.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { DeadlineExceeded, isRetryable, toContractError } from './faults.ts';
 import type { Origin, RestResponse } from './origin.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 /** One REST call: a path below a base address, and the JSON text to send with it. */
 export interface RestRequest {
+  /** The contract's name of the operation, for the metrics. */
+  readonly operation: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
@@ -22,14 +25,23 @@ export interface RestRequest {
  * @throws BackendTimeoutError, BackendUnavailableError or InvalidResponseError; the reason of
  *   `call.signal` when the caller left.
  */
-export type Send = (call: Call, request: RestRequest) => Promise<RestResponse>;
+export type Send = (
+  call: Call,
+  request: RestRequest,
+  traceparent: string | undefined,
+) => Promise<RestResponse>;
 
 /** Calls below `baseUrl` that end after `timeoutMs`, retries and waits included. */
-export function createSend(origin: Origin, baseUrl: URL, timeoutMs: number): Send {
+export function createSend(
+  origin: Origin,
+  baseUrl: URL,
+  timeoutMs: number,
+  metrics: Pick<Metrics, 'retry'>,
+): Send {
   const prefix = baseUrl.pathname.replace(/\/+$/, '');
   const budget = new RetryBudget();
 
-  return async (call, { method, path, body }) => {
+  return async (call, { operation, method, path, body }, traceparent) => {
     call.signal?.throwIfAborted();
     const cancel = new AbortController();
     const deadline = setTimeout(() => cancel.abort(new DeadlineExceeded()), timeoutMs);
@@ -40,7 +52,7 @@ export function createSend(origin: Origin, baseUrl: URL, timeoutMs: number): Sen
       origin.request({
         method,
         path: prefix + path,
-        headers: headersOf(call, body),
+        headers: headersOf(call, body, traceparent),
         body: body ?? null,
         signal: cancel.signal,
       });
@@ -56,6 +68,7 @@ export function createSend(origin: Origin, baseUrl: URL, timeoutMs: number): Sen
       if (first !== undefined && !(isPassing(first) && mayRetry())) return first;
       // Jitter, so that the callers of a service that comes back do not come back as one.
       await wait(20 + 80 * Math.random(), undefined, { signal: cancel.signal });
+      metrics.retry(operation);
       return await attempt();
     } catch (error) {
       if (call.signal?.aborted && method === 'GET') throw call.signal.reason;
@@ -67,13 +80,18 @@ export function createSend(origin: Origin, baseUrl: URL, timeoutMs: number): Sen
   };
 }
 
-function headersOf(call: Call, body: string | undefined): Record<string, string> {
+function headersOf(
+  call: Call,
+  body: string | undefined,
+  traceparent: string | undefined,
+): Record<string, string> {
   return {
     authorization: call.authorization,
     accept: 'application/json',
     // The bound on a body counts bytes on the wire: an encoded one could unfold without bound.
     'accept-encoding': 'identity',
     'x-request-id': call.requestId,
+    ...(traceparent && { traceparent }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };
 }

@@ -1,16 +1,22 @@
-import { ErrorResponse } from '../../contract/error.ts';
+import { BackendTimeoutError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import type { Call } from '../../contract/pet-store.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { RestRequest } from './transport.ts';
+
+/** How a failed call ended, for the log, the metrics and the trace: its status, or one word. */
+export function outcomeOf(call: Call, error: unknown): number | string {
+  if (error instanceof ErrorResponse) return error.status;
+  if (error instanceof InvalidResponseError) return 'invalid';
+  if (error instanceof BackendTimeoutError) return 'timeout';
+  return call.signal?.aborted ? 'cancelled' : 'unavailable';
+}
 
 /**
  * Logs what the operator of the REST service should know of: every failure but the caller's own.
  * Of a cause only its name and code are told, since its message may hold an address.
  */
-export function logFault(log: Log, call: Call, request: RestRequest, error: unknown): void {
+export function logFault(log: Log, call: Call, operation: string, error: unknown): void {
   if (call.signal?.aborted) return;
-  const { method, path } = request;
-  const where = { requestId: call.requestId, method, operation: path.replace(/[?\d].*/, '') };
+  const where = { requestId: call.requestId, operation };
   if (error instanceof ErrorResponse) {
     const { status, hidden } = error;
     if (status < 400 || status > 499) log.warn({ ...where, status, ...hidden }, 'REST error');

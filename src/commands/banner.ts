@@ -1,0 +1,27 @@
+import type { BackendOptions } from '../backends/open.ts';
+
+/** What a person wants to see first: what serves, where, and with which key. */
+export function banner(
+  url: string,
+  adminUrl: string | undefined,
+  { backend, graphiql }: { readonly backend: BackendOptions; readonly graphiql: boolean },
+): string {
+  const builtin = backend.kind === 'builtin' ? backend : undefined;
+  const lines: [string, string][] = [
+    ['Backend', describe(backend)],
+    ['GraphQL', `${url}/graphql${graphiql ? ' (GraphiQL in a browser)' : ''}`],
+  ];
+  if (builtin) lines.push(['REST', `${url}/v1`]);
+  if (adminUrl) lines.push(['Metrics', `${adminUrl}/metrics`]);
+  if (builtin?.demoKey) {
+    lines.push(['API key', `${builtin.demoKey} (this is a demo; production has none)`]);
+  } else if (builtin) lines.push(['API keys', 'npm run keys -- --help']);
+  const text = lines.map(([name, value]) => `  ${name.padEnd(9)}${value}\n`).join('');
+  return `Pet Store gateway\n${text}`;
+}
+
+function describe(backend: BackendOptions): string {
+  if (backend.kind === 'rest') return `REST service at ${backend.baseUrl.href}`;
+  const database = backend.databaseUrl.replace(/\/\/.*@/, '//');
+  return `built-in, ${database}${backend.demoKey ? ', with demo data' : ''}`;
+}

@@ -1,0 +1,72 @@
+import { createYoga } from 'graphql-yoga';
+import type { PetStore } from '../contract/pet-store.ts';
+import { createContext, type GatewayContext } from '../graphql/context.ts';
+import { schema } from '../graphql/schema.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { RequestRecord } from '../telemetry/request-record.ts';
+import { graphiqlOptions, renderGraphiql } from './graphiql.ts';
+import { useDeprecations } from './plugins/use-deprecations.ts';
+import { useExactJson } from './plugins/use-exact-json.ts';
+import { useHiddenSchema } from './plugins/use-hidden-schema.ts';
+import { type OperationLimits, useOperationLimits } from './plugins/use-operation-limits.ts';
+import { useRequestRecord } from './plugins/use-request-record.ts';
+import { useTypedErrors } from './plugins/use-typed-errors.ts';
+
+/** What GraphQL is served with. */
+export interface YogaOptions {
+  readonly petStore: PetStore;
+  /** Serve GraphiQL to browsers. */
+  readonly graphiql: boolean;
+  /** Answer introspection, and suggest names where one is misspelt. */
+  readonly introspection: boolean;
+  readonly operationLimits: OperationLimits;
+  /** The key that GraphiQL's headers pane starts with. */
+  readonly demoKey?: string | undefined;
+}
+
+/** What Yoga and its plugins know of a request besides the request itself. */
+export interface ServerContext {
+  readonly requestId: string;
+  readonly record: RequestRecord;
+}
+
+/** Answers GraphQL requests; which addresses lead to it is for its caller to decide. */
+export function openYoga(
+  options: YogaOptions,
+  metrics: Metrics,
+  reportError: (error: unknown, requestId: string) => void,
+) {
+  const { petStore } = options;
+  return createYoga<ServerContext, GatewayContext>({
+    schema,
+    context: ({ request, requestId, record }) =>
+      createContext({
+        petStore,
+        authorization: request.headers.get('authorization'),
+        requestId,
+        signal: request.signal,
+        observe: record.observe,
+      }),
+    plugins: [
+      useExactJson(),
+      useOperationLimits(options.operationLimits),
+      !options.introspection && useHiddenSchema(),
+      useDeprecations(metrics),
+      // After all who may raise an error, so that each passes through it.
+      useTypedErrors(reportError),
+      // Last, so that it sees the errors as the client does.
+      useRequestRecord(),
+    ],
+    graphiql: options.graphiql ? () => graphiqlOptions(options.demoKey) : false,
+    renderGraphiQL: renderGraphiql,
+    // The plugins above and the routes do these jobs.
+    cors: false,
+    maskedErrors: false,
+    logging: false,
+    multipart: false,
+    maxRequestBodySize: false,
+    landingPage: false,
+    // Yoga answers every URL that ends like this one; with a space in it, none does.
+    healthCheckEndpoint: ' ',
+  });
+}

@@ -1,0 +1,163 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What a circuit breaker and the queue before it look like at this moment. */
+export interface OriginState {
+  readonly circuit: 'closed' | 'half-open' | 'open';
+  readonly inFlight: number;
+  readonly waiting: number;
+}
+
+/** The ids by which a measurement is found again in the log and among the traces. */
+export interface Ids {
+  readonly requestId: string;
+  readonly traceId: string | undefined;
+}
+
+/** Names of operations that get a label of their own; a client that invents names gets no more. */
+const maxOperations = 100;
+
+/**
+ * What is measured, as Prometheus reads it. Label values are the gateway's own words, or bounded in
+ * number: no client can make them grow.
+ */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #operations = new Set<string>();
+  readonly #origins = new Map<string, () => OriginState>();
+  readonly #requests: Histogram<'operation' | 'outcome'>;
+  readonly #errors: Counter<'code' | 'request_id' | 'trace_id'>;
+  readonly #calls: Histogram<'operation' | 'status'>;
+  readonly #retries: Counter<'operation'>;
+  readonly #coalesced: Counter<'operation'>;
+  readonly #deprecated: Counter<'field' | 'operation'>;
+  readonly #refused: Counter;
+
+  constructor() {
+    // OpenMetrics, because only there an error can carry the ids of the request that had it.
+    // prom-client's types allow one content type to a registry, and the other one by default.
+    this.#registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
+    const registers = [this.#registry];
+    const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+    this.#requests = new Histogram({
+      name: 'petstore_graphql_request_duration_seconds',
+      help: 'GraphQL requests by operation, and whether their result had errors.',
+      labelNames: ['operation', 'outcome'],
+      buckets,
+      registers,
+    });
+    this.#errors = new Counter({
+      name: 'petstore_graphql_errors',
+      help: 'Errors in GraphQL results by their code.',
+      labelNames: ['code'],
+      enableExemplars: true,
+      registers,
+    });
+    this.#calls = new Histogram({
+      name: 'petstore_rest_call_duration_seconds',
+      help: 'REST calls by operation and status, or kind of failure; retries included.',
+      labelNames: ['operation', 'status'],
+      buckets,
+      registers,
+    });
+    this.#retries = new Counter({
+      name: 'petstore_rest_retries',
+      help: 'Reads that were sent once more.',
+      labelNames: ['operation'],
+      registers,
+    });
+    this.#coalesced = new Counter({
+      name: 'petstore_coalesced_reads',
+      help: 'Reads that were answered by an equal one in flight.',
+      labelNames: ['operation'],
+      registers,
+    });
+    this.#deprecated = new Counter({
+      name: 'petstore_graphql_deprecated_field_uses',
+      help: 'Uses of deprecated fields, by the operation that still uses them.',
+      labelNames: ['field', 'operation'],
+      registers,
+    });
+    this.#refused = new Counter({
+      name: 'petstore_requests_refused',
+      help: 'Requests that were turned away with 503.',
+      registers,
+    });
+    this.#gauge('petstore_rest_circuit', '0 closed, 0.5 half open, 1 open.', ({ circuit }) =>
+      circuit === 'closed' ? 0 : circuit === 'open' ? 1 : 0.5,
+    );
+    this.#gauge(
+      'petstore_rest_calls_in_flight',
+      'REST calls in flight.',
+      (state) => state.inFlight,
+    );
+    this.#gauge(
+      'petstore_rest_calls_waiting',
+      'REST calls that wait for a connection.',
+      (state) => state.waiting,
+    );
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  #gauge(name: string, help: string, measure: (state: OriginState) => number): void {
+    const origins = this.#origins;
+    new Gauge({
+      name,
+      help,
+      labelNames: ['service'],
+      registers: [this.#registry],
+      collect() {
+        for (const [service, state] of origins) this.set({ service }, measure(state()));
+      },
+    });
+  }
+
+  /** Counts and times a GraphQL request, and counts its errors by code. */
+  request(name: string | undefined, codes: readonly string[], seconds: number, ids: Ids): void {
+    const outcome = codes.length === 0 ? 'success' : 'error';
+    this.#requests.observe({ operation: this.#label(name, codes), outcome }, seconds);
+    for (const code of codes) {
+      const exemplarLabels = { request_id: ids.requestId, trace_id: ids.traceId ?? '' };
+      this.#errors.inc({ labels: { code }, value: 1, exemplarLabels });
+    }
+  }
+
+  /** Counts and times a REST call by its HTTP status, or the kind of its failure. */
+  restCall(operation: string, outcome: number | string, seconds: number): void {
+    this.#calls.observe({ operation, status: String(outcome) }, seconds);
+  }
+
+  retry(operation: string): void {
+    this.#retries.inc({ operation });
+  }
+
+  coalesced(operation: string): void {
+    this.#coalesced.inc({ operation });
+  }
+
+  deprecatedUse(field: string, name: string | undefined): void {
+    this.#deprecated.inc({ field, operation: this.#label(name, []) });
+  }
+
+  refused(): void {
+    this.#refused.inc();
+  }
+
+  /** Shows the state of an origin in every scrape, under a name of ours and not its address. */
+  watchOrigin(service: string, state: () => OriginState): void {
+    this.#origins.set(service, state);
+  }
+
+  /** Everything measured so far, in the OpenMetrics text format. */
+  async scrape(): Promise<{ readonly contentType: string; readonly text: string }> {
+    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  #label(name: string | undefined, codes: readonly string[]): string {
+    if (name === undefined) return 'anonymous';
+    if (this.#operations.has(name)) return name;
+    // A name is earned by a request that succeeds, which takes a key.
+    if (codes.length > 0 || this.#operations.size >= maxOperations) return 'other';
+    this.#operations.add(name);
+    return name;
+  }
+}

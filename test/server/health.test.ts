@@ -1,0 +1,71 @@
+import { describe, expect, it, vi } from 'vitest';
+import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { createHealth } from '../../src/server/health.ts';
+import { answer, startFaultServer } from '../support/fault-server.ts';
+import { callWith, openBuiltin } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
+
+/** What `/readyz` says of a backend, asked anew every time. */
+async function readiness(checkReady: () => Promise<void>, isDraining = false) {
+  const health = createHealth({ checkReady, isDraining: () => isDraining });
+  const response = await health(new Request('http://gateway.test/readyz'), '/readyz');
+  return `${response?.status} ${await response?.text()}`.trim();
+}
+
+describe('/readyz', () => {
+  it('is ready when the database answers, and not when it does not', async () => {
+    const store = await openBuiltin();
+    expect(await readiness(store.checkReady)).toBe('200 ready');
+    await store[Symbol.asyncDispose]();
+    expect(await readiness(store.checkReady)).toMatch(/^503 not ready: /);
+  });
+
+  it('is not ready while the process drains, whatever the backend says', async () => {
+    expect(await readiness(async () => {}, true)).toBe('503 not ready: draining');
+  });
+
+  it('does not wait for a backend that does not answer', async () => {
+    expect(await readiness(() => new Promise(() => {}))).toBe(
+      '503 not ready: The backend does not answer.',
+    );
+  });
+
+  it('follows the REST service: reachable, circuit open, gone', async () => {
+    let isUp = false;
+    const server = await startFaultServer((socket) =>
+      socket.write(isUp ? answer('200 OK', '[]') : answer('500 Oops', '')),
+    );
+    await using petStore = openRestPetStore(
+      {
+        baseUrl: new URL(server.url),
+        messagesBaseUrl: undefined,
+        timeoutMs: 2000,
+        limits: { breakAfterFailures: 2, halfOpenAfterMs: 100 },
+      },
+      quiet,
+    );
+    expect(await readiness(petStore.checkReady)).toBe('200 ready');
+    const fail = () => petStore.listPets(callWith(), {}).catch(() => {});
+    await fail();
+    await fail();
+    expect(await readiness(petStore.checkReady)).toMatch(/^503 not ready: .*failed repeatedly/);
+    isUp = true;
+    await vi.waitFor(() => petStore.listPets(callWith(), {}), { interval: 20 });
+    expect(await readiness(petStore.checkReady)).toBe('200 ready');
+    await server[Symbol.asyncDispose]();
+    expect(await readiness(petStore.checkReady)).toMatch(/^503 not ready: .*could not be reached/);
+  });
+
+  it('asks the backend once for probes that come together', async () => {
+    let asked = 0;
+    const health = createHealth({
+      async checkReady() {
+        asked++;
+      },
+      isDraining: () => false,
+    });
+    const probe = () => health(new Request('http://gateway.test/readyz'), '/readyz');
+    await Promise.all([probe(), probe(), probe()]);
+    expect(asked).toBe(1);
+  });
+});

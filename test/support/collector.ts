@@ -1,0 +1,31 @@
+import { sendJson, startUpstream } from './upstream.ts';
+
+/** A span as OTLP/HTTP carries it in JSON. */
+export interface ExportedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly status: { readonly code?: number };
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: { readonly stringValue?: string; readonly intValue?: number };
+  }[];
+}
+
+/** A collector that takes in traces over OTLP/HTTP and keeps their spans. */
+export async function startCollector() {
+  const spans: ExportedSpan[] = [];
+  const server = await startUpstream(({ method, url, body }, response) => {
+    if (method !== 'POST' || url !== '/v1/traces') return sendJson(response, 404, '{}');
+    for (const { scopeSpans } of JSON.parse(body).resourceSpans) {
+      for (const scope of scopeSpans) spans.push(...scope.spans);
+    }
+    sendJson(response, 200, '{"partialSuccess":{}}');
+  });
+  return {
+    spans,
+    url: server.url,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}

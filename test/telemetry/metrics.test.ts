@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { Metrics } from '../../src/telemetry/metrics.ts';
+import { openGateway } from '../support/gateway.ts';
+import { ask } from '../support/graphql.ts';
+
+const ids = { requestId: 'r', traceId: undefined };
+
+/** The values of a label over all series of a scrape. */
+async function labelsOf(metrics: Metrics, label: string): Promise<Set<string | undefined>> {
+  const { text } = await metrics.scrape();
+  return new Set(
+    [...text.matchAll(new RegExp(`${label}="([^"]*)"`, 'g'))].map(([, value]) => value),
+  );
+}
+
+describe('the metrics', () => {
+  it('give names of operations a label each, up to a hundred', async () => {
+    const metrics = new Metrics();
+    for (let index = 0; index < 300; index++) metrics.request(`Name${index}`, [], 0.1, ids);
+    metrics.request('Name5', [], 0.1, ids);
+    expect((await labelsOf(metrics, 'operation')).size).toBe(101);
+  });
+
+  it('give no label to a name whose requests never succeeded', async () => {
+    await using opened = await openGateway();
+    for (const name of ['Evil1', 'Evil2']) {
+      await ask(opened.gateway, `query ${name} { pets { id } }`, {}, {});
+    }
+    await ask(opened.gateway, 'query Good { pets { id } }');
+    await ask(opened.gateway, '{ pets { id } }');
+    await ask(opened.gateway, '{ nope }');
+    expect(await labelsOf(opened.metrics, 'operation')).toEqual(
+      new Set(['other', 'Good', 'anonymous']),
+    );
+    expect(await labelsOf(opened.metrics, 'code')).toEqual(
+      new Set(['UNAUTHENTICATED', 'GRAPHQL_VALIDATION_FAILED']),
+    );
+  });
+
+  it('count uses of the deprecated field by operation', async () => {
+    await using opened = await openGateway();
+    await ask(opened.gateway, 'query Old { a: pet(id: 1) { id } b: pet(id: 2) { id } }');
+    const { text } = await opened.metrics.scrape();
+    expect(text).toContain(
+      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Old"} 1',
+    );
+  });
+});
+
+describe('an operation that uses the deprecated field', () => {
+  it('is told so in its result and in its headers', async () => {
+    await using opened = await openGateway();
+    for (const query of [
+      '{ pet(id: 1) { id } }',
+      '{ ...F } fragment F on Query { pet(id: 1) { id } }',
+      '{ pet(id: 404404) { id } }',
+    ]) {
+      const { text, headers } = await ask(opened.gateway, query);
+      expect(JSON.parse(text).extensions).toEqual({
+        deprecations: [
+          { field: 'Query.pet', removal: '2030-12-05', replacement: 'Query.pets(status:)' },
+        ],
+      });
+      expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+      expect(headers.get('link')).toBe('</graphql>; rel="successor-version"');
+    }
+  });
+
+  it('is the only one that is told', async () => {
+    await using opened = await openGateway();
+    const { text, headers } = await ask(opened.gateway, '{ pets(limit: 1) { id } }');
+    expect(text).not.toContain('extensions');
+    expect(headers.get('sunset')).toBeNull();
+  });
+});

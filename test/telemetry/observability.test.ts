@@ -1,0 +1,120 @@
+import { describe, expect, it, vi } from 'vitest';
+import { startCollector } from '../support/collector.ts';
+import { nodeStart } from '../support/process.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+
+describe('one failing request', () => {
+  it('is found by its ids in a scrape, in the log and among the traces', async () => {
+    await using collector = await startCollector();
+    await using upstream = await startUpstream(({ url }, response) => {
+      if (url === '/v1/pets') return sendJson(response, 200, '[]');
+      sendJson(response, 404, '{"code":"gone","message":"No such pet.","status":404}');
+    });
+    await using gateway = await nodeStart({
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+      ADMIN_PORT: '0',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    });
+    const traceId = 'aaaabbbbccccdddd1111222233334444';
+    await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'x-request-id': 'checkout-42',
+        traceparent: `00-${traceId}-1234567812345678-01`,
+      },
+      body: JSON.stringify({ query: 'query Checkout { pets { id } pet(id: 1) { id } }' }),
+    });
+
+    const admin = /Metrics +(\S+)/.exec(gateway.output.stdout)?.[1] ?? '';
+    const scrape = await (await fetch(admin)).text();
+    expect(scrape).toMatch(
+      new RegExp(
+        `petstore_graphql_errors_total{code="NOT_FOUND"} 1 # {request_id="checkout-42",trace_id="${traceId}"} 1`,
+      ),
+    );
+    expect(scrape).toContain(
+      'petstore_rest_call_duration_seconds_count{operation="getPet",status="404"} 1',
+    );
+    expect(scrape).toContain('petstore_rest_circuit{service="pets"} 0');
+    expect(scrape).toContain(
+      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Checkout"} 1',
+    );
+    expect(scrape).toMatch(/^nodejs_eventloop_lag_seconds /m);
+    expect(scrape).toMatch(/^process_resident_memory_bytes /m);
+
+    await vi.waitFor(() => expect(gateway.output.stderr).toContain('checkout-42'));
+    const line = JSON.parse(gateway.output.stderr.trim().split('\n').at(-1) ?? '');
+    expect(line).toEqual({
+      level: 'info',
+      time: expect.any(String),
+      requestId: 'checkout-42',
+      traceId,
+      operation: 'query Checkout',
+      status: 200,
+      codes: ['NOT_FOUND'],
+      ms: expect.any(Number),
+      calls: expect.arrayContaining([
+        { operation: 'listPets', status: 200, ms: expect.any(Number) },
+        { operation: 'getPet', status: 404, ms: expect.any(Number) },
+      ]),
+      msg: 'request',
+    });
+
+    // Ending the process sends what waits to be sent.
+    gateway.kill('SIGTERM');
+    await gateway.exited;
+    const spans = collector.spans.filter((span) => span.traceId === traceId);
+    const request = spans.find(({ name }) => name === 'query Checkout');
+    const call = spans.find(({ name }) => name === 'getPet');
+    expect(request).toMatchObject({ parentSpanId: '1234567812345678', status: { code: 2 } });
+    expect(request?.attributes).toContainEqual({
+      key: 'petstore.request_id',
+      value: { stringValue: 'checkout-42' },
+    });
+    expect(call).toMatchObject({ parentSpanId: request?.spanId });
+    expect(call?.attributes).toContainEqual({
+      key: 'http.response.status_code',
+      value: { intValue: 404 },
+    });
+    const sent = upstream.seen.find(({ url }) => url === '/v1/pets/1')?.headers;
+    expect(sent).toMatchObject({
+      'x-request-id': 'checkout-42',
+      traceparent: `00-${traceId}-${call?.spanId}-01`,
+    });
+  }, 30_000);
+});
+
+describe('without tracing', () => {
+  it('the traceparent of the caller goes on as it is, and a malformed one does not', async () => {
+    await using upstream = await startUpstream((_, response) => sendJson(response, 200, '[]'));
+    await using gateway = await nodeStart({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    const good = '00-aaaabbbbccccdddd1111222233334444-1234567812345678-01';
+    for (const traceparent of [good, '00-zz-11-01', `00-${'0'.repeat(32)}-1234567812345678-01`]) {
+      await fetch(`${gateway.url}/graphql`, {
+        method: 'POST',
+        headers: { ...headers, traceparent },
+        body: '{"query":"{ pets { id } }"}',
+      });
+    }
+    expect(upstream.seen.map(({ headers: sent }) => sent['traceparent'])).toEqual([
+      good,
+      undefined,
+      undefined,
+    ]);
+  }, 30_000);
+});
+
+describe('the admin port', () => {
+  it('serves metrics and health, which the public port does not mix up', async () => {
+    await using gateway = await nodeStart({ DATABASE_URL: ':memory:', ADMIN_PORT: '0' });
+    const admin = /Metrics +(\S+)\/metrics/.exec(gateway.output.stdout)?.[1] ?? '';
+    expect((await fetch(`${admin}/readyz`)).status).toBe(200);
+    expect((await fetch(`${admin}/livez`)).status).toBe(200);
+    expect((await fetch(`${admin}/graphql`)).status).toBe(404);
+    expect((await fetch(`${admin}/metrics`, { method: 'POST' })).status).toBe(405);
+    expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
+  }, 30_000);
+});
