@@ -1,5 +1,6 @@
-import { Argument, Command, CommanderError } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { type AdministrativeWork, administer } from './commands/administer.ts';
+import { checkService } from './commands/check-service.ts';
 import * as keys from './commands/keys.ts';
 import { serve } from './commands/serve.ts';
 import { formatTable } from './commands/table.ts';
@@ -81,7 +82,40 @@ administrative(
   (administration, kindName) => exportTo(administration, kindName, process.stdout),
 );
 
-await program.parseAsync().catch(fail);
+program
+  .command('check-service')
+  .description('tell whether a REST service keeps the contract, before traffic goes there')
+  .requiredOption('--base-url <url>', 'the REST service, /v1 included')
+  .addOption(
+    new Option('--key <key>', 'an API key of the service')
+      .env('PETSTORE_API_KEY')
+      .makeOptionMandatory(),
+  )
+  .option('--messages-base-url <url>', 'where POST /messages lives; checked with --write only')
+  .option('--write', 'send POST requests too: adds two animals, and a message', false)
+  .option('--json', 'print JSON', false)
+  .addHelpText(
+    'after',
+    '\nExit codes: 0 the contract is kept, 1 it is broken, 2 nothing could be checked.',
+  )
+  .action(async ({ key, baseUrl, messagesBaseUrl, write, json }) => {
+    try {
+      const { output, exitCode } = await checkService({
+        apiKey: key,
+        baseUrl: readUrl('--base-url', baseUrl),
+        messagesBaseUrl: messagesBaseUrl && readUrl('--messages-base-url', messagesBaseUrl),
+        write,
+        json,
+        timeoutMs: 10_000,
+      });
+      process.stdout.write(output);
+      process.exitCode = exitCode;
+    } catch (error) {
+      fail(error, 2);
+    }
+  });
+
+await program.parseAsync().catch((error: unknown) => fail(error));
 
 /** Makes a command of something that is done to the built-in backend's database. */
 function administrative(command: Command, description: string, work: AdministrativeWork): void {
@@ -98,13 +132,20 @@ function administrative(command: Command, description: string, work: Administrat
     });
 }
 
-/** Ends the process: 2 for a command line that can't be understood, 1 for all else. */
-function fail(error: unknown): void {
+/** Ends the process: 2 for a command line that can't be understood, else 1 unless told otherwise. */
+function fail(error: unknown, exitCode = 1): void {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
   const { message, stack } = error as Error;
   const wantsStack = /^(?:debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '');
   process.stderr.write(`${wantsStack ? stack : message}\n`);
-  process.exit(1);
+  process.exit(exitCode);
+}
+
+function readUrl(option: string, text: string): URL {
+  const { parse, accepts } = variables.PETSTORE_BASE_URL;
+  const url = parse(text);
+  if (url === undefined) throw new Error(`${option}: expected ${accepts}.`);
+  return url;
 }
 
 function describeVariables(): string {

@@ -1,0 +1,254 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { checkService } from '../../src/commands/check-service.ts';
+import { checkContract, NotCheckedError } from '../../src/conformance/run.ts';
+import { UnauthenticatedError } from '../../src/contract/error.ts';
+import { listen } from '../../src/server/listen.ts';
+import { answer, startFaultServer } from '../support/fault-server.ts';
+import { apiKey, openGateway } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
+import { type BrokenService, brokenServices, unusualServices } from './broken-services.ts';
+
+/** The built-in service, its answers changed on their way out. */
+async function start(change: BrokenService['answer'] = (_, right) => right()) {
+  const opened = await openGateway();
+  const listener = await listen(
+    async (request) => {
+      const url = new URL(request.url);
+      const asked = {
+        operation: `${request.method} ${url.pathname.replace(/^\/(v1|quickstart)/, '')}`,
+        query: url.searchParams,
+        authorization: request.headers.get('authorization'),
+        body: await request.text(),
+      };
+      return change(asked, (changed) => {
+        const { query, authorization, body } = { ...asked, ...changed };
+        const headers = new Headers(request.headers);
+        headers.delete('content-length');
+        if (authorization !== null) headers.set('authorization', authorization);
+        const search = query.size === 0 ? '' : `?${query}`;
+        return opened.gateway(
+          new Request(url.origin + url.pathname + search, {
+            method: request.method,
+            headers,
+            ...(request.method === 'POST' ? { body: Buffer.from(body) } : {}),
+          }),
+        );
+      });
+    },
+    { host: '127.0.0.1', port: 0, maxRequestsInFlight: 100, maxEventLoopLagMs: 10_000 },
+    quiet,
+  );
+  return {
+    options: {
+      baseUrl: new URL(`${listener.url}/v1`),
+      messagesBaseUrl: new URL(`${listener.url}/quickstart`),
+      apiKey,
+      write: true,
+      json: false,
+      timeoutMs: 5000,
+    },
+    petStore: opened.petStore,
+    async [Symbol.asyncDispose]() {
+      await listener.close(0);
+      await opened[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const failed = (checks: Awaited<ReturnType<typeof checkContract>>) =>
+  Object.fromEntries(
+    checks.filter(({ verdict }) => verdict === 'fail').map(({ id, seen }) => [id, seen]),
+  );
+
+describe('checking a service', () => {
+  it('passes the built-in one', async () => {
+    await using service = await start();
+    const { output, exitCode } = await checkService(service.options);
+    expect(output.replace(/:\d+/, ':PORT')).toMatchInlineSnapshot(`
+      "http://127.0.0.1:PORT/v1
+
+      VERDICT  RULE                                                                       SEEN
+      pass     GET /pets without a key: 401 with an Error body                            401, code "unauthenticated"
+      pass     GET /pets with a wrong key: 401 with an Error body                         401, code "invalid_api_key"
+      pass     GET /pets/{petId} without a key: 401 with an Error body                    401, code "unauthenticated"
+      pass     GET /pets/{petId} with a wrong key: 401 with an Error body                 401, code "invalid_api_key"
+      pass     GET /store/orders without a key: 401 with an Error body                    401, code "unauthenticated"
+      pass     GET /store/orders with a wrong key: 401 with an Error body                 401, code "invalid_api_key"
+      pass     GET /pets: 200 with an array of at most 20 animals                         200, 12 animals
+      pass     GET /pets?limit=1: at most 1 animal                                        200, 1 animal
+      pass     GET /pets?limit=100: at most 100 animals                                   200, 12 animals
+      info     GET /pets?limit=0                                                          400, code "invalid_value"
+      info     GET /pets?limit=101                                                        400, code "invalid_value"
+      pass     GET /pets?status=available: the animals of this status, and only them      200, 7 animals
+      pass     GET /pets?status=pending: the animals of this status, and only them        200, 2 animals
+      pass     GET /pets?status=sold: the animals of this status, and only them           200, 2 animals
+      info     GET /pets?status=unknown                                                   400, code "invalid_value"
+      pass     GET /pets/{petId}: 200 with the animal of this id, digit for digit         200, animal 12
+      pass     GET /pets/{petId} of an unknown animal: 404 with an Error body             404, code "pet_not_found"
+      pass     GET /pets/{petId} of 2^63-1, which is unknown too: 404 with an Error body  404, code "pet_not_found"
+      info     GET /pets/{petId}: headers that announce its removal                       sunset: "Thu, 05 Dec 2030 00:00:00 GMT", link: "</v1/pets>; rel=\\"successor-version\\""
+      info     GET /store/orders                                                          200, an array of 2
+      pass     POST /pets without a key: 401 with an Error body                           401, code "unauthenticated"
+      pass     POST /pets with a wrong key: 401 with an Error body                        401, code "invalid_api_key"
+      pass     POST /pets without a name: 400 with an Error body                          400, code "invalid_value"
+      pass     POST /pets without a categoryId: 400 with an Error body                    400, code "invalid_value"
+      pass     POST /pets with a number for a name: 400 with an Error body                400, code "invalid_value"
+      pass     POST /pets with text for a categoryId: 400 with an Error body              400, code "invalid_value"
+      pass     POST /pets with a fraction for a categoryId: 400 with an Error body        400, code "invalid_value"
+      pass     POST /pets with a categoryId of 2^63: 400 with an Error body               400, code "invalid_value"
+      pass     POST /pets with an unknown status: 400 with an Error body                  400, code "invalid_value"
+      pass     POST /pets: 201 with the animal and its id, and GET finds it               201, animal 13
+      pass     POST /pets with a categoryId of 2^63-1: 201, every digit and letter kept   201, animal 14
+      pass     POST /messages without a key: 401                                          401, code "unauthenticated"
+      pass     POST /messages with a wrong key: 401                                       401, code "invalid_api_key"
+      pass     POST /messages without a message: 400                                      400, code "invalid_value"
+      pass     POST /messages with a body that is not JSON: 400                           400, code "invalid_value"
+      pass     POST /messages without a content type: 400                                 400, code "invalid_value"
+      pass     POST /messages: a success with the message, its id, status and timestamp   200, status "queued"
+
+      32 kept, 0 broken, 5 not published, 0 skipped
+      "
+    `);
+    expect(exitCode).toBe(0);
+  });
+
+  it('sends nothing but GET requests unless it may write', async () => {
+    const operations: string[] = [];
+    await using service = await start(({ operation }, right) => {
+      operations.push(operation);
+      return right();
+    });
+    const checks = await checkContract({ ...service.options, write: false });
+    expect(operations.filter((operation) => !operation.startsWith('GET '))).toEqual([]);
+    expect(checks.filter(({ seen }) => seen === 'only with --write')).toHaveLength(17);
+    expect(failed(checks)).toEqual({});
+  });
+
+  it.each(brokenServices)('finds one that $name', async ({ answer, found }) => {
+    await using service = await start(answer);
+    expect(failed(await checkContract(service.options))).toEqual(found);
+  });
+
+  it('has no rule that none of these breaks', async () => {
+    await using service = await start();
+    const checks = await checkContract(service.options);
+    const rules = checks.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id);
+    const broken = new Set(brokenServices.flatMap(({ found }) => Object.keys(found)));
+    expect(rules.filter((id) => !broken.has(id))).toEqual([]);
+  });
+
+  it.each(unusualServices)('finds nothing wrong with one that $name', async ({ answer }) => {
+    await using service = await start(answer);
+    expect(failed(await checkContract(service.options))).toEqual({});
+  });
+
+  it('calls no answer a break, unless it is the first', async () => {
+    const list = answer('200 OK', '[]');
+    await using service = await startFaultServer((socket, attempt) => {
+      if (attempt === 1) socket.write(list);
+      else socket.resetAndDestroy();
+    });
+    const baseUrl = new URL(service.url);
+    const options = { baseUrl, apiKey, write: false, timeoutMs: 5000 };
+    expect(failed(await checkContract(options))).toMatchObject({
+      list: 'no whole answer: ECONNRESET',
+      'get-missing': 'no whole answer: ECONNRESET',
+    });
+    await expect(checkContract(options)).rejects.toThrow(
+      new NotCheckedError(`${service.url}/ can not be reached: no whole answer: ECONNRESET.`),
+    );
+  });
+
+  it('waits no longer than it was told', async () => {
+    await using service = await startFaultServer((socket) => socket.write('HTTP/1.1 200 OK\r\n'));
+    const baseUrl = new URL(service.url);
+    await expect(checkContract({ baseUrl, apiKey, write: false, timeoutMs: 50 })).rejects.toThrow(
+      'no whole answer within 50 ms',
+    );
+  });
+
+  it('says nothing of a service that refuses the key', async () => {
+    await using service = await start();
+    await expect(checkContract({ ...service.options, apiKey: 'wrong-key' })).rejects.toThrow(
+      /\/v1 refuses the API key\.$/,
+    );
+  });
+
+  it('asks nobody with a key that no service could take', async () => {
+    const baseUrl = new URL('http://127.0.0.1:9/v1');
+    await expect(
+      checkService({ baseUrl, apiKey: 'no key', write: false, json: false, timeoutMs: 50 }),
+    ).rejects.toThrow(UnauthenticatedError);
+  });
+});
+
+describe('check-service', () => {
+  /** Runs the command as a program would: no shell, no npm. */
+  const run = async (args: readonly string[], env: Record<string, string> = {}) => {
+    try {
+      const options = { env: { PATH: process.env['PATH'], ...env } };
+      const all = ['src/main.ts', 'check-service', ...args];
+      return { ...(await promisify(execFile)(process.execPath, all, options)), code: 0 };
+    } catch (error) {
+      return error as { stdout: string; stderr: string; code: number };
+    }
+  };
+
+  it('exits with 0 for a service that keeps the contract, the key out of the environment', async () => {
+    await using service = await start();
+    const { href } = service.options.baseUrl;
+    const { stdout, stderr, code } = await run(['--base-url', href, '--json'], {
+      PETSTORE_API_KEY: apiKey,
+    });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toMatchObject({ baseUrl: href, verdict: 'pass' });
+  });
+
+  it('exits with 1 for a broken one, and never tells the key', async () => {
+    await using service = await start((_, right) =>
+      right().then((response) =>
+        response.status === 404
+          ? Response.json({ code: apiKey, message: apiKey, status: 404 }, { status: 404 })
+          : response.status === 401
+            ? Response.json({ code: apiKey, message: apiKey, status: 400 }, { status: 401 })
+            : response,
+      ),
+    );
+    const { href } = service.options.baseUrl;
+    const { stdout, stderr, code } = await run(['--base-url', href, '--key', apiKey]);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout).toContain('404, code "[API key]"');
+    expect(stdout).toContain('FAIL     GET /pets without a key: 401 with an Error body');
+    expect(stdout).not.toContain(apiKey);
+  });
+
+  it.each([
+    ['no address', ['--key', apiKey], "required option '--base-url <url>' not specified"],
+    ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], "required option '--key <key>' not spec"],
+    [
+      'a wrong address',
+      ['--key', apiKey, '--base-url', 'ftp://a?b=secret'],
+      '--base-url: expected',
+    ],
+    [
+      'nobody there',
+      ['--key', apiKey, '--base-url', 'http://127.0.0.1:1/v1'],
+      'can not be reached',
+    ],
+  ])('exits with 2 for %s, and says so', async (_, args, message) => {
+    const { stdout, stderr, code } = await run(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/demo-key|secret|\.ts:/);
+  });
+
+  it('explains itself with --help', async () => {
+    const { stdout, code } = await run(['--help']);
+    expect(code).toBe(0);
+    for (const word of ['--base-url', '(env: PETSTORE_API_KEY)', '--write', 'Exit codes']) {
+      expect(stdout).toContain(word);
+    }
+  });
+});
