@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as TcpServer } from 'node:net';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { toRequest, writeResponse } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
@@ -36,6 +36,9 @@ const serverOptions = {
 
 /** How long a client may leave its answer lying, in milliseconds. */
 const readTimeoutMs = 30_000;
+
+/** How long a connection may stay idle while the server closes, in milliseconds. */
+const idleMs = 1000;
 
 /** Serves a gateway over HTTP/1.1. @throws the listen error, such as EADDRINUSE. */
 export async function listen(
@@ -78,8 +81,6 @@ export async function listen(
       await answer(incoming, outgoing);
     } finally {
       guard.leave();
-      // A connection that was busy when closing began is closed as soon as it is idle.
-      if (closing) server.closeIdleConnections();
     }
   });
 
@@ -95,10 +96,14 @@ export async function listen(
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     async close(graceMs) {
       closing = true;
+      const idle = setInterval(() => server.closeIdleConnections(), idleMs);
       const force = setTimeout(() => server.closeAllConnections(), graceMs);
       try {
-        await new Promise((resolve) => server.close(resolve));
+        // Not http's own close(), which cuts off idle connections too: on one that a load balancer
+        // keeps, a request may be on its way. The answer to it says that it was the last.
+        await new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
       } finally {
+        clearInterval(idle);
         clearTimeout(force);
         guard[Symbol.dispose]();
       }
