@@ -1,4 +1,5 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
+import { addTypenameSelectionDocumentTransform } from '@graphql-codegen/client-preset';
 
 /** Writes what is derived from the code: the printed schema and the typed documents. */
 const config: CodegenConfig = {
@@ -6,9 +7,15 @@ const config: CodegenConfig = {
   documents: 'schema/operations/*.graphql',
   generates: {
     'schema/schema.graphql': { plugins: ['./schema/print.ts'] },
-    'test/support/documents/': {
+    'src/client/documents/': {
       preset: 'client',
-      presetConfig: { fragmentMasking: false },
+      presetConfig: {
+        fragmentMasking: false,
+        skipIndexFile: true,
+        persistedDocuments: { hashAlgorithm: 'sha256' },
+      },
+      // Clients with a normalised cache ask for it anyway; so the hashes are of what they send.
+      documentTransforms: [addTypenameSelectionDocumentTransform],
       config: {
         useTypeImports: true,
         importExtension: '.ts',

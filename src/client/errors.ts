@@ -1,0 +1,111 @@
+/** The Error body of the REST service, verbatim. Which codes there are is the service's business. */
+export interface RestErrorBody {
+  readonly code: string;
+  readonly message: string;
+  /** The HTTP status code, as the body tells it. */
+  readonly status: number;
+}
+
+/** What a field's error tells of the REST answer behind it. */
+interface RestAnswer {
+  /** The HTTP status of the REST answer. */
+  readonly status: number;
+  /** There for a 4xx answer that had an Error body. */
+  readonly error?: RestErrorBody;
+  /** How long the service asked to be left alone, in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+/** The errors of a field, which have a `path`, and what each tells besides its code. */
+interface FieldErrors {
+  /** A value was refused: by the gateway, or by the service, which then has a `status`. */
+  BAD_USER_INPUT: Partial<RestAnswer>;
+  /** No key, a malformed `Authorization` header, or a key that the service refused. */
+  UNAUTHENTICATED: Partial<RestAnswer>;
+  FORBIDDEN: RestAnswer;
+  NOT_FOUND: RestAnswer;
+  CONFLICT: RestAnswer;
+  RATE_LIMITED: RestAnswer;
+  /** Any other REST status that is not a success. */
+  UPSTREAM_ERROR: RestAnswer;
+  /** No whole answer in time. The outcome of a mutation is unknown. */
+  UPSTREAM_TIMEOUT: object;
+  /** No connection, or a broken one. The outcome of a mutation is unknown. */
+  UPSTREAM_UNAVAILABLE: Pick<RestAnswer, 'retryAfterMs'>;
+  /** A success whose body breaks the contract. */
+  UPSTREAM_INVALID_RESPONSE: object;
+  /** A fault of the gateway, logged under the `requestId`. */
+  INTERNAL_SERVER_ERROR: object;
+}
+
+/** The errors of a request that was not carried out at all. */
+interface RequestErrors {
+  GRAPHQL_PARSE_FAILED: object;
+  GRAPHQL_VALIDATION_FAILED: object;
+  OPERATION_RESOLUTION_FAILURE: object;
+  OPERATION_TOO_LARGE: object;
+  BAD_REQUEST: object;
+  UNSUPPORTED_MEDIA_TYPE: object;
+  BODY_TOO_LARGE: object;
+  /** The gateway is too busy; `Retry-After` says when to come back. */
+  OVERLOADED: object;
+}
+
+interface Errors extends FieldErrors, RequestErrors {}
+
+/** The codes of a field's errors; the rest of the answer's data is there. */
+export type FieldErrorCode = keyof FieldErrors;
+
+/** Every `extensions.code` of the gateway. */
+export type GatewayErrorCode = keyof Errors;
+
+/**
+ * An entry of `errors` in an answer of the gateway; a union that `extensions.code` discriminates.
+ * The `requestId` finds the log lines; a request that was refused at the door may have none.
+ */
+export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
+  [C in Code]: {
+    readonly message: string;
+    /** The field that failed: names as in the answer, indexes in lists. */
+    readonly path?: readonly (string | number)[];
+    readonly extensions: { readonly code: C; readonly requestId?: string } & Readonly<Errors[C]>;
+  };
+}[Code];
+
+const isCode: Readonly<Record<GatewayErrorCode, true>> = {
+  BAD_USER_INPUT: true,
+  UNAUTHENTICATED: true,
+  FORBIDDEN: true,
+  NOT_FOUND: true,
+  CONFLICT: true,
+  RATE_LIMITED: true,
+  UPSTREAM_ERROR: true,
+  UPSTREAM_TIMEOUT: true,
+  UPSTREAM_UNAVAILABLE: true,
+  UPSTREAM_INVALID_RESPONSE: true,
+  INTERNAL_SERVER_ERROR: true,
+  GRAPHQL_PARSE_FAILED: true,
+  GRAPHQL_VALIDATION_FAILED: true,
+  OPERATION_RESOLUTION_FAILURE: true,
+  OPERATION_TOO_LARGE: true,
+  BAD_REQUEST: true,
+  UNSUPPORTED_MEDIA_TYPE: true,
+  BODY_TOO_LARGE: true,
+  OVERLOADED: true,
+};
+
+/** The codes that `isGatewayError` knows. */
+export const gatewayErrorCodes = Object.keys(isCode) as readonly GatewayErrorCode[];
+
+/**
+ * Whether this is an entry of `errors` with one of these codes, or with any code of the gateway
+ * when none is named. Takes what clients hand out: plain entries and `GraphQLError` objects.
+ */
+export function isGatewayError<Code extends GatewayErrorCode = GatewayErrorCode>(
+  error: unknown,
+  ...codes: readonly Code[]
+): error is GatewayError<Code> {
+  const code = (error as GatewayError | null | undefined)?.extensions?.code;
+  const accepted: readonly string[] = codes.length > 0 ? codes : gatewayErrorCodes;
+  return typeof code === 'string' && accepted.includes(code);
+}

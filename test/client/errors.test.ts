@@ -1,0 +1,87 @@
+import { GraphQLError } from 'graphql';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { GetPetDocument, ListPetsDocument } from '../../src/client/documents/graphql.ts';
+import {
+  type FieldErrorCode,
+  type GatewayError,
+  type GatewayErrorCode,
+  isGatewayError,
+  type RestErrorBody,
+} from '../../src/client/errors.ts';
+import { persistedHash } from '../../src/client/persisted-hash.ts';
+import type * as server from '../../src/graphql/errors.ts';
+import { openGateway } from '../support/gateway.ts';
+import { ask } from '../support/graphql.ts';
+
+describe('isGatewayError', () => {
+  it('tells the errors of real answers apart', async () => {
+    await using opened = await openGateway();
+    const { errors } = await ask(opened.gateway, GetPetDocument, { id: '404404' });
+    const [error] = errors ?? [];
+    expect(isGatewayError(error)).toBe(true);
+    expect(isGatewayError(error, 'FORBIDDEN', 'NOT_FOUND')).toBe(true);
+    expect(isGatewayError(error, 'FORBIDDEN')).toBe(false);
+    if (!isGatewayError(error, 'NOT_FOUND')) throw new Error('Not narrowed.');
+    expect(error.extensions).toEqual({
+      code: 'NOT_FOUND',
+      status: 404,
+      error: { code: 'pet_not_found', message: error.message, status: 404 },
+      requestId: expect.any(String),
+    });
+  });
+
+  it('takes the error objects of clients as well as plain entries', () => {
+    const extensions = { code: 'RATE_LIMITED', status: 429, retryAfterMs: 100 };
+    expect(isGatewayError(new GraphQLError('Slow down.', { extensions }), 'RATE_LIMITED')).toBe(
+      true,
+    );
+    expect(isGatewayError({ message: 'Slow down.', extensions }, 'RATE_LIMITED')).toBe(true);
+  });
+
+  it.each([
+    undefined,
+    null,
+    'NOT_FOUND',
+    {},
+    new Error('No connection.'),
+    new GraphQLError('Of another server.', { extensions: { code: 'TEAPOT' } }),
+    { extensions: { code: 'toString' } },
+    { extensions: { code: 404 } },
+  ])('is false for what is no error of the gateway: %s', (error) => {
+    expect(isGatewayError(error)).toBe(false);
+  });
+
+  it('narrows to what the code tells', () => {
+    const error: unknown = undefined;
+    if (isGatewayError(error, 'NOT_FOUND')) {
+      expectTypeOf(error.extensions.status).toEqualTypeOf<number>();
+      expectTypeOf(error.extensions.error).toEqualTypeOf<RestErrorBody | undefined>();
+    }
+    if (isGatewayError(error, 'UPSTREAM_TIMEOUT')) {
+      expectTypeOf(error.extensions).not.toHaveProperty('status');
+    }
+    if (isGatewayError(error)) {
+      expectTypeOf(error).toEqualTypeOf<GatewayError>();
+      expectTypeOf(error.extensions.code).toEqualTypeOf<GatewayErrorCode>();
+      if (error.extensions.code === 'RATE_LIMITED') {
+        expectTypeOf(error.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+      }
+    }
+  });
+
+  it('knows exactly the codes that the fields of the server answer', () => {
+    expectTypeOf<FieldErrorCode>().toEqualTypeOf<server.FieldErrorCode>();
+  });
+});
+
+describe('persistedHash', () => {
+  it('is the identifier that codegen wrote into the document', () => {
+    expect(persistedHash(ListPetsDocument)).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+
+  it('says so when there is none', () => {
+    expect(() => persistedHash({ kind: 'Document', definitions: [] } as never)).toThrow(
+      /^Expected a document that codegen wrote with presetConfig\.persistedDocuments/,
+    );
+  });
+});
