@@ -7,10 +7,11 @@ import {
   circuitBreaker,
   handleWhen,
 } from 'cockatiel';
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import { BackendUnavailableError } from '../../contract/error.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
-import { BodyInterrupted, isServiceFailure } from './faults.ts';
+import { exchange, type RestRequestOptions, type RestResponse } from './exchange.ts';
+import { isServiceFailure } from './faults.ts';
 
 /** How much of an origin is used, and how long each step may take. Times in milliseconds. */
 export interface OriginLimits {
@@ -38,15 +39,6 @@ export const defaultLimits: OriginLimits = {
   breakAfterFailures: 10,
   halfOpenAfterMs: 5000,
 };
-
-/** The status line, the headers, and the body's bytes of an answer. */
-export interface RestResponse {
-  readonly status: number;
-  readonly headers: Dispatcher.ResponseData['headers'];
-  readonly body: ArrayBuffer;
-}
-
-type RestRequestOptions = Dispatcher.RequestOptions & { readonly signal: AbortSignal };
 
 /** The connections to one origin, bounded and behind one circuit breaker. */
 export interface Origin extends AsyncDisposable {
@@ -86,19 +78,6 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
   );
   let calls = 0;
 
-  async function exchange(options: RestRequestOptions): Promise<RestResponse> {
-    const { statusCode, headers, body } = await pool.request(options);
-    if (statusCode < 200 || statusCode > 299) {
-      return { status: statusCode, headers, body: await readErrorBody(body) };
-    }
-    try {
-      return { status: statusCode, headers, body: await body.arrayBuffer() };
-    } catch (cause) {
-      options.signal.throwIfAborted();
-      throw new BodyInterrupted('The body broke off', { cause });
-    }
-  }
-
   return {
     async request(options) {
       if (calls >= limits.maxConnections + limits.maxWaiting) {
@@ -110,7 +89,7 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
       if (breaker.state === CircuitState.HalfOpen) throw circuitOpen(limits);
       calls++;
       try {
-        return await breaker.execute(() => exchange(options));
+        return await breaker.execute(() => exchange(pool, options));
       } catch (error) {
         throw error instanceof BrokenCircuitError ? circuitOpen(limits) : error;
       } finally {
@@ -151,28 +130,6 @@ async function connectTo({ hostname, port, protocol }: URL, timeoutMs: number): 
     throw new BackendUnavailableError('The pet store could not be reached.', { cause });
   } finally {
     socket.destroy();
-  }
-}
-
-/** The most that the body of an error may hold, in bytes, and how long it may take. */
-const errorBody = { maxBytes: 64 * 1024, timeoutMs: 1000 };
-
-/** What there is of an error's body: the status has said what matters, and is not lost over it. */
-async function readErrorBody(body: Dispatcher.ResponseData['body']): Promise<ArrayBuffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const timeout = setTimeout(() => body.destroy(), errorBody.timeoutMs);
-  try {
-    for await (const chunk of body) {
-      size += chunk.byteLength;
-      if (size > errorBody.maxBytes) break;
-      chunks.push(chunk);
-    }
-    return Uint8Array.from(Buffer.concat(chunks)).buffer;
-  } catch {
-    return new ArrayBuffer(0);
-  } finally {
-    clearTimeout(timeout);
   }
 }
 

@@ -1,7 +1,7 @@
 import { decodeErrorBody } from '../../contract/decode.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { parseJson } from '../../contract/json.ts';
-import type { RestResponse } from './origin.ts';
+import type { RestResponse } from './exchange.ts';
 
 /**
  * The JSON of a 2xx answer, int64-exact. The caller's key is cut out of what an error says.

@@ -6,8 +6,9 @@ import {
 } from '../../contract/error.ts';
 import type { Call } from '../../contract/pet-store.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import type { RestResponse } from './exchange.ts';
 import { DeadlineExceeded, isRetryable, toContractError } from './faults.ts';
-import type { Origin, RestResponse } from './origin.ts';
+import type { Origin } from './origin.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 /** One REST call: a path below a base address, and the JSON text to send with it. */
