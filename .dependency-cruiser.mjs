@@ -1,7 +1,7 @@
 /** Who may import whom: data flows HTTP edge → GraphQL → contract → backend, never back. */
 const rooms = {
   '^src/contract/': ['^src/contract/'],
-  '^src/http/': ['^src/http/'],
+  '^src/http/': ['^src/http/', '^src/contract/'],
   '^src/config\\.ts$': [],
   '^src/telemetry/': ['^src/telemetry/'],
   '^src/graphql/': ['^src/graphql/', '^src/contract/'],

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** A JSON text that `JSON.stringify` writes as it is (ECMAScript `JSON.rawJSON`). */
 export interface RawJson {
   readonly rawJSON: string;
@@ -50,6 +52,15 @@ function isExact(value: number, source: string): boolean {
   const isNormal = Number.isFinite(value) && Math.abs(value) > 2.3e-308;
   return isNormal && (digits.length <= 15 || String(value) === source);
 }
+
+/** The text of JSON's bytes, which are UTF-8 (RFC 8259). @throws TypeError when they are not. */
+export function decodeUtf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new TypeError('Expected UTF-8');
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
+}
+
+const byteOrderMark = 0xfeff;
 
 /** Whether arrays and objects are nested beyond `depth`; to write such a value overflows the stack. */
 export function isNestedBeyond(depth: number, value: unknown): boolean {

@@ -1,3 +1,5 @@
+import { decodeUtf8 } from '../contract/json.ts';
+
 /** The body of a request is larger than the limit; what came after it was not read. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
@@ -28,12 +30,12 @@ export async function readText(request: Request, limit = maxBodyBytes): Promise<
     if (size > limit) throw new BodyTooLargeError(limit);
     chunks.push(chunk);
   }
-  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, size));
+  return decodeUtf8(Buffer.concat(chunks, size));
 }
 
-/** Whether the request says that its body is `application/json`; a charset must be UTF-8. */
-export function hasJsonBody(request: Request): boolean {
-  return jsonType.test(request.headers.get('content-type') ?? '');
+/** Whether a `Content-Type` says `application/json`; a charset must be UTF-8. */
+export function isJsonType(contentType: string | null | undefined): boolean {
+  return jsonType.test(contentType ?? '');
 }
 
 const jsonType = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;

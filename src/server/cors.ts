@@ -2,8 +2,8 @@
 export interface Cors {
   /** The answer to a preflight request; undefined for any other request. */
   preflight(request: Request): Response | undefined;
-  /** Adds to an answer what the browser of an allowed origin needs to see. */
-  expose(request: Request, response: Response): void;
+  /** What an answer to a page of this origin says, so that its browser lets it be read. */
+  headersFor(origin: string | null | undefined): Readonly<Record<string, string>>;
 }
 
 /** CORS for exactly these origins, without cookies: a key is sent by the page or not at all. */
@@ -23,13 +23,18 @@ export function createCors(origins: readonly string[]): Cors {
         },
       });
     },
-    expose(request, { headers }) {
-      if (origins.length === 0) return;
-      // Said of refused origins too, or a cache would serve their answer to an allowed one.
-      headers.append('vary', 'Origin');
-      if (!allows(request)) return;
-      headers.set('access-control-allow-origin', request.headers.get('origin') ?? '');
-      headers.set('access-control-expose-headers', 'x-request-id, retry-after');
+    headersFor(origin) {
+      if (origins.length === 0) return none;
+      // Said to refused origins too, or a cache would serve their answer to an allowed one.
+      if (!origin || !origins.includes(origin)) return varying;
+      return {
+        ...varying,
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': 'x-request-id, retry-after',
+      };
     },
   };
 }
+
+const none = {};
+const varying = { vary: 'Origin' };

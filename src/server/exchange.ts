@@ -1,23 +1,33 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Request } from '@whatwg-node/fetch';
 import { maxBodyBytes } from '../http/body.ts';
+import type { PlainAnswer } from './result.ts';
 
 /**
- * A Node request as a fetch `Request`, its body read whole and bounded. Of a body beyond the limit
- * only the count goes on, as Content-Length: whoever reads the body refuses it by that.
- * @throws when the client leaves before its body is complete.
+ * A Node request as a fetch `Request`. Of a body beyond the limit only the count goes on, as
+ * Content-Length: whoever reads the body refuses it by that.
  */
-export async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
+export function toRequest(
+  incoming: IncomingMessage,
+  body: Body | undefined,
+  signal: AbortSignal,
+): Request {
   const { method = 'GET', headers } = incoming;
   const url = `http://${headers.host}${pathOf(incoming.url ?? '/')}`;
   const init = { method, headers: headers as Record<string, string>, signal };
-  if (method === 'GET' || method === 'HEAD') return new Request(url, init);
-  const body = await readBody(incoming);
+  if (body === undefined) return new Request(url, init);
   if (typeof body !== 'number') return new Request(url, { ...init, body });
   return new Request(url, {
     ...init,
     headers: { ...init.headers, 'content-length': String(body) },
   });
+}
+
+/** Writes an answer whose body is a string. */
+export function writePlain({ status, headers, body }: PlainAnswer, outgoing: ServerResponse): void {
+  headers['content-length'] = String(Buffer.byteLength(body));
+  outgoing.writeHead(status, headers).end(body);
 }
 
 /** Writes a fetch `Response` whole, with its length, to a Node response that is still open. */
@@ -38,8 +48,11 @@ function pathOf(target: string): string {
   return url === null ? '/' : url.pathname + url.search;
 }
 
-/** The bytes of the body, or how many there were when they had become too many. */
-function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer> | number> {
+/** The bytes of a body, or how many there were when they had become too many. */
+export type Body = Buffer<ArrayBuffer> | number;
+
+/** Reads the body, bounded. @throws when the client leaves before it is complete. */
+export function readBody(incoming: IncomingMessage): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -54,4 +67,10 @@ function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer> | numb
       .once('end', () => resolve(Buffer.concat(chunks, size)))
       .once('error', reject);
   });
+}
+
+/** The text of a body that is whole and UTF-8; undefined for any other. */
+export function textOf(body: Body | undefined): string | undefined {
+  if (body === undefined || typeof body === 'number' || !isUtf8(body)) return undefined;
+  return body.toString('utf8');
 }

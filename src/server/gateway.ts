@@ -5,6 +5,8 @@ import { createV1 } from '../v1/routes.ts';
 import { problem, redirect } from './answers.ts';
 import { createCors } from './cors.ts';
 import type { Health } from './health.ts';
+import { createJsonPost } from './json-post.ts';
+import type { PlainAnswer } from './result.ts';
 import { openYoga, type YogaOptions } from './yoga.ts';
 
 /** What a gateway serves, and from where. */
@@ -18,7 +20,15 @@ export interface GatewayOptions extends YogaOptions {
 }
 
 /** Answers requests to every address of the gateway. Never throws. */
-export type Gateway = (request: Request) => Promise<Response>;
+export interface Gateway {
+  (request: Request): Promise<Response>;
+  /** The short way for the text of a JSON body that was posted to `/graphql`, where it is plain. */
+  readonly post?: (
+    text: string,
+    headers: Readonly<Record<string, string | undefined>>,
+    signal: AbortSignal,
+  ) => Promise<PlainAnswer> | undefined;
+}
 
 /** Builds the gateway: GraphQL, GraphiQL, health and, if asked for, the REST interface. */
 export function createGateway(options: GatewayOptions): Gateway {
@@ -26,30 +36,58 @@ export function createGateway(options: GatewayOptions): Gateway {
   const reportError = (error: unknown, requestId: string) =>
     telemetry.log.error({ err: error, requestId }, 'unexpected error');
   const yoga = openYoga(options, telemetry.metrics, reportError);
+  const answerJsonPost = createJsonPost(yoga, reportError);
   const v1 = options.v1 && createV1({ petStore, reportError });
   const cors = createCors(options.corsOrigins);
 
+  function begin(id: string | null | undefined, traceparent: string | null | undefined) {
+    return new RequestRecord(readRequestId(id), telemetry.tracing.startRequest(traceparent));
+  }
+
   async function route(request: Request, path: string, record: RequestRecord): Promise<Response> {
     const { requestId, observe } = record;
-    if (path === '/graphql') return yoga.handleRequest(request, { requestId, record });
+    if (path === '/graphql') {
+      const { headers, signal } = request;
+      const authorization = headers.get('authorization');
+      return yoga.handleRequest(request, { requestId, record, authorization, signal });
+    }
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, { requestId, observe });
     if (path !== '/') return problem(404, 'Nothing is here. GraphQL is at /graphql.');
     if (request.method === 'GET' || request.method === 'HEAD') return redirect('/graphql');
     return problem(405, `Expected GET, received ${request.method}. GraphQL is at /graphql.`);
   }
 
-  return async (request) => {
+  async function handle(request: Request): Promise<Response> {
     const path = new URL(request.url).pathname;
     const healthy = health(request, path);
     if (healthy !== undefined) return healthy;
-    const trace = telemetry.tracing.startRequest(request.headers.get('traceparent'));
-    const record = new RequestRecord(readRequestId(request), trace);
+    const { headers, method } = request;
+    const record = begin(headers.get('x-request-id'), headers.get('traceparent'));
     const response = cors.preflight(request) ?? (await route(request, path, record));
-    cors.expose(request, response);
+    for (const [name, value] of Object.entries(cors.headersFor(headers.get('origin')))) {
+      response.headers.set(name, value);
+    }
     response.headers.set('x-request-id', record.requestId);
-    tell(telemetry, record, request.method, path, response.status);
+    tell(telemetry, record, method, path, response.status);
     return response;
+  }
+
+  const post: Gateway['post'] = (text, headers, signal) => {
+    let record: RequestRecord | undefined;
+    const answer = answerJsonPost(text, headers['accept'] ?? null, () => {
+      record = begin(headers['x-request-id'], headers['traceparent']);
+      const authorization = headers['authorization'] ?? null;
+      return { requestId: record.requestId, record, authorization, signal };
+    });
+    return answer?.then((plain) => {
+      Object.assign(plain.headers, cors.headersFor(headers['origin']));
+      plain.headers['x-request-id'] = record?.requestId ?? '';
+      if (record) tell(telemetry, record, 'POST', '/graphql', plain.status);
+      return plain;
+    });
   };
+
+  return Object.assign(handle, { post });
 }
 
 /** Tells the log, the metrics and the trace how a request ended, under ids that join the three. */
@@ -82,7 +120,6 @@ function tell(
 }
 
 /** A request's own id if it is short and plain enough for logs and headers, else a new one. */
-function readRequestId(request: Request): string {
-  const given = request.headers.get('x-request-id');
-  return given !== null && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
+function readRequestId(given: string | null | undefined): string {
+  return given && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
 }

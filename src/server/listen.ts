@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
+import { isJsonType } from '../http/body.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { toRequest, writeResponse } from './exchange.ts';
+import { readBody, textOf, toRequest, writePlain, writeResponse } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { type OverloadLimits, openOverloadGuard } from './overload.ts';
 import { refuse } from './refuse.ts';
@@ -55,9 +56,20 @@ export async function listen(
       if (!outgoing.writableFinished) client.abort();
     });
     try {
-      const response = await gateway(await toRequest(incoming, client.signal));
-      if (closing) outgoing.shouldKeepAlive = false;
-      await writeResponse(response, outgoing);
+      const { method, headers } = incoming;
+      const hasBody = method !== 'GET' && method !== 'HEAD';
+      const body = hasBody ? await readBody(incoming) : undefined;
+      const text = gateway.post && isPlainPost(incoming) ? textOf(body) : undefined;
+      const plain = text && gateway.post?.(text, headers as Headers, client.signal);
+      if (plain) {
+        const answered = await plain;
+        if (closing) outgoing.shouldKeepAlive = false;
+        writePlain(answered, outgoing);
+      } else {
+        const response = await gateway(toRequest(incoming, body, client.signal));
+        if (closing) outgoing.shouldKeepAlive = false;
+        await writeResponse(response, outgoing);
+      }
       outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
       if (!outgoing.closed) await once(outgoing, 'close');
     } catch (error) {
@@ -115,6 +127,13 @@ export async function listen(
 function isHost(host: string | undefined): boolean {
   if (host === undefined) return false;
   return /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i.test(host) && URL.canParse(`http://${host}`);
+}
+
+/** Node's headers, of which only Set-Cookie is ever an array. */
+type Headers = Readonly<Record<string, string | undefined>>;
+
+function isPlainPost({ method, url, headers }: IncomingMessage): boolean {
+  return method === 'POST' && url === '/graphql' && isJsonType(headers['content-type']);
 }
 
 function isHealthCheck({ url }: IncomingMessage): boolean {

@@ -4,13 +4,18 @@ import { createContext, type GatewayContext } from '../graphql/context.ts';
 import { schema } from '../graphql/schema.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
+import { createDocumentCache } from './document-cache.ts';
 import { graphiqlOptions, renderGraphiql } from './graphiql.ts';
+import { useCompiledExecution } from './plugins/use-compiled-execution.ts';
 import { useDeprecations } from './plugins/use-deprecations.ts';
 import { useExactJson } from './plugins/use-exact-json.ts';
 import { useHiddenSchema } from './plugins/use-hidden-schema.ts';
 import { type OperationLimits, useOperationLimits } from './plugins/use-operation-limits.ts';
 import { useRequestRecord } from './plugins/use-request-record.ts';
-import { useTypedErrors } from './plugins/use-typed-errors.ts';
+import { type ReportError, useTypedErrors } from './plugins/use-typed-errors.ts';
+
+/** What parsed and compiled documents may take, in bytes; those that are used keep their place. */
+const maxCacheBytes = 32 * 1024 * 1024;
 
 /** What GraphQL is served with. */
 export interface YogaOptions {
@@ -28,35 +33,34 @@ export interface YogaOptions {
 export interface ServerContext {
   readonly requestId: string;
   readonly record: RequestRecord;
+  /** The `Authorization` header as it arrived. */
+  readonly authorization: string | null;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
 }
 
 /** Answers GraphQL requests; which addresses lead to it is for its caller to decide. */
-export function openYoga(
-  options: YogaOptions,
-  metrics: Metrics,
-  reportError: (error: unknown, requestId: string) => void,
-) {
+export function openYoga(options: YogaOptions, metrics: Metrics, reportError: ReportError) {
   const { petStore } = options;
   return createYoga<ServerContext, GatewayContext>({
     schema,
-    context: ({ request, requestId, record }) =>
-      createContext({
-        petStore,
-        authorization: request.headers.get('authorization'),
-        requestId,
-        signal: request.signal,
-        observe: record.observe,
-      }),
+    context: ({ authorization, requestId, signal, record }) =>
+      createContext({ petStore, authorization, requestId, signal, observe: record.observe }),
     plugins: [
       useExactJson(),
       useOperationLimits(options.operationLimits),
       !options.introspection && useHiddenSchema(),
       useDeprecations(metrics),
+      useCompiledExecution(),
       // After all who may raise an error, so that each passes through it.
       useTypedErrors(reportError),
       // Last, so that it sees the errors as the client does.
       useRequestRecord(),
     ],
+    parserAndValidationCache: {
+      documentCache: createDocumentCache(maxCacheBytes),
+      errorCache: createDocumentCache(maxCacheBytes / 16),
+    },
     graphiql: options.graphiql ? () => graphiqlOptions(options.demoKey) : false,
     renderGraphiQL: renderGraphiql,
     // The plugins above and the routes do these jobs.

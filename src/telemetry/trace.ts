@@ -1,7 +1,7 @@
 /** Starts the trace of a request, as a part of its caller's trace where there is one. */
 export interface Tracing extends AsyncDisposable {
   /** @param traceparent the header of the request (W3C Trace Context). */
-  startRequest(traceparent: string | null): RequestTrace;
+  startRequest(traceparent: string | null | undefined): RequestTrace;
 }
 
 /** The trace of one request. */
@@ -23,7 +23,7 @@ export interface CallTrace {
 const traceparentHeader = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** The parts of a `traceparent` header; undefined when it is malformed or all zeros. */
-export function parseTraceparent(header: string | null) {
+export function parseTraceparent(header: string | null | undefined) {
   const [, traceId = '', spanId = '', flags = ''] = traceparentHeader.exec(header ?? '') ?? [];
   if (/^0*$/.test(traceId) || /^0*$/.test(spanId)) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };

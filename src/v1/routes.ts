@@ -6,7 +6,7 @@ import { parseInt64 } from '../contract/int64.ts';
 import { parseJson, stringifyJson } from '../contract/json.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import { getPetRemoval, pageSize } from '../contract/records.ts';
-import { hasJsonBody, readText } from '../http/body.ts';
+import { isJsonType, readText } from '../http/body.ts';
 import { toErrorBody } from './errors.ts';
 import { openApiJson } from './reference.ts';
 
@@ -155,7 +155,7 @@ function findRoute(path: string): { route: Route; parameter: string } {
 }
 
 async function readJson(request: Request): Promise<unknown> {
-  if (!hasJsonBody(request)) {
+  if (!isJsonType(request.headers.get('content-type'))) {
     throw new InvalidInputError('content-type: expected application/json in UTF-8.');
   }
   try {

@@ -10,14 +10,17 @@ async function answerTo(thrown: unknown, hook: 'onParams' | 'onExecute') {
       throw thrown;
     },
   };
-  const yoga = createYoga<{ requestId: string }>({
+  const yoga = createYoga<{ requestId: string; signal: AbortSignal }>({
     schema: createSchema({ typeDefs: 'type Query { a: String }' }),
     plugins: [thrower, useTypedErrors((error) => reported.push(error))],
     maskedErrors: false,
     logging: false,
   });
   const request = new Request('http://yoga.test/graphql?query={a}');
-  const response = await yoga.handleRequest(request, { requestId: 'r1' });
+  const response = await yoga.handleRequest(request, {
+    requestId: 'r1',
+    signal: request.signal,
+  });
   return { status: response.status, body: await response.json(), reported };
 }
 

@@ -1,6 +1,6 @@
 import { decodeErrorBody } from '../../contract/decode.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
-import { parseJson } from '../../contract/json.ts';
+import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import type { RestResponse } from './exchange.ts';
 
 /**
@@ -23,7 +23,7 @@ function parseBody({ headers, body }: RestResponse): unknown {
   }
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    text = decodeUtf8(body);
   } catch (cause) {
     throw new InvalidResponseError('body: expected UTF-8, received other bytes.', { cause });
   }

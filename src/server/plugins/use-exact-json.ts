@@ -1,11 +1,13 @@
-import { GraphQLError } from 'graphql';
-import { type GraphQLParams, type Plugin, processRegularResult } from 'graphql-yoga';
-import { parseJson, stringifyJson } from '../../contract/json.ts';
-import { BodyTooLargeError, hasJsonBody, readText } from '../../http/body.ts';
+import type { ExecutionResult } from 'graphql';
+import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { BodyTooLargeError, isJsonType, readText } from '../../http/body.ts';
+import { badRequest, parseParams } from '../params.ts';
+import { writeResult } from '../result.ts';
 
 /**
  * Reads requests and writes responses without losing a digit. Requests are JSON bodies or GET
- * parameters and nothing else: a form, which any web page may submit, carries no operation.
+ * parameters and nothing else: a form, which any web page may submit, carries no operation. Nothing
+ * is streamed: whatever a client accepts, it gets JSON.
  */
 export function useExactJson(): Plugin {
   return {
@@ -13,12 +15,12 @@ export function useExactJson(): Plugin {
       if (request.method === 'GET') setRequestParser(parseGet);
       if (request.method === 'POST') setRequestParser(parsePost);
     },
-    onResultProcess({ result, resultProcessor, setResultProcessor }) {
-      Object.assign(result, { stringify: stringifyJson });
-      // Nothing is streamed here. A client that asks for anything but JSON gets JSON all the same.
-      if (resultProcessor !== processRegularResult) {
-        setResultProcessor(processRegularResult, 'application/json');
-      }
+    onResultProcess({ request, setResultProcessor }) {
+      setResultProcessor((result, { Response }) => {
+        const accept = request.headers.get('accept');
+        const { status, headers, body } = writeResult(result as ExecutionResult, accept);
+        return new Response(body, { status, headers });
+      }, 'application/json');
     },
   };
 }
@@ -27,7 +29,7 @@ function parseGet({ url }: Request): GraphQLParams {
   const { searchParams } = new URL(url);
   const json = (name: string) => {
     const text = searchParams.get(name);
-    return text ? parseObject(name, text) : undefined;
+    return text ? parseParams(name, text) : undefined;
   };
   const query = searchParams.get('query');
   const operationName = searchParams.get('operationName');
@@ -42,7 +44,7 @@ function parseGet({ url }: Request): GraphQLParams {
 }
 
 async function parsePost(request: Request): Promise<GraphQLParams> {
-  if (!hasJsonBody(request)) {
+  if (!isJsonType(request.headers.get('content-type'))) {
     throw badRequest(
       415,
       'UNSUPPORTED_MEDIA_TYPE',
@@ -58,26 +60,5 @@ async function parsePost(request: Request): Promise<GraphQLParams> {
     }
     throw badRequest(400, 'BAD_REQUEST', 'body: expected UTF-8 text, whole.');
   }
-  return parseObject('body', text);
-}
-
-function parseObject(name: string, text: string): Record<string, unknown> {
-  let json: unknown;
-  try {
-    json = parseJson(text);
-  } catch {
-    // The parser's own words would quote the body.
-    throw badRequest(400, 'BAD_REQUEST', `${name}: expected JSON, received other text.`);
-  }
-  if (Array.isArray(json)) {
-    throw badRequest(400, 'BAD_REQUEST', `${name}: expected a JSON object, received an array.`);
-  }
-  if (typeof json !== 'object' || json === null) {
-    throw badRequest(400, 'BAD_REQUEST', `${name}: expected a JSON object.`);
-  }
-  return json as Record<string, unknown>;
-}
-
-function badRequest(status: number, code: string, message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code, http: { status } } });
+  return parseParams('body', text);
 }

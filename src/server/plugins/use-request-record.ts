@@ -1,4 +1,4 @@
-import { getOperationAST } from 'graphql';
+import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 
@@ -17,8 +17,13 @@ export function useRequestRecord(): Plugin<Recording, Recording> {
       contextValue.record.operation = { type: operation.operation, name };
     },
     onResultProcess({ result, serverContext: { record } }) {
-      if (!('errors' in result) || result.errors === undefined) return;
-      record.codes = result.errors.map(({ extensions }) => String(extensions['code']));
+      recordErrors(result as ExecutionResult, record);
     },
   };
+}
+
+/** Notes the codes of the errors, as the client sees them. */
+export function recordErrors({ errors }: ExecutionResult, record: RequestRecord): void {
+  if (errors === undefined) return;
+  record.codes = errors.map(({ extensions }) => String(extensions['code']));
 }

@@ -1,28 +1,42 @@
-import { GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { typedError } from '../../graphql/errors.ts';
+
+/** Told of every error that nobody foresaw. */
+export type ReportError = (error: unknown, requestId: string) => void;
+
+interface Request {
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Gives every error of a result its typed form and the request's id. It is the last to touch a
  * result, so nothing that nobody foresaw gets past it unmasked.
  */
-export function useTypedErrors(
-  reportError: (error: unknown, requestId: string) => void,
-): Plugin<object, { readonly requestId: string }> {
+export function useTypedErrors(reportError: ReportError): Plugin<object, Request> {
   return {
-    onResultProcess({ request, result, setResult, serverContext: { requestId } }) {
-      if (!('errors' in result) || result.errors === undefined) return;
-      // Yoga drops the errors of a cancelled operation; an answer without data must have one.
-      const errors =
-        result.errors.length === 0 && result.data === undefined
-          ? [new GraphQLError('Cancelled', { originalError: new Error('Cancelled') })]
-          : result.errors;
-      const report = (cause: unknown) => {
-        // What fails because the client left is nobody's fault.
-        if (!request.signal.aborted) reportError(cause, requestId);
-      };
-      const typed = errors.map((error) => typedError(error, requestId, report));
-      setResult({ ...result, errors: typed });
+    onResultProcess({ result, setResult, serverContext }) {
+      setResult(typeErrors(result as ExecutionResult, serverContext, reportError));
     },
   };
+}
+
+/** The result with its errors typed; the same object when it has none. */
+export function typeErrors(
+  result: ExecutionResult,
+  { requestId, signal }: Request,
+  reportError: ReportError,
+): ExecutionResult {
+  if (result.errors === undefined) return result;
+  // Yoga drops the errors of a cancelled operation; an answer without data must have one.
+  const errors =
+    result.errors.length === 0 && result.data === undefined
+      ? [new GraphQLError('Cancelled', { originalError: new Error('Cancelled') })]
+      : result.errors;
+  const report = (cause: unknown) => {
+    // What fails because the client left is nobody's fault.
+    if (!signal.aborted) reportError(cause, requestId);
+  };
+  return { ...result, errors: errors.map((error) => typedError(error, requestId, report)) };
 }
