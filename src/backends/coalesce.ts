@@ -72,23 +72,32 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
 }
 
 /** Waits for a flight until it lands or this caller leaves. */
-async function join<T>(
+function join<T>(
   flight: { readonly answer: Promise<T>; readonly cancel: AbortController; waiters: number },
   signal: AbortSignal | undefined,
   onAbandoned: () => void,
 ): Promise<T> {
   flight.waiters++;
-  const { promise: left, reject } = Promise.withResolvers<never>();
-  const onLeave = () => reject(signal?.reason);
-  signal?.addEventListener('abort', onLeave, { once: true });
-  try {
-    return await Promise.race([flight.answer, left]);
-  } finally {
-    signal?.removeEventListener('abort', onLeave);
-    flight.waiters--;
-    if (flight.waiters === 0 && signal?.aborted) {
+  if (signal === undefined) return flight.answer;
+  return new Promise((resolve, reject) => {
+    const onLeave = () => {
+      reject(signal.reason);
+      flight.waiters--;
+      if (flight.waiters > 0) return;
       onAbandoned();
       flight.cancel.abort(signal.reason);
-    }
-  }
+    };
+    signal.addEventListener('abort', onLeave);
+    const stay = () => signal.removeEventListener('abort', onLeave);
+    flight.answer.then(
+      (answer) => {
+        stay();
+        resolve(answer);
+      },
+      (error: unknown) => {
+        stay();
+        reject(error);
+      },
+    );
+  });
 }

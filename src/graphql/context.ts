@@ -70,12 +70,29 @@ function loadEach<Key, Value>(
   load: (key: Key) => Promise<Value>,
   cacheKeyFn: (key: Key) => string,
 ): Reads<Key, Value> {
-  return new DataLoader<Key, Value, string>(
-    (keys) => Promise.all(keys.map((key) => load(key).catch(toError))),
-    { cacheKeyFn },
-  );
+  let loader: DataLoader<Key, Value, string> | undefined;
+  return {
+    load(key) {
+      loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key), {
+        cacheKeyFn,
+        // There is nothing to gather: each key is a call of its own, and starts without a wait.
+        batch: false,
+        batchScheduleFn: queueMicrotask,
+      });
+      return loader.load(key);
+    },
+  };
 }
 
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error('Thrown without an Error', { cause: error });
+async function loadOne<Key, Value>(
+  load: (key: Key) => Promise<Value>,
+  key: Key,
+): Promise<(Value | Error)[]> {
+  try {
+    return [await load(key)];
+  } catch (error) {
+    return [
+      error instanceof Error ? error : new Error('Thrown without an Error', { cause: error }),
+    ];
+  }
 }

@@ -48,13 +48,12 @@ export function typedError(
   onUnexpected: (error: unknown) => void,
 ): GraphQLError {
   const told = tell(error) ?? mask(error, onUnexpected);
-  return new GraphQLError(told.message, {
-    nodes: error.nodes,
-    source: error.source,
-    positions: error.positions,
+  const typed = new GraphQLError(told.message, {
     path: error.path,
     extensions: { ...told.extensions, requestId },
   });
+  // Compiled execution knows the locations only, not the nodes that they are found by.
+  return Object.assign(typed, { locations: error.locations });
 }
 
 function tell(error: GraphQLError): Told | undefined {

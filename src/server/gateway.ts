@@ -36,7 +36,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const reportError = (error: unknown, requestId: string) =>
     telemetry.log.error({ err: error, requestId }, 'unexpected error');
   const yoga = openYoga(options, telemetry.metrics, reportError);
-  const answerJsonPost = createJsonPost(yoga, reportError);
+  const answerJsonPost = createJsonPost(yoga, petStore, telemetry.metrics, reportError);
   const v1 = options.v1 && createV1({ petStore, reportError });
   const cors = createCors(options.corsOrigins);
 

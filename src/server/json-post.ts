@@ -1,9 +1,14 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { DocumentNode, ExecutionResult, GraphQLError } from 'graphql';
 import type { YogaServerInstance } from 'graphql-yoga';
-import type { GatewayContext } from '../graphql/context.ts';
+import type { PetStore } from '../contract/pet-store.ts';
+import { createContext, type GatewayContext } from '../graphql/context.ts';
+import { schema } from '../graphql/schema.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { parseParams } from './params.ts';
+import { tellDeprecations } from './plugins/use-deprecations.ts';
 import { recordErrors } from './plugins/use-request-record.ts';
 import { type ReportError, typeErrors } from './plugins/use-typed-errors.ts';
+import { PreparedOperations } from './prepared.ts';
 import { type PlainAnswer, writeResult } from './result.ts';
 import type { ServerContext } from './yoga.ts';
 
@@ -24,8 +29,34 @@ const members = new Set(['query', 'variables', 'operationName']);
 /** Makes the short way into a Yoga server. */
 export function createJsonPost(
   yoga: YogaServerInstance<ServerContext, GatewayContext>,
+  petStore: PetStore,
+  metrics: Pick<Metrics, 'deprecatedUse'>,
   reportError: ReportError,
 ): AnswerJsonPost {
+  const operations = new PreparedOperations(schema);
+
+  async function execute(params: PlainParams, context: ServerContext): Promise<ExecutionResult> {
+    const { query, variables } = params;
+    const operationName = params.operationName ?? undefined;
+    const prepared = operations.get(query, operationName);
+    if (prepared === undefined) {
+      return executeByPlugins(yoga, params, context, (document) =>
+        operations.note(query, operationName, document),
+      );
+    }
+    const { record, ...call } = context;
+    const result = prepared.execute(
+      createContext({ petStore, observe: record.observe, ...call }),
+      variables ?? {},
+    );
+    // The reference executor says what is wrong with variables in the words that clients know.
+    if (result === undefined) return executeByPlugins(yoga, params, context, () => {});
+    const { type, name, deprecations } = prepared;
+    record.operation = { type, name };
+    if (deprecations.length === 0) return result;
+    return tellDeprecations(await result, deprecations, name, metrics);
+  }
+
   return (text, accept, begin) => {
     let params: Record<string, unknown>;
     try {
@@ -35,7 +66,7 @@ export function createJsonPost(
     }
     if (!isPlain(params)) return undefined;
     const context = begin();
-    return execute(yoga, params, context).then((result) => {
+    return execute(params, context).then((result) => {
       const typed = typeErrors(result, context, reportError);
       recordErrors(typed, context.record);
       return writeResult(typed, accept);
@@ -59,16 +90,19 @@ function isPlain(params: Record<string, unknown>): params is Record<string, unkn
   );
 }
 
-async function execute(
+/** `onChecked` is told of a document that has passed every check of the plugins. */
+async function executeByPlugins(
   yoga: YogaServerInstance<ServerContext, GatewayContext>,
   { query, variables, operationName }: PlainParams,
   context: ServerContext,
+  onChecked: (document: DocumentNode) => void,
 ): Promise<ExecutionResult> {
   try {
     const enveloped = yoga.getEnveloped({ ...context, request, params: { operationName } });
     const document = enveloped.parse(query);
     const errors: readonly GraphQLError[] = enveloped.validate(enveloped.schema, document);
     if (errors.length > 0) return { errors };
+    onChecked(document);
     return await enveloped.execute({
       schema: enveloped.schema,
       document,

@@ -50,10 +50,15 @@ export async function listen(
   const guard = openOverloadGuard(options);
   let closing = false;
 
-  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  async function answer(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    onClosed?: () => void,
+  ): Promise<void> {
     const client = new AbortController();
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) client.abort();
+      onClosed?.();
     });
     try {
       const { method, headers } = incoming;
@@ -71,7 +76,6 @@ export async function listen(
         await writeResponse(response, outgoing);
       }
       outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
-      if (!outgoing.closed) await once(outgoing, 'close');
     } catch (error) {
       if (incoming.errored || client.signal.aborted) return;
       log.error({ err: error }, 'a request could not be answered');
@@ -89,11 +93,8 @@ export async function listen(
       outgoing.setHeader('retry-after', '1');
       return refuse(incoming, outgoing, 503, 'OVERLOADED', 'Too busy. Try again in a second.');
     }
-    try {
-      await answer(incoming, outgoing);
-    } finally {
-      guard.leave();
-    }
+    // Until its answer is sent or its client has left, a request counts as in flight.
+    await answer(incoming, outgoing, guard.leave);
   });
 
   try {
@@ -125,7 +126,16 @@ export async function listen(
 
 /** A host and a port (RFC 9110, section 7.2). Whatever builds a URL of it must not throw. */
 function isHost(host: string | undefined): boolean {
-  if (host === undefined) return false;
+  if (host === undefined || host === lastHost) return host !== undefined;
+  if (!isUrlHost(host)) return false;
+  lastHost = host;
+  return true;
+}
+
+/** Nearly all requests name the same host as the one before. */
+let lastHost: string | undefined;
+
+function isUrlHost(host: string): boolean {
   return /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i.test(host) && URL.canParse(`http://${host}`);
 }
 

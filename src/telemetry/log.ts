@@ -27,7 +27,7 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean) {
   const destination = pino.destination({
     dest: fd,
     sync: isTerminal,
-    minLength: isTerminal ? 0 : 4096,
+    minLength: isTerminal ? 0 : 16_000,
   });
   // A block that is not full does not wait for long.
   const timer = setInterval(() => destination.flush(), 250).unref();

@@ -1,7 +1,7 @@
 import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Call, PetStore } from '../../src/contract/pet-store.ts';
-import { createGateway, type GatewayOptions } from '../../src/server/gateway.ts';
+import { createGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway.ts';
 import { createHealth } from '../../src/server/health.ts';
 import { type ListenOptions, listen } from '../../src/server/listen.ts';
 import { openTelemetry, quiet } from './log.ts';
@@ -40,7 +40,7 @@ export async function openGateway(options: Partial<GatewayOptions> = {}) {
     petStore,
   });
   return {
-    gateway,
+    gateway: process.env['GRAPHQL_WAY'] === 'post' ? byPost(gateway) : gateway,
     petStore,
     ...telemetry,
     [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
@@ -72,5 +72,22 @@ export async function startGateway(
       await close(0);
       await opened[Symbol.asyncDispose]();
     },
+  };
+}
+
+/**
+ * The same gateway by its short way. Each operation is sent twice without a key before: that calls
+ * no backend, and makes the third time the one that is prepared.
+ */
+function byPost(gateway: Gateway) {
+  return async (request: Request): Promise<Response> => {
+    if (request.method !== 'POST' || gateway.post === undefined) return gateway(request);
+    const text = await request.clone().text();
+    const headers = Object.fromEntries(request.headers);
+    const { authorization, ...anonymous } = headers;
+    await gateway.post(text, anonymous, request.signal);
+    await gateway.post(text, anonymous, request.signal);
+    const plain = await gateway.post(text, headers, request.signal);
+    return plain ? new Response(plain.body, plain) : gateway(request);
   };
 }

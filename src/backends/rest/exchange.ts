@@ -1,8 +1,13 @@
 import type { Dispatcher } from 'undici';
 import { BodyInterrupted } from './faults.ts';
 
-/** What is sent, and what ends the wait for its answer. */
-export type RestRequestOptions = Dispatcher.DispatchOptions & { readonly signal: AbortSignal };
+/** What can end a call before its answer is there: its deadline, or a caller who leaves. */
+export interface Cancellation {
+  /** The reason, once there is one. */
+  readonly reason: Error | undefined;
+  /** Called once with the reason; one listener at a time. */
+  onCancel: ((reason: Error) => void) | undefined;
+}
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
@@ -22,19 +27,21 @@ const errorBody = { maxBytes: 64 * 1024, timeoutMs: 1000 };
 /**
  * Sends one request and collects its whole answer; redirects are answers. Straight to undici's
  * dispatcher, since its `request` makes a stream of every body.
- * @throws what undici throws, `BodyInterrupted` after the headers, or the reason of the signal.
+ * @throws what undici throws, `BodyInterrupted` after the headers, or the reason of the cancellation.
  */
 export function exchange(
   dispatcher: Dispatcher,
-  options: RestRequestOptions,
+  options: Dispatcher.DispatchOptions,
+  cancellation: Cancellation,
 ): Promise<RestResponse> {
   return new Promise((resolve, reject) => {
-    dispatcher.dispatch(options, new Collector(options.signal, resolve, reject));
+    if (cancellation.reason) reject(cancellation.reason);
+    else dispatcher.dispatch(options, new Collector(cancellation, resolve, reject));
   });
 }
 
 class Collector implements Dispatcher.DispatchHandler {
-  readonly #signal: AbortSignal;
+  readonly #cancellation: Cancellation;
   readonly #resolve: (response: RestResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #chunks: Buffer[] = [];
@@ -45,27 +52,28 @@ class Collector implements Dispatcher.DispatchHandler {
   #errorTimeout: NodeJS.Timeout | undefined;
 
   constructor(
-    signal: AbortSignal,
+    cancellation: Cancellation,
     resolve: (response: RestResponse) => void,
     reject: (error: unknown) => void,
   ) {
-    this.#signal = signal;
+    this.#cancellation = cancellation;
     this.#resolve = resolve;
     this.#reject = reject;
-    signal.addEventListener('abort', this.#onAbort);
+    cancellation.onCancel = this.#onCancel;
   }
 
   /** A request that still waits for a connection is given up at once, and dropped at its turn. */
-  readonly #onAbort = () => {
-    this.#controller?.abort(this.#signal.reason);
+  readonly #onCancel = (reason: Error) => {
+    this.#controller?.abort(reason);
     this.#settle();
     if (this.#isError()) this.#succeed();
-    else this.#reject(this.#signal.reason);
+    else this.#reject(reason);
   };
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#signal.aborted) controller.abort(this.#signal.reason);
+    const { reason } = this.#cancellation;
+    if (reason) controller.abort(reason);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
@@ -116,6 +124,6 @@ class Collector implements Dispatcher.DispatchHandler {
 
   #settle(): void {
     clearTimeout(this.#errorTimeout);
-    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#cancellation.onCancel = undefined;
   }
 }

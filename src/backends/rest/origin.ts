@@ -7,10 +7,10 @@ import {
   circuitBreaker,
   handleWhen,
 } from 'cockatiel';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { BackendUnavailableError } from '../../contract/error.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
-import { exchange, type RestRequestOptions, type RestResponse } from './exchange.ts';
+import { type Cancellation, exchange, type RestResponse } from './exchange.ts';
 import { isServiceFailure } from './faults.ts';
 
 /** How much of an origin is used, and how long each step may take. Times in milliseconds. */
@@ -51,7 +51,7 @@ export interface Origin extends AsyncDisposable {
    * @throws what undici throws, `BodyInterrupted` after the headers, and BackendUnavailableError
    *   when the circuit is open or too many calls wait already.
    */
-  request(options: RestRequestOptions): Promise<RestResponse>;
+  request(options: Dispatcher.DispatchOptions, cancellation: Cancellation): Promise<RestResponse>;
 }
 
 /** Opens an origin such as `https://pets.example`. Connects when first asked. */
@@ -79,7 +79,7 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
   let calls = 0;
 
   return {
-    async request(options) {
+    async request(options, cancellation) {
       if (calls >= limits.maxConnections + limits.maxWaiting) {
         throw new BackendUnavailableError('Too many calls wait for the pet store already.', {
           retryAfterMs: 1000,
@@ -89,7 +89,7 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
       if (breaker.state === CircuitState.HalfOpen) throw circuitOpen(limits);
       calls++;
       try {
-        return await breaker.execute(() => exchange(pool, options));
+        return await breaker.execute(() => exchange(pool, options, cancellation));
       } catch (error) {
         throw error instanceof BrokenCircuitError ? circuitOpen(limits) : error;
       } finally {

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   BackendTimeoutError,
   BackendUnavailableError,
@@ -6,7 +5,7 @@ import {
 } from '../../contract/error.ts';
 import type { Call } from '../../contract/pet-store.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { RestResponse } from './exchange.ts';
+import type { Cancellation, RestResponse } from './exchange.ts';
 import { DeadlineExceeded, isRetryable, toContractError } from './faults.ts';
 import type { Origin } from './origin.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -44,19 +43,29 @@ export function createSend(
 
   return async (call, { operation, method, path, body }, traceparent) => {
     call.signal?.throwIfAborted();
-    const cancel = new AbortController();
-    const deadline = setTimeout(() => cancel.abort(new DeadlineExceeded()), timeoutMs);
-    const onCallerGone = () => cancel.abort(call.signal?.reason);
+    const cancellation: { reason: Error | undefined; onCancel: Cancellation['onCancel'] } = {
+      reason: undefined,
+      onCancel: undefined,
+    };
+    const cancel = (reason: Error) => {
+      cancellation.reason ??= reason;
+      cancellation.onCancel?.(reason);
+    };
+    const deadline = setTimeout(() => cancel(new DeadlineExceeded()), timeoutMs);
+    const onCallerGone = () => cancel(call.signal?.reason);
     // A write that was sent may have been carried out: it is never cancelled by its caller.
-    if (method === 'GET') call.signal?.addEventListener('abort', onCallerGone, { once: true });
+    const follows = method === 'GET' ? call.signal : undefined;
+    follows?.addEventListener('abort', onCallerGone);
     const attempt = () =>
-      origin.request({
-        method,
-        path: prefix + path,
-        headers: headersOf(call, body, traceparent),
-        body: body ?? null,
-        signal: cancel.signal,
-      });
+      origin.request(
+        {
+          method,
+          path: prefix + path,
+          headers: headersOf(call, body, traceparent),
+          body: body ?? null,
+        },
+        cancellation,
+      );
     const mayRetry = () => method === 'GET' && budget.withdraw();
     try {
       budget.deposit();
@@ -68,17 +77,27 @@ export function createSend(
       }
       if (first !== undefined && !(isPassing(first) && mayRetry())) return first;
       // Jitter, so that the callers of a service that comes back do not come back as one.
-      await wait(20 + 80 * Math.random(), undefined, { signal: cancel.signal });
+      await pause(20 + 80 * Math.random(), cancellation);
       metrics.retry(operation);
       return await attempt();
     } catch (error) {
       if (call.signal?.aborted && method === 'GET') throw call.signal.reason;
-      throw isContractError(error) ? error : toContractError(cancel.signal.reason ?? error);
+      throw isContractError(error) ? error : toContractError(cancellation.reason ?? error);
     } finally {
       clearTimeout(deadline);
-      call.signal?.removeEventListener('abort', onCallerGone);
+      follows?.removeEventListener('abort', onCallerGone);
     }
   };
+}
+
+function pause(ms: number, cancellation: Cancellation): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    cancellation.onCancel = (reason) => {
+      clearTimeout(timer);
+      reject(reason);
+    };
+  });
 }
 
 function headersOf(

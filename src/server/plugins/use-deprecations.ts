@@ -27,31 +27,43 @@ export function useDeprecations(metrics: Pick<Metrics, 'deprecatedUse'>): Plugin
   const known = new WeakMap<DocumentNode, readonly Deprecation[]>();
   return {
     onExecute({ args: { schema, document, operationName } }) {
-      let uses = known.get(document);
-      if (uses === undefined) {
-        uses = deprecationsOf(schema, document);
-        known.set(document, uses);
+      let deprecations = known.get(document);
+      if (deprecations === undefined) {
+        deprecations = deprecationsOf(schema, document);
+        known.set(document, deprecations);
       }
-      const [first] = uses;
-      if (first === undefined) return;
+      if (deprecations.length === 0) return;
+      const found = deprecations;
       const name = getOperationAST(document, operationName)?.name?.value;
-      for (const { field } of uses) metrics.deprecatedUse(field, name);
-      const deprecations = uses;
-      const headers = {
-        sunset: new Date(first.removal).toUTCString(),
-        link: '</graphql>; rel="successor-version"',
-      };
       return {
         onExecuteDone({ result, setResult }) {
-          const { extensions, ...rest } = result as ExecutionResult;
-          setResult({ ...rest, extensions: { ...extensions, deprecations, http: { headers } } });
+          setResult(tellDeprecations(result as ExecutionResult, found, name, metrics));
         },
       };
     },
   };
 }
 
-function deprecationsOf(schema: GraphQLSchema, document: DocumentNode): readonly Deprecation[] {
+/** The result with what it should tell of deprecated fields, and their uses counted. */
+export function tellDeprecations(
+  { extensions, ...rest }: ExecutionResult,
+  deprecations: readonly Deprecation[],
+  name: string | undefined,
+  metrics: Pick<Metrics, 'deprecatedUse'>,
+): ExecutionResult {
+  for (const { field } of deprecations) metrics.deprecatedUse(field, name);
+  const headers = {
+    sunset: new Date(deprecations[0]?.removal ?? '').toUTCString(),
+    link: '</graphql>; rel="successor-version"',
+  };
+  return { ...rest, extensions: { ...extensions, deprecations, http: { headers } } };
+}
+
+/** The deprecated fields that a document uses, each once. */
+export function deprecationsOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+): readonly Deprecation[] {
   const found = new Map<string, Deprecation>();
   const typeInfo = new TypeInfo(schema);
   const noteField = () => {
