@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fillDatabase } from './built-in.ts';
+import { moveToLoadCore } from './cores.ts';
+import { findLoadGenerator } from './load.ts';
+import { describeMachine, versionsOf } from './machine.ts';
+import { type Bench, measure, measureStarts, type WorkResult } from './measure.ts';
+import { type Options, readOptions, usage } from './options.ts';
+import { drawResults } from './picture.ts';
+import { judgeCores, legend, toJson, toStartTable, toTable } from './report.ts';
+import { gateway, peers } from './stacks.ts';
+import { startUpstream } from './upstream.ts';
+
+// What runs at the exit clears the files away.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options === 'help') print(usage);
+  else process.exitCode = await run(options);
+} catch (error) {
+  progress(`${(error as Error).message}\nnpm run bench -- --help lists the options.`);
+  process.exitCode = 1;
+}
+
+/** The exit code: 1 when a server failed. */
+async function run(options: Options): Promise<0 | 1> {
+  const { plan } = options;
+  moveToLoadCore();
+  installPeers(options);
+  const stacks = options.stacks.filter(({ title, obstacle }) => {
+    const reason = obstacle?.();
+    if (reason !== undefined) print(`Skipped: ${title} does not run here. ${reason}`);
+    return reason === undefined;
+  });
+  if (stacks.length === 0) throw new Error('Nothing is left to measure.');
+  const generator = findLoadGenerator();
+  const setup = describeMachine(generator.name, plan);
+  const versions = versionsOf(stacks);
+  print([...setup, Object.entries(versions).flat().join(' '), legend].join('\n'));
+
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+  process.once('exit', () => rmSync(folder, { recursive: true }));
+  const databaseUrl = `file:${join(folder, 'pet-store.db')}`;
+  const apiKey = await fillDatabase(databaseUrl);
+  await using upstream = await startUpstream();
+  let exitCode: 0 | 1 = 0;
+  const problem = (text: string) => {
+    exitCode = 1;
+    print(`FAILED  ${text}`);
+  };
+  const bench: Bench = {
+    upstream,
+    folder,
+    databaseUrl,
+    apiKey,
+    plan,
+    generator,
+    progress,
+    problem,
+  };
+
+  const measured: WorkResult[] = [];
+  for (const work of options.works) {
+    const able = stacks.filter((stack) => work.backend === 'rest' || stack === gateway);
+    const result = await measure(work, able, bench);
+    measured.push(result);
+    print(toTable(result));
+  }
+  const starts = options.start ? await measureStarts(stacks, bench) : [];
+  if (options.start) print(toStartTable(starts));
+  print(judgeCores(measured));
+  write(options.json, () => toJson(setup, versions, measured, starts));
+  write(options.svg, () => drawResults(setup, measured, starts));
+  return exitCode;
+}
+
+/** Installs the packages of the peers, unless they are there or none is wanted. */
+function installPeers({ stacks }: Options): void {
+  const isWanted = stacks.some(({ packages }) => packages.length > 0);
+  if (!isWanted || existsSync(join(peers, 'node_modules'))) return;
+  progress('Installing the peers, once ...');
+  execFileSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
+    cwd: peers,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+}
+
+function write(path: string | undefined, text: () => string): void {
+  if (path === undefined) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text());
+  progress(`Wrote ${path}`);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function progress(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { readBusyMs, readCpuMs } from './cores.ts';
+import type { LoadGenerator, LoadResult } from './load.ts';
+import type { Stack } from './stacks.ts';
+import { type RunningServer, type Surroundings, startServer } from './start.ts';
+import { usualWork, type Work } from './works.ts';
+
+/** How much is measured. Times in seconds. */
+export interface Plan {
+  readonly rounds: number;
+  readonly secondsPerRound: number;
+  readonly warmUpSeconds: number;
+}
+
+/** What one round of load showed. */
+export interface Round {
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The server's time on its core for one request, in microseconds. */
+  readonly cpuMicros: number;
+  /** REST calls for one request; below the expected where a server let requests share them. */
+  readonly callsPerRequest: number;
+  /** How much of its core the server used, 0 to 1. */
+  readonly serverCoreShare: number;
+  /** How much of their core the REST service and the load used, 0 to 1. */
+  readonly loadCoreShare: number;
+  /** How much of the two cores other programs used, 0 to 2. */
+  readonly othersShare: number;
+}
+
+/** What a server showed at a work. */
+export interface Result {
+  readonly stack: Stack;
+  readonly rounds: readonly Round[];
+  readonly peakMemoryBytes: number;
+}
+
+/** What all servers showed at a work. */
+export interface WorkResult {
+  readonly work: Work;
+  readonly results: readonly Result[];
+}
+
+/** How long a server took from its spawn to its first right answer, each time. */
+export interface StartResult {
+  readonly stack: Stack;
+  readonly startMs: readonly number[];
+}
+
+/** What measuring needs, and whom it tells how it goes. */
+export interface Bench extends Surroundings {
+  readonly plan: Plan;
+  readonly generator: LoadGenerator;
+  readonly progress: (text: string) => void;
+  /** Told of a server that failed; the others go on without it. */
+  readonly problem: (text: string) => void;
+}
+
+/** Puts a work to each server, round by round in turns: a moment that disturbs one disturbs all. */
+export async function measure(
+  work: Work,
+  stacks: readonly Stack[],
+  bench: Bench,
+): Promise<WorkResult> {
+  const { plan } = bench;
+  await using servers = new AsyncDisposableStack();
+  const contenders = new Map<Stack, { server: RunningServer; rounds: Round[] }>();
+  const attempt = async (stack: Stack, what: string, task: () => Promise<void>) => {
+    bench.progress(`${work.name}: ${what}, ${stack.name}`);
+    await task().catch((error: Error) => {
+      contenders.delete(stack);
+      bench.problem(`${work.name}, ${stack.name}: ${error.message}`);
+    });
+  };
+
+  for (const stack of stacks) {
+    await attempt(stack, 'start and warm-up', async () => {
+      const server = servers.use(await startServer(stack, work, bench));
+      await load(server, work, plan.warmUpSeconds, bench);
+      contenders.set(stack, { server, rounds: [] });
+    });
+  }
+  for (let round = 1; round <= plan.rounds; round++) {
+    for (const [stack, { server, rounds }] of contenders) {
+      await attempt(stack, `round ${round} of ${plan.rounds}`, async () => {
+        rounds.push(await runRound(server, work, bench));
+      });
+    }
+  }
+  const results = [...contenders].map(([stack, { server, rounds }]) => ({
+    stack,
+    rounds,
+    peakMemoryBytes: server.process.peakMemoryBytes(),
+  }));
+  return { work, results };
+}
+
+/** Starts each server as often as there are rounds, in turns. */
+export async function measureStarts(
+  stacks: readonly Stack[],
+  bench: Bench,
+): Promise<StartResult[]> {
+  const times = new Map<Stack, number[]>(stacks.map((stack) => [stack, []]));
+  for (let round = 1; round <= bench.plan.rounds; round++) {
+    for (const [stack, startMs] of times) {
+      bench.progress(`start: round ${round} of ${bench.plan.rounds}, ${stack.name}`);
+      try {
+        await using server = await startServer(stack, usualWork, bench);
+        startMs.push(server.startMs);
+      } catch (error) {
+        times.delete(stack);
+        bench.problem(`start, ${stack.name}: ${(error as Error).message}`);
+      }
+    }
+  }
+  return [...times].map(([stack, startMs]) => ({ stack, startMs }));
+}
+
+async function runRound(server: RunningServer, work: Work, bench: Bench): Promise<Round> {
+  const read = async () => ({
+    calls: (await bench.upstream.seen()).requests,
+    serverMs: server.process.cpuMs(),
+    loadMs: bench.upstream.cpuMs() + readCpuMs('self').children,
+    busyMs: readBusyMs(),
+  });
+  const before = await read();
+  const result = await load(server, work, bench.plan.secondsPerRound, bench);
+  const after = await read();
+  server.process.clearLog();
+  const { requests, seconds, p50Ms, p99Ms } = result;
+  const serverMs = after.serverMs - before.serverMs;
+  const loadMs = after.loadMs - before.loadMs;
+  const othersMs = after.busyMs - before.busyMs - serverMs - loadMs;
+  return {
+    requestsPerSecond: requests / seconds,
+    p50Ms,
+    p99Ms,
+    cpuMicros: (serverMs * 1000) / requests,
+    callsPerRequest: (after.calls - before.calls) / requests,
+    serverCoreShare: serverMs / seconds / 1000,
+    loadCoreShare: loadMs / seconds / 1000,
+    othersShare: Math.max(0, othersMs / seconds / 1000),
+  };
+}
+
+/** Puts a running server under load. @throws when an answer is not the right one. */
+export function load(
+  { url, body, answer }: RunningServer,
+  { keys }: Work,
+  seconds: number,
+  bench: Pick<Bench, 'generator' | 'apiKey'>,
+): Promise<LoadResult> {
+  // No load repeats the keys of another.
+  const apiKey = keys === 'one' ? bench.apiKey : `bench-${randomUUID()}-`;
+  return bench.generator.run({ url, body, answer, keys, apiKey, seconds });
+}

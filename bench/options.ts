@@ -1,0 +1,94 @@
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { connections } from './load.ts';
+import type { Plan } from './measure.ts';
+import { type Stack, stacks } from './stacks.ts';
+import { type Work, works } from './works.ts';
+
+/** What a run measures, and where it writes. */
+export interface Options {
+  readonly stacks: readonly Stack[];
+  readonly works: readonly Work[];
+  /** Whether the time to the first answer is measured too. */
+  readonly start: boolean;
+  readonly plan: Plan;
+  /** The file that the raw figures go to. */
+  readonly json: string | undefined;
+  /** The file that the picture goes to. */
+  readonly svg: string | undefined;
+}
+
+const full: Plan = { rounds: 5, secondsPerRound: 4, warmUpSeconds: 4 };
+const quick: Plan = { rounds: 2, secondsPerRound: 2, warmUpSeconds: 2 };
+const start = { name: 'start', title: 'From the spawn to the first answer' };
+
+/** The text of `--help`. */
+export const usage = `Usage: npm run bench -- [options]
+
+Measures the gateway beside its peers: the same schema, the same REST service, one core for the
+server, ${connections} connections, rounds in turns. The whole takes about half an hour. The peers are
+installed at the first run, into bench/peers, with some 600 MB.
+
+Options:
+  --quick         short rounds: to see that all works, not to compare
+  --only NAMES    these servers, separated by commas:
+${list(stacks)}
+  --work NAMES    these works, separated by commas:
+${list([...works, start])}
+  --json PATH     write the raw figures of every round
+  --svg PATH      write the picture; a whole run writes docs/benchmark.svg
+  --help          this text
+
+Environment:
+  TAILCALL_LIBC   a folder with a C library for Tailcall (ld-linux-x86-64.so.2 and libc.so.6),
+                  where the machine's own is too old for it
+`;
+
+/** Reads the command line. @throws when it holds something else than `usage` says. */
+export function readOptions(argv: readonly string[]): Options | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      work: { type: 'string' },
+      json: { type: 'string' },
+      svg: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const isWhole = !values.quick && values.only === undefined && values.work === undefined;
+  const chosen = choose('--work', values.work, [...works, start]);
+  return {
+    stacks: choose('--only', values.only, stacks),
+    works: works.filter((work) => chosen.includes(work)),
+    start: chosen.includes(start),
+    plan: values.quick ? quick : full,
+    json: values.json,
+    svg: values.svg ?? (isWhole ? docsPicture : undefined),
+  };
+}
+
+const docsPicture = fileURLToPath(new URL('../docs/benchmark.svg', import.meta.url));
+
+function choose<T extends { readonly name: string }>(
+  option: string,
+  names: string | undefined,
+  all: readonly T[],
+): readonly T[] {
+  if (names === undefined) return all;
+  const asked = names.split(',').map((name) => name.trim());
+  const known = all.map(({ name }) => name);
+  const unknown = asked.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `${option}: expected names out of ${known.join(', ')}; received ${unknown.join(', ')}.`,
+    );
+  }
+  return all.filter(({ name }) => asked.includes(name));
+}
+
+function list(items: readonly { readonly name: string; readonly title: string }[]): string {
+  return items.map(({ name, title }) => `      ${name.padEnd(23)}${title}`).join('\n');
+}

@@ -1,0 +1,36 @@
+import { type Bar, drawChart } from './chart.ts';
+import { median, mediansOf } from './figures.ts';
+import type { StartResult, WorkResult } from './measure.ts';
+import { gateway, type Stack } from './stacks.ts';
+
+/** The results of a run as an SVG document: a panel a work, the best on top. */
+export function drawResults(
+  setup: readonly string[],
+  works: readonly WorkResult[],
+  starts: readonly StartResult[],
+): string {
+  const panels = works.map(({ work, results }) => ({
+    title: `${work.title} (requests/s)`,
+    bars: results
+      .map((result) => toBar(result.stack, mediansOf(result).requestsPerSecond))
+      .sort((a, b) => b.value - a.value),
+  }));
+  const start = {
+    title: 'Start to the first answer (ms, less is better)',
+    bars: starts
+      .map(({ stack, startMs }) => toBar(stack, median(startMs)))
+      .sort((a, b) => a.value - b.value),
+  };
+  const all = [...panels, start].filter(({ bars }) => bars.length > 0);
+  const notes = [...setup, 'Outlined: a pass-through without GraphQL, the least that Node can do.'];
+  return drawChart('Requests a second that one core serves', notes, all);
+}
+
+function toBar({ name, title, isBare }: Stack, value: number): Bar {
+  return {
+    label: title,
+    value,
+    text: Math.round(value).toLocaleString('en'),
+    kind: name === gateway.name ? 'ours' : isBare ? 'limit' : 'peer',
+  };
+}

@@ -1,0 +1,102 @@
+import { median, mediansOf, spreadOf } from './figures.ts';
+import type { StartResult, WorkResult } from './measure.ts';
+import { gateway } from './stacks.ts';
+import { layOut, percent } from './table.ts';
+
+/** What the columns of the tables mean. */
+export const legend = `gateway ×  the gateway's requests/s divided by this server's
+CPU, calls the server's processor time and its REST calls for one request
+peak       the most memory that the server held
+spread     how far its best and its worst round are apart
+`;
+
+/** A work's results as a table for people, the fastest server first. */
+export function toTable({ work, results }: WorkResult): string {
+  const ours = results.find(({ stack }) => stack.name === gateway.name);
+  const rows = results
+    .map((result) => ({ result, ...mediansOf(result) }))
+    .sort((a, b) => b.requestsPerSecond - a.requestsPerSecond)
+    .map(({ result, requestsPerSecond, p50Ms, p99Ms, cpuMicros, callsPerRequest }) => [
+      result.stack.title,
+      Math.round(requestsPerSecond).toLocaleString('en'),
+      ours ? (mediansOf(ours).requestsPerSecond / requestsPerSecond).toFixed(2) : '',
+      p50Ms.toFixed(1),
+      p99Ms.toFixed(1),
+      cpuMicros.toFixed(0),
+      (result.peakMemoryBytes / 1e6).toFixed(0),
+      callsPerRequest.toFixed(2),
+      percent(spreadOf(result)),
+    ]);
+  const header = [
+    work.title,
+    'requests/s',
+    'gateway ×',
+    'p50 ms',
+    'p99 ms',
+    'CPU µs',
+    'peak MB',
+    'calls',
+    'spread',
+  ];
+  return layOut(header, rows);
+}
+
+/** The starts as a table, the quickest first. */
+export function toStartTable(results: readonly StartResult[]): string {
+  const rows = results
+    .map(({ stack, startMs }) => ({ stack, startMs, middle: median(startMs) }))
+    .sort((a, b) => a.middle - b.middle)
+    .map(({ stack, startMs, middle }) => [
+      stack.title,
+      middle.toFixed(0),
+      `${Math.min(...startMs).toFixed(0)} – ${Math.max(...startMs).toFixed(0)}`,
+    ]);
+  return layOut(['Start to the first answer', 'ms', 'range'], rows);
+}
+
+/** Whether the servers were what was measured: the worst that the rounds show. */
+export function judgeCores(works: readonly WorkResult[]): string {
+  const rounds = works.flatMap(({ work, results }) =>
+    results.flatMap(({ stack, rounds }) =>
+      rounds.map((round) => ({ ...round, where: `${stack.name} at ${work.name}` })),
+    ),
+  );
+  if (rounds.length === 0) return '';
+  const most = (name: 'loadCoreShare' | 'othersShare') => {
+    const worst = rounds.toSorted((a, b) => b[name] - a[name])[0];
+    return worst && `${percent(worst[name])} of a core (${worst.where})`;
+  };
+  return `The REST service and the load used at most ${most('loadCoreShare')}: near 100 %, they are the limit.
+Other programs used at most ${most('othersShare')}: beyond a few per cent, measure again.
+`;
+}
+
+/** Everything that was measured, round by round, as JSON. */
+export function toJson(
+  setup: readonly string[],
+  versions: Readonly<Record<string, string>>,
+  works: readonly WorkResult[],
+  starts: readonly StartResult[],
+): string {
+  const json = {
+    measuredAt: new Date().toISOString(),
+    setup,
+    versions,
+    works: works.map(({ work: { name, title }, results }) => ({
+      name,
+      title,
+      results: results.map((result) => ({
+        stack: result.stack.name,
+        medians: mediansOf(result),
+        peakMemoryBytes: result.peakMemoryBytes,
+        rounds: result.rounds,
+      })),
+    })),
+    starts: starts.map(({ stack: { name }, startMs }) => ({
+      stack: name,
+      medianMs: median(startMs),
+      startMs,
+    })),
+  };
+  return `${JSON.stringify(json, null, 2)}\n`;
+}

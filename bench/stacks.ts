@@ -1,0 +1,159 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Where and for what a server is started. */
+export interface Place {
+  readonly port: number;
+  /** The base address of the REST service, or undefined for the built-in backend. */
+  readonly upstream: string | undefined;
+  readonly databaseUrl: string;
+  /** The REST calls of the work, below the base address. */
+  readonly paths: readonly string[];
+  /** A folder of its own, for files that it needs. */
+  readonly folder: string;
+}
+
+/** A program with its arguments, and what its environment holds besides the usual. */
+export interface Command {
+  readonly argv: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** One of the servers that are compared. */
+export interface Stack {
+  /** What `--only` calls it. */
+  readonly name: string;
+  readonly title: string;
+  /** The packages of the peers that it stands on. */
+  readonly packages: readonly string[];
+  /** How to start it. */
+  command(place: Place): Command;
+  /** Why this machine can't run it, if it can't. */
+  readonly obstacle?: () => string | undefined;
+  /** A query in the words of its schema, where they are others. */
+  readonly dialect?: (query: string) => string;
+  /** Whether it answers the bodies of the REST calls as they are, instead of GraphQL. */
+  readonly isBare?: boolean;
+}
+
+/** The folder of the peers, which have packages of their own. */
+export const peers = fileURLToPath(new URL('peers', import.meta.url));
+
+/** The gateway as it is deployed: production, all defaults. */
+export const gateway: Stack = {
+  name: 'gateway',
+  title: 'petstore-gateway',
+  packages: [],
+  command: ({ port, upstream, databaseUrl }) => ({
+    argv: [process.execPath, fileURLToPath(new URL('../src/main.ts', import.meta.url))],
+    env: {
+      PORT: String(port),
+      ...(upstream ? { PETSTORE_BASE_URL: upstream } : { DATABASE_URL: databaseUrl }),
+    },
+  }),
+};
+
+const tailcallBinary = join(peers, 'node_modules/@tailcallhq/core-linux-x64-gnu/bin/tailcall');
+const libc = process.env['TAILCALL_LIBC'];
+const tailcallProgram: readonly [string, ...string[]] = libc
+  ? [join(libc, 'ld-linux-x86-64.so.2'), '--library-path', libc, tailcallBinary]
+  : [tailcallBinary];
+
+const tailcall: Stack = {
+  name: 'tailcall',
+  title: 'Tailcall (Rust)',
+  packages: ['@tailcallhq/core-linux-x64-gnu'],
+  command({ port, upstream = '', folder }) {
+    // It asks for updates, unless its last look at them was long ago.
+    mkdirSync(join(folder, 'tailcall'));
+    writeFileSync(join(folder, 'tailcall/.state'), '0');
+    const config = join(folder, 'tailcall.graphql');
+    const text = readFileSync(join(peers, 'tailcall.graphql'), 'utf8');
+    writeFileSync(config, text.replaceAll('UPSTREAM', upstream).replaceAll('PORT', String(port)));
+    return {
+      argv: [...tailcallProgram, 'start', config],
+      env: { XDG_CACHE_HOME: folder, TAILCALL_TRACKER: 'false', TAILCALL_LOG_LEVEL: 'error' },
+    };
+  },
+  obstacle() {
+    const [file, ...options] = tailcallProgram;
+    const { status, stderr, error } = spawnSync(file, [...options, '--version'], {
+      encoding: 'utf8',
+    });
+    if (status === 0) return undefined;
+    const reason = error?.message ?? stderr.trim().split('\n').at(-1) ?? '';
+    // The loader says which library it lacks between two paths.
+    const missing = /version (.*) \(/.exec(reason)?.[1];
+    return `${missing ?? reason}; TAILCALL_LIBC may name another C library.`;
+  },
+};
+
+const hive: Stack = {
+  name: 'hive',
+  title: 'Hive Gateway + OpenAPI',
+  packages: ['@graphql-hive/gateway', '@omnigraph/openapi'],
+  command({ port, upstream = '', folder }) {
+    const supergraph = join(folder, 'supergraph.graphql');
+    const compose = join(peers, 'node_modules/@graphql-mesh/compose-cli/esm/bin.js');
+    execFileSync(process.execPath, [compose, '-c', 'hive/mesh.config.mjs', '-o', supergraph], {
+      cwd: peers,
+      env: { UPSTREAM: upstream },
+      stdio: 'pipe',
+    });
+    const serve = join(peers, 'node_modules/@graphql-hive/gateway/dist/bin.js');
+    const address = ['--host', '127.0.0.1', '--port', String(port)];
+    return { argv: [process.execPath, serve, ...address, 'supergraph', supergraph], env: {} };
+  },
+  dialect: (query) =>
+    query
+      .replace('$limit: Int', '$limit: PositiveInt')
+      .replaceAll(': pets(', ': listPets(')
+      .replace(': orders', ': listOrders'),
+};
+
+/** Every server, in the order in which they take turns. */
+export const stacks: readonly Stack[] = [
+  gateway,
+  {
+    ...script('pass-through.mjs', ['undici'], { UNDICI: 'dispatch' }),
+    name: 'pass-through-dispatch',
+    title: 'Pass-through (undici.dispatch)',
+    isBare: true,
+  },
+  {
+    ...script('pass-through.mjs', ['undici']),
+    name: 'pass-through',
+    title: 'Pass-through (undici.request)',
+    isBare: true,
+  },
+  {
+    ...script('mercurius.mjs', ['mercurius', 'fastify', 'graphql-jit', 'undici']),
+    name: 'mercurius',
+    title: 'Mercurius + JIT + undici',
+  },
+  tailcall,
+  {
+    ...script('yoga.mjs', ['graphql-yoga']),
+    name: 'yoga',
+    title: 'GraphQL Yoga + fetch',
+  },
+  {
+    ...script('apollo.mjs', ['@apollo/server', '@apollo/datasource-rest']),
+    name: 'apollo',
+    title: 'Apollo Server + datasource-rest',
+  },
+  hive,
+];
+
+/** A peer that is a few lines of ours around its packages. */
+function script(file: string, packages: readonly string[], env: Record<string, string> = {}) {
+  return {
+    packages,
+    command: ({ port, upstream = '', paths }: Place): Command => ({
+      argv: [process.execPath, join(peers, file)],
+      env: { PORT: String(port), UPSTREAM: upstream, PATHS: paths.join(' '), ...env },
+    }),
+  };
+}

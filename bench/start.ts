@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { request } from 'undici';
+import { type ServerProcess, spawnServer } from './server-process.ts';
+import type { Stack } from './stacks.ts';
+import type { Upstream } from './upstream.ts';
+import type { Work } from './works.ts';
+
+/** What servers find around them. */
+export interface Surroundings {
+  readonly upstream: Upstream;
+  /** Where they may write. */
+  readonly folder: string;
+  /** The database of the built-in backend. */
+  readonly databaseUrl: string;
+  /** The key that it knows; the REST service takes any. */
+  readonly apiKey: string;
+}
+
+/** A server that has answered one kind of request rightly. */
+export interface RunningServer extends AsyncDisposable {
+  readonly process: ServerProcess;
+  readonly url: string;
+  /** The JSON text that each request carries. */
+  readonly body: string;
+  /** The text of a right answer. */
+  readonly answer: string;
+  /** From its spawn to the end of its first answer. */
+  readonly startMs: number;
+}
+
+const patienceMs = 30_000;
+
+/** Starts a server for a work. @throws when its first answer is wrong, or late, with its last words. */
+export async function startServer(
+  stack: Stack,
+  work: Work,
+  { upstream, databaseUrl, apiKey, ...surroundings }: Surroundings,
+): Promise<RunningServer> {
+  const folder = mkdtempSync(join(surroundings.folder, `${stack.name}-`));
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}/graphql`;
+  const query = stack.dialect?.(work.query) ?? work.query;
+  const body = JSON.stringify({ query, variables: work.variables });
+  const command = stack.command({
+    port,
+    upstream: work.backend === 'rest' ? upstream.url : undefined,
+    databaseUrl,
+    paths: work.paths,
+    folder,
+  });
+  const spawned = performance.now();
+  const process = spawnServer(command, folder);
+  const close = async () => {
+    await process[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const answer = await waitForAnswer(process, () => ask(url, body, apiKey));
+    const startMs = performance.now() - spawned;
+    requireRight(answer, stack, work);
+    await requireForwarded(upstream, work, apiKey);
+    return { process, url, body, answer, startMs, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    const words = process.lastWords();
+    await close();
+    throw new Error(`${stack.title}: ${(error as Error).message}\n${words}`, { cause: error });
+  }
+}
+
+/** The first answer that comes while the server starts to listen. */
+async function waitForAnswer(process: ServerProcess, ask: () => Promise<string>): Promise<string> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    if (process.hasEnded()) throw new Error('Expected a server, but the process ended.');
+    try {
+      return await ask();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await wait(2);
+    }
+  }
+}
+
+async function ask(url: string, body: string, apiKey: string): Promise<string> {
+  const response = await request(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body,
+  });
+  const text = await response.body.text();
+  if (response.statusCode !== 200) {
+    throw new Error(`Expected HTTP status 200, received ${response.statusCode}: ${text}`);
+  }
+  return text;
+}
+
+/** Ids may come as numbers or as their digits: the servers' schemas differ in that. */
+function requireRight(answer: string, { isBare }: Stack, { data }: Work): void {
+  const bodies = Object.values(data);
+  const right = isBare ? (bodies.length === 1 ? bodies[0] : bodies) : { data };
+  const read = (text: string) =>
+    JSON.parse(text, (key, value) => (/^(?:id|categoryId)$/.test(key) ? String(value) : value));
+  const expected = read(JSON.stringify(right));
+  const received = read(answer);
+  if (isDeepStrictEqual(received, expected)) return;
+  const texts = [JSON.stringify(expected), JSON.stringify(received)] as const;
+  const at = [...texts[0]].findIndex((character, index) => character !== texts[1][index]);
+  const [before, after] = texts.map((text) => text.slice(Math.max(0, at - 50), at + 200));
+  throw new Error(`Expected at ${at}: ${before}; received: ${after}`);
+}
+
+async function requireForwarded(upstream: Upstream, { backend }: Work, apiKey: string) {
+  if (backend !== 'rest') return;
+  const { authorization } = await upstream.seen();
+  if (authorization !== `Bearer ${apiKey}`) {
+    throw new Error("Expected the caller's key at the REST service, found another.");
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import type { PetStatus } from '../src/contract/records.ts';
+import { createPets, orders } from './pets.ts';
+
+// The REST service behind every server that is measured, in a process of its own. It shares a core
+// with the load, so it does as little as it can: each answer is made once and kept as bytes.
+const answers = new Map<string, Buffer>();
+const unauthorized = write('401 Unauthorized', { code: 'no_key', message: 'No key.', status: 401 });
+const seen = { requests: 0, authorization: '' };
+
+const server = createServer({ noDelay: true }, (socket) => {
+  let received = '';
+  socket.on('error', () => socket.destroy());
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    received += chunk;
+    // Only GET requests come here, and they end with their headers.
+    for (let end = received.indexOf('\r\n\r\n'); end >= 0; end = received.indexOf('\r\n\r\n')) {
+      socket.write(answerTo(received.slice(0, end)));
+      received = received.slice(end + 4);
+    }
+  });
+});
+
+function answerTo(head: string): Buffer {
+  seen.requests++;
+  seen.authorization = /\r\nauthorization: ([^\r]*)/i.exec(head)?.[1] ?? '';
+  if (!seen.authorization.startsWith('Bearer ')) return unauthorized;
+  const target = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
+  let answer = answers.get(target);
+  if (answer === undefined) {
+    answer = write('200 OK', read(new URL(target, 'http://upstream')));
+    answers.set(target, answer);
+  }
+  return answer;
+}
+
+function read({ pathname, searchParams }: URL): unknown {
+  if (pathname === '/v1/store/orders') return orders;
+  const status = searchParams.get('status') as PetStatus | null;
+  return createPets(Number(searchParams.get('limit') ?? 20), status ?? undefined);
+}
+
+function write(status: string, json: unknown): Buffer {
+  const body = JSON.stringify(json);
+  return Buffer.from(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+process.on('message', () => process.send?.(seen));
+process.once('disconnect', () => process.exit());
+process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);

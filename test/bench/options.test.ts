@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { readOptions } from '../../bench/options.ts';
+
+describe('the options of the benchmark', () => {
+  it('measure everything and write the picture of the README unless they say otherwise', () => {
+    const options = readOptions([]);
+    expect(options).toMatchObject({ start: true, json: undefined });
+    expect(options).toHaveProperty('svg', expect.stringMatching(/docs\/benchmark\.svg$/));
+  });
+
+  it('choose servers and works by name, and then write no picture', () => {
+    const options = readOptions(['--only', 'gateway, hive', '--work', 'bff,start']);
+    expect(options).toMatchObject({
+      stacks: [{ name: 'gateway' }, { name: 'hive' }],
+      works: [{ name: 'bff' }],
+      start: true,
+      svg: undefined,
+    });
+  });
+
+  it('name what they know when they are given another name', () => {
+    expect(() => readOptions(['--only', 'gateway,graphile'])).toThrow(
+      /^--only: expected names out of gateway, .*; received graphile\.$/,
+    );
+    expect(() => readOptions(['--work', 'pets-7'])).toThrow(/received pets-7\.$/);
+    expect(() => readOptions(['--rounds'])).toThrow(/--rounds/);
+  });
+});

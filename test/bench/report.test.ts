@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { drawChart } from '../../bench/chart.ts';
+import { median } from '../../bench/figures.ts';
+import type { Round } from '../../bench/measure.ts';
+import { drawResults } from '../../bench/picture.ts';
+import { toTable } from '../../bench/report.ts';
+import { type Stack, stacks } from '../../bench/stacks.ts';
+import { usualWork } from '../../bench/works.ts';
+
+const round = (requestsPerSecond: number): Round => ({
+  requestsPerSecond,
+  p50Ms: 2,
+  p99Ms: 5,
+  cpuMicros: 50,
+  callsPerRequest: 1,
+  serverCoreShare: 1,
+  loadCoreShare: 0.5,
+  othersShare: 0,
+});
+const result = (name: string, ...rates: number[]) => ({
+  stack: stacks.find((stack) => stack.name === name) as Stack,
+  rounds: rates.map(round),
+  peakMemoryBytes: 100_000_000,
+});
+const measured = {
+  work: usualWork,
+  results: [result('yoga', 900, 1000, 5000), result('gateway', 2000, 2500, 2600)],
+};
+
+describe('the report of the benchmark', () => {
+  it('takes the middle of the rounds', () => {
+    expect(median([5, 1, 2])).toBe(2);
+    expect(median([4, 1, 2, 9])).toBe(3);
+  });
+
+  it('shows medians, the fastest first, and what the gateway is to each', () => {
+    expect(toTable(measured)).toMatchInlineSnapshot(`
+      "20 pets, a key a request  requests/s  gateway ×  p50 ms  p99 ms  CPU µs  peak MB  calls  spread
+      ────────────────────────  ──────────  ─────────  ──────  ──────  ──────  ───────  ─────  ──────
+      petstore-gateway               2,500       1.00     2.0     5.0      50      100   1.00    24 %
+      GraphQL Yoga + fetch           1,000       2.50     2.0     5.0      50      100   1.00   410 %
+      "
+    `);
+  });
+
+  it('draws a bar for each server, as long as its median', () => {
+    const svg = drawResults([], [measured], []);
+    const lengths = [...svg.matchAll(/<rect class="(\w+)" x="\d+" y="\d+" width="([\d.]+)"/g)];
+    expect(lengths.map(([, kind, length]) => [kind, Number(length)])).toEqual([
+      ['ours', expect.closeTo(230, 0)],
+      ['peer', expect.closeTo(92, 0)],
+    ]);
+  });
+
+  it('writes any text into the picture', () => {
+    expect(drawChart('A < B & "C"', [], [])).toContain('A &lt; B &amp; &quot;C&quot;');
+  });
+});
