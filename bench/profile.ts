@@ -1,0 +1,110 @@
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fillDatabase } from './built-in.ts';
+import { moveToLoadCore } from './cores.ts';
+import { type CpuProfile, type SelfTime, summarise } from './cpu-profile.ts';
+import { findLoadGenerator } from './load.ts';
+import { load } from './measure.ts';
+import { gateway, type Stack } from './stacks.ts';
+import { startServer } from './start.ts';
+import { layOut } from './table.ts';
+import { startUpstream } from './upstream.ts';
+import { usualWork, type Work, works } from './works.ts';
+
+const names = works.map(({ name }) => name).join(', ');
+const usage = `Usage: npm run bench:profile -- [options]
+
+Puts the gateway under load with V8's sampling profiler, and tells which functions and packages its
+thread was in. The profiler itself takes a part of the time.
+
+Options:
+  --work NAME    the work, one of ${names} [${usualWork.name}]
+  --seconds N    how long, after as much warm-up [8]
+  --top N        how many functions to tell [30]
+  --keep PATH    keep the profile, for a viewer such as Chromium's DevTools
+  --help         this text
+`;
+
+try {
+  const { values } = parseArgs({
+    options: {
+      work: { type: 'string', default: usualWork.name },
+      seconds: { type: 'string', default: '8' },
+      top: { type: 'string', default: '30' },
+      keep: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  process.stdout.write(
+    values.help
+      ? usage
+      : await profile(
+          readWork(values.work),
+          readCount('--seconds', values.seconds),
+          readCount('--top', values.top),
+          values.keep,
+        ),
+  );
+} catch (error) {
+  const { message } = error as Error;
+  process.stderr.write(`${message}\nnpm run bench:profile -- --help lists the options.\n`);
+  process.exitCode = 1;
+}
+
+/** The packages and functions that the gateway's time went to, as tables. */
+async function profile(work: Work, seconds: number, top: number, keep: string | undefined) {
+  moveToLoadCore();
+  const folder = mkdtempSync(join(tmpdir(), 'bench-profile-'));
+  process.once('exit', () => rmSync(folder, { recursive: true }));
+  const databaseUrl = `file:${join(folder, 'pet-store.db')}`;
+  const apiKey = await fillDatabase(databaseUrl);
+  const generator = findLoadGenerator();
+  await using upstream = await startUpstream();
+  const bench = { upstream, folder, databaseUrl, apiKey, generator };
+
+  const spawned = performance.now();
+  await using server = await startServer(profiledInto(folder), work, bench);
+  await load(server, work, seconds, bench);
+  const warmUpMs = performance.now() - spawned;
+  const result = await load(server, work, seconds, bench);
+  await server.process.stop();
+
+  const name = readdirSync(folder).find((file) => file.endsWith('.cpuprofile')) ?? '';
+  const file = join(folder, name);
+  if (keep !== undefined) copyFileSync(file, keep);
+  const times = summarise(JSON.parse(readFileSync(file, 'utf8')) as CpuProfile, warmUpMs);
+  const rate = Math.round(result.requests / result.seconds);
+  return `${work.title}: ${rate} requests/s under the profiler
+
+${toTable('package', times.packages.slice(0, 15))}
+${toTable('function', times.functions.slice(0, top))}`;
+}
+
+/** The gateway, which writes a profile when it ends. */
+function profiledInto(folder: string): Stack {
+  return {
+    ...gateway,
+    command(place) {
+      const { argv, env } = gateway.command(place);
+      return { argv, env: { ...env, NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` } };
+    },
+  };
+}
+
+function toTable(what: string, times: readonly SelfTime[]): string {
+  const rows = times.map(({ name, share }) => [name, `${(share * 100).toFixed(1)} %`]);
+  return layOut([what, 'self time'], rows);
+}
+
+function readWork(name: string): Work {
+  const work = works.find((one) => one.name === name);
+  if (work !== undefined) return work;
+  throw new Error(`--work: expected one of ${names}; received ${name}.`);
+}
+
+function readCount(option: string, text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new Error(`${option}: expected a whole number from 1; received ${text}.`);
+}
