@@ -55,7 +55,7 @@ export default {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/(main|client)', orphan: true },
+      from: { path: '^src', pathNot: '^src/(main|client|v1/reference/)', orphan: true },
       to: {},
     },
     {

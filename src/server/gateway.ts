@@ -37,7 +37,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     telemetry.log.error({ err: error, requestId }, 'unexpected error');
   const yoga = openYoga(options, telemetry.metrics, reportError);
   const answerJsonPost = createJsonPost(yoga, petStore, telemetry.metrics, reportError);
-  const v1 = options.v1 && createV1({ petStore, reportError });
+  const v1 = options.v1 && createV1({ petStore, demoKey: options.demoKey, reportError });
   const cors = createCors(options.corsOrigins);
 
   function begin(id: string | null | undefined, traceparent: string | null | undefined) {

@@ -25,7 +25,7 @@ export interface YogaOptions {
   /** Answer introspection, and suggest names where one is misspelt. */
   readonly introspection: boolean;
   readonly operationLimits: OperationLimits;
-  /** The key that GraphiQL's headers pane starts with. */
+  /** The key that GraphiQL and the reference page start with. */
   readonly demoKey?: string | undefined;
 }
 

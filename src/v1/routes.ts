@@ -8,16 +8,19 @@ import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import { getPetRemoval, pageSize } from '../contract/records.ts';
 import { isJsonType, readText } from '../http/body.ts';
 import { toErrorBody } from './errors.ts';
-import { openApiJson } from './reference.ts';
+import { openApiJson } from './openapi.ts';
+import { referenceFile } from './reference.ts';
 
 /** What the REST interface needs to be told of its surroundings. */
 export interface V1Options {
   readonly petStore: PetStore;
   /** Told of every error that is no fault of the caller's, before it is answered in general words. */
   readonly reportError: (error: unknown, requestId: string) => void;
+  /** The key that the reference page starts with. */
+  readonly demoKey?: string | undefined;
 }
 
-/** Answers a request to `/v1/…` or `/quickstart/…`, always with JSON and never by throwing. */
+/** Answers a request to `/v1/…` or `/quickstart/…`, errors as an Error body, and never throws. */
 export type V1Handler = (
   request: Request,
   caller: Pick<Call, 'requestId' | 'observe'>,
@@ -34,7 +37,7 @@ interface Exchange {
 interface Route {
   readonly path: RegExp;
   readonly methods: Readonly<
-    Record<string, (petStore: PetStore, to: Exchange) => Promise<Response>>
+    Record<string, (options: V1Options, to: Exchange) => Promise<Response>>
   >;
   /** Answers without a key. */
   readonly isPublic?: true;
@@ -56,13 +59,14 @@ const routes: readonly Route[] = [
   { path: /^\/v1\/store\/orders$/, methods: { GET: listOrders } },
   { path: /^\/quickstart\/messages$/, methods: { POST: sendMessage } },
   { path: /^\/v1\/openapi\.json$/, methods: { GET: describe }, isPublic: true },
+  { path: /^\/v1\/docs(?:\/([\w.-]+))?$/, methods: { GET: showReference }, isPublic: true },
 ];
 
 /** Stands for the caller of a public route, which asks the pet store for nothing. */
 const nobody: Call = { apiKey: '', authorization: '', requestId: '' };
 
 /** The REST interface of the contract over any `PetStore`. */
-export function createV1({ petStore, reportError }: V1Options): V1Handler {
+export function createV1(options: V1Options): V1Handler {
   return async (request, caller) => {
     const url = new URL(request.url);
     let headers: Route['headers'];
@@ -71,13 +75,15 @@ export function createV1({ petStore, reportError }: V1Options): V1Handler {
       headers = route.headers;
       const handle = route.methods[request.method === 'HEAD' ? 'GET' : request.method];
       if (handle === undefined) throw methodNotAllowed(route, request.method);
-      if (route.isPublic) return await handle(petStore, { request, url, call: nobody, parameter });
+      if (route.isPublic) return await handle(options, { request, url, call: nobody, parameter });
       const { apiKey, authorization } = readBearer(request.headers.get('authorization'));
       const call: Call = { apiKey, authorization, signal: request.signal, ...caller };
-      return withHeaders(await handle(petStore, { request, url, call, parameter }), headers);
+      return withHeaders(await handle(options, { request, url, call, parameter }), headers);
     } catch (error) {
       const body = toErrorBody(error);
-      if (body.status === 500 && !request.signal.aborted) reportError(error, caller.requestId);
+      if (body.status === 500 && !request.signal.aborted) {
+        options.reportError(error, caller.requestId);
+      }
       const response = json(body.status, JSON.stringify(body));
       if (body.status === 401) response.headers.set('www-authenticate', 'Bearer');
       if (error instanceof MethodNotAllowed) response.headers.set('allow', error.allow);
@@ -86,7 +92,7 @@ export function createV1({ petStore, reportError }: V1Options): V1Handler {
   };
 }
 
-async function listPets(petStore: PetStore, { url, call }: Exchange): Promise<Response> {
+async function listPets({ petStore }: V1Options, { url, call }: Exchange): Promise<Response> {
   const limit = single(url, 'limit');
   const status = single(url, 'status');
   const query: ListPetsQuery = {
@@ -97,12 +103,12 @@ async function listPets(petStore: PetStore, { url, call }: Exchange): Promise<Re
   return json(200, JSON.stringify(pets.map(encodePet)));
 }
 
-async function createPet(petStore: PetStore, { request, call }: Exchange): Promise<Response> {
+async function createPet({ petStore }: V1Options, { request, call }: Exchange): Promise<Response> {
   const pet = await petStore.createPet(call, decodeNewPet(await readJson(request)));
   return json(201, JSON.stringify(encodePet(pet)));
 }
 
-async function getPet(petStore: PetStore, { call, parameter }: Exchange): Promise<Response> {
+async function getPet({ petStore }: V1Options, { call, parameter }: Exchange): Promise<Response> {
   const petId = parseInt64(decoded(parameter));
   if (petId === undefined) {
     throw new InvalidInputError(`petId: expected an int64, received ${JSON.stringify(parameter)}.`);
@@ -110,17 +116,26 @@ async function getPet(petStore: PetStore, { call, parameter }: Exchange): Promis
   return json(200, JSON.stringify(encodePet(await petStore.getPet(call, petId))));
 }
 
-async function listOrders(petStore: PetStore, { call }: Exchange): Promise<Response> {
+async function listOrders({ petStore }: V1Options, { call }: Exchange): Promise<Response> {
   return json(200, stringifyJson(await petStore.listOrders(call)));
 }
 
-async function sendMessage(petStore: PetStore, { request, call }: Exchange): Promise<Response> {
+async function sendMessage(
+  { petStore }: V1Options,
+  { request, call }: Exchange,
+): Promise<Response> {
   const message = decodeNewMessage(await readJson(request));
   return json(200, JSON.stringify(await petStore.sendMessage(call, message)));
 }
 
 async function describe(): Promise<Response> {
   return json(200, await openApiJson());
+}
+
+async function showReference({ demoKey }: V1Options, { parameter }: Exchange): Promise<Response> {
+  const file = await referenceFile(parameter, demoKey);
+  if (file === undefined) throw notFound();
+  return file;
 }
 
 class MethodNotAllowed extends ErrorResponse {
@@ -147,11 +162,12 @@ function findRoute(path: string): { route: Route; parameter: string } {
     const match = route.path.exec(path);
     if (match !== null) return { route, parameter: match[1] ?? '' };
   }
-  throw ErrorResponse.of({
-    code: 'not_found',
-    message: 'There is nothing at this address.',
-    status: 404,
-  });
+  throw notFound();
+}
+
+function notFound(): ErrorResponse {
+  const message = 'There is nothing at this address.';
+  return ErrorResponse.of({ code: 'not_found', message, status: 404 });
 }
 
 async function readJson(request: Request): Promise<unknown> {

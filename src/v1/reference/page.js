@@ -1,0 +1,77 @@
+// Runs in the browser: Swagger UI on this server's description.
+
+const { apiKey } = document.getElementById('reference').dataset;
+
+/** Shows what an operation is marked with, and offers no try-it panel where the document says so. */
+function operationMarks({ specSelectors, React }) {
+  const operationAt = (path, method) => specSelectors.specJson().getIn(['paths', path, method]);
+  const mark = (text) => React.createElement('span', { className: 'operation-mark' }, text);
+  return {
+    wrapComponents: {
+      OperationSummaryPath: (Original) => (props) => {
+        const { path, method } = props.operationProps.toObject();
+        const operation = operationAt(path, method);
+        return React.createElement(
+          React.Fragment,
+          null,
+          React.createElement(Original, props),
+          operation.get('deprecated') && mark('deprecated'),
+          operation.has('x-stability') && mark(operation.get('x-stability')),
+        );
+      },
+    },
+    statePlugins: {
+      spec: {
+        wrapSelectors: {
+          allowTryItOutFor: () => (_state, path, method) =>
+            operationAt(path, method).get('x-explorer-enabled') !== false,
+        },
+      },
+    },
+  };
+}
+
+/** Shows JSON answers with all the digits of their numbers. */
+function exactAnswers({ getComponent, React }) {
+  return {
+    wrapComponents: {
+      responseBody: (Original) => (props) => {
+        if (!/json/.test(props.contentType)) return React.createElement(Original, props);
+        const highlighted = React.createElement(
+          getComponent('HighlightCode', true),
+          { language: 'json', canCopy: true, downloadable: true, fileName: 'response.json' },
+          indent(props.content),
+        );
+        return React.createElement(
+          'div',
+          null,
+          React.createElement('h5', null, 'Response body'),
+          highlighted,
+        );
+      },
+    },
+  };
+}
+
+/** The text as it is where it is no JSON, or the browser has no JSON.rawJSON yet. */
+function indent(text) {
+  const keepDigits = (_key, value, { source }) =>
+    typeof value === 'number' ? JSON.rawJSON(source) : value;
+  try {
+    return JSON.stringify(JSON.parse(text, keepDigits), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+const ui = SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#reference',
+  deepLinking: true,
+  // Swagger UI would ask a service elsewhere to validate the document.
+  validatorUrl: null,
+  plugins: [operationMarks, exactAnswers],
+  onComplete: () => {
+    if (apiKey) ui.preauthorizeApiKey('bearerAuth', apiKey);
+  },
+});

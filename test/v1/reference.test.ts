@@ -1,0 +1,171 @@
+import type { Locator } from 'playwright-core';
+import { describe, expect, it, vi } from 'vitest';
+import { browserTest, openBrowser } from '../support/browser.ts';
+import { apiKey, openGateway, startGateway } from '../support/gateway.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+describe('the files of the reference page', () => {
+  const get = async (path: string, demoKey?: string) => {
+    await using opened = await openGateway({ demoKey });
+    const response = await opened.gateway(new Request(`http://gateway.test/v1/docs${path}`));
+    return { response, text: await response.text() };
+  };
+
+  it('are there without a key, and may load nothing from elsewhere', async () => {
+    for (const [path, type] of [
+      ['', 'text/html; charset=utf-8'],
+      ['/page.js', 'text/javascript; charset=utf-8'],
+      ['/page.css', 'text/css; charset=utf-8'],
+      ['/swagger-ui.css', 'text/css; charset=utf-8'],
+      ['/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+      ['/favicon-32x32.png', 'image/png'],
+    ] as const) {
+      const { response } = await get(path);
+      expect([path, response.status, response.headers.get('content-type')]).toEqual([
+        path,
+        200,
+        type,
+      ]);
+      expect(response.headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; script-src 'self';.* connect-src 'self';/,
+      );
+    }
+  });
+
+  it.each([
+    '/',
+    '/package.json',
+    '/constructor',
+    '/..%2Froutes.ts',
+  ])('are these and no others: %s', async (path) => {
+    const { response, text } = await get(path);
+    expect([response.status, JSON.parse(text)]).toMatchObject([404, { code: 'not_found' }]);
+  });
+
+  it('hold a key in a demo only', async () => {
+    expect((await get('', 'demo-key')).text).toContain('data-api-key="demo-key"');
+    expect((await get('')).text).toContain('data-api-key=""');
+  });
+});
+
+describe('the reference page in a browser', () => {
+  browserTest('organises the operations by their tags', async () => {
+    await using opened = await openReference();
+    expect(await opened.operationsOf('animals')).toEqual([
+      'GET /pets List all animals',
+      'POST /pets Add an animal',
+      'GET /pets/{petId} deprecated Get an animal',
+    ]);
+    expect(await opened.operationsOf('Store')).toEqual([]);
+    expect(await opened.operationsOf('Pets')).toEqual([]);
+    expect(await opened.operationsOf('default')).toEqual([
+      'GET /store/orders List store orders',
+      'POST /messages Send a message',
+    ]);
+  });
+
+  browserTest('shows how stable an operation is, where the document says so', async () => {
+    await using opened = await openReference({
+      change({ paths }) {
+        Object.assign(paths['/pets']?.['post'] ?? {}, { 'x-stability': 'beta' });
+        Object.assign(paths['/pets/{petId}']?.['get'] ?? {}, { 'x-stability': 'experimental' });
+      },
+    });
+    expect(await opened.operationsOf('animals')).toEqual([
+      'GET /pets List all animals',
+      'POST /pets beta Add an animal',
+      'GET /pets/{petId} deprecated experimental Get an animal',
+    ]);
+  });
+
+  browserTest('tries operations out, digit for digit, but not the listing of orders', async () => {
+    await using opened = await openReference();
+    expect(await opened.tryOut('animals-listPets')).toMatch(
+      /^200 .*"categoryId": 9007199254740993,/,
+    );
+    expect(
+      await opened.tryOut('animals-createPet', '{"name":"Rex","categoryId":9223372036854775807}'),
+    ).toMatch(/^201 .*"id": 13, "name": "Rex", "categoryId": 9223372036854775807/);
+    expect(await opened.tryOut('animals-getPet', '13')).toMatch(/^200 .*"name": "Rex"/);
+    expect(await opened.tryOut('default-sendMessage', '{"message":"Hello"}')).toMatch(
+      /^200 .*"message": "Hello", "status": "queued"/,
+    );
+
+    const orders = await opened.expand('default-listOrders');
+    await orders.getByText('Missing or invalid API key').waitFor();
+    expect(await orders.getByText('Try it out').count()).toBe(0);
+  });
+
+  browserTest('starts without a key where there is no demo', async () => {
+    await using opened = await openReference({ demoKey: '' });
+    expect(await opened.tryOut('animals-listPets')).toMatch(/^401 .*"unauthenticated"/);
+  });
+});
+
+interface Document {
+  readonly paths: Record<string, Record<string, Record<string, unknown>>>;
+}
+
+/** The page on a gateway of its own, its document changed at will. Fails when it left its origin. */
+async function openReference({
+  demoKey = apiKey,
+  change = (_document: Document): void => {},
+} = {}) {
+  await using stack = new AsyncDisposableStack();
+  const gateway = stack.use(await startGateway({ demoKey }));
+  const browser = stack.use(await openBrowser());
+  const page = await browser.newPage();
+  const origins = new Set<string>();
+  const problems: string[] = [];
+  page.on('request', (request) => origins.add(new URL(request.url()).origin));
+  page.on('pageerror', ({ message }) => problems.push(message));
+  page.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) problems.push(message.text());
+  });
+  await page.route('**/v1/openapi.json', async (route) => {
+    const document = await (await route.fetch()).json();
+    change(document);
+    await route.fulfill({ json: document });
+  });
+  await page.goto(`${gateway.url}/v1/docs`);
+  await page.locator('.opblock').first().waitFor();
+
+  async function expand(id: string): Promise<Locator> {
+    const operation = page.locator(`#operations-${id}`);
+    await operation.locator('.opblock-summary-control').click();
+    return operation;
+  }
+
+  const closing = stack.move();
+  return {
+    expand,
+    /** Method, path, marks and summary of each operation under a tag. */
+    async operationsOf(tag: string): Promise<string[]> {
+      const heading = page.locator(`#operations-tag-${tag}`);
+      await heading.waitFor();
+      const group = page.locator('.opblock-tag-section', { has: heading });
+      return (await group.locator('.opblock-summary-control').allInnerTexts()).map(oneLine);
+    },
+    /** The status and the body that the page shows after "Execute". */
+    async tryOut(id: string, input?: string): Promise<string> {
+      const operation = await expand(id);
+      await operation.getByText('Try it out').click();
+      if (input !== undefined) await operation.locator('textarea, input').first().fill(input);
+      await operation.getByText('Execute', { exact: true }).click();
+      const answer = operation.locator('.live-responses-table tbody');
+      await answer.getByText('Response headers').waitFor();
+      return oneLine(await answer.innerText());
+    },
+    async [Symbol.asyncDispose]() {
+      await closing[Symbol.asyncDispose]();
+      expect([...origins]).toEqual([gateway.url]);
+      expect(problems).toEqual([]);
+    },
+  };
+}
+
+/** Without the line breaks of the layout, and without the zero-width spaces that break paths. */
+function oneLine(text: string): string {
+  return text.replaceAll('\u200b', '').replace(/\s+/g, ' ').trim();
+}
