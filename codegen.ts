@@ -3,10 +3,11 @@ import { addTypenameSelectionDocumentTransform } from '@graphql-codegen/client-p
 
 /** Writes what is derived from the code: the printed schema and the typed documents. */
 const config: CodegenConfig = {
-  schema: 'src/graphql/schema.ts',
+  schema: 'schema/stability.ts',
   documents: 'schema/operations/*.graphql',
   generates: {
     'schema/schema.graphql': { plugins: ['./schema/print.ts'] },
+    'src/graphql/operation-stability.ts': { plugins: ['./schema/stability.ts'] },
     'src/client/documents/': {
       preset: 'client',
       presetConfig: {

@@ -1,4 +1,7 @@
+import { type GraphQLSchema, specifiedDirectives } from 'graphql';
 import { builder } from './builder.ts';
+import { operationStability } from './operation-stability.ts';
+import { markStability, type OperationStability, stabilityDirective } from './stability.ts';
 import './scalars.ts';
 import './pet.ts';
 import './order.ts';
@@ -11,5 +14,15 @@ builder.mutationType({
   description: 'Writes. They run one after the other, in the order of the document.',
 });
 
+/** Builds the schema with the fields of these operations marked. @throws for an unknown operation. */
+export function createSchema(stability: OperationStability): GraphQLSchema {
+  const isMarked = Object.keys(stability).length > 0;
+  const schema = builder.toSchema(
+    isMarked ? { directives: [...specifiedDirectives, stabilityDirective] } : {},
+  );
+  markStability(schema, stability);
+  return schema;
+}
+
 /** The gateway's GraphQL schema. */
-export const schema = builder.toSchema();
+export const schema = createSchema(operationStability);

@@ -14,7 +14,7 @@ import {
   visit,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema.ts';
+import { createSchema, schema } from '../../src/graphql/schema.ts';
 
 /** The shape that clients were promised, without its words. */
 const promised = `
@@ -37,7 +37,8 @@ const promised = `
 
 describe('the schema', () => {
   it('has exactly the promised shape', () => {
-    expect(shapeOf(printSchema(schema))).toBe(shapeOf(promised));
+    // Whatever operations are marked as not stable yet: that changes no shape.
+    expect(shapeOf(printSchema(createSchema({})))).toBe(shapeOf(promised));
   });
 
   it('says when the deprecated field goes and what to use instead', () => {

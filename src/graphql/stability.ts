@@ -1,0 +1,58 @@
+import {
+  DirectiveLocation,
+  GraphQLDirective,
+  type GraphQLField,
+  GraphQLNonNull,
+  type GraphQLSchema,
+  GraphQLString,
+  resolveSchemaCoordinate,
+} from 'graphql';
+
+/** How stable an operation is said to be (the extension `x-stability` of the OpenAPI document). */
+export type Stability = 'experimental' | 'beta';
+
+/** The stability of the marked operations, by operation id of the OpenAPI document. */
+export type OperationStability = Readonly<Record<string, Stability>>;
+
+/** The field that makes the call of each operation of the OpenAPI document. */
+export const fieldOfOperation: Readonly<Record<string, string>> = {
+  listPets: 'Query.pets',
+  createPet: 'Mutation.addPet',
+  getPet: 'Query.pet',
+  listOrders: 'Query.orders',
+  sendMessage: 'Mutation.sendMessage',
+};
+
+/** On the fields whose operation is marked; a schema without such a field does not define it. */
+export const stabilityDirective = new GraphQLDirective({
+  name: 'stability',
+  description: 'How stable the REST operation behind the field is.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    level: { type: new GraphQLNonNull(GraphQLString), description: '`experimental` or `beta`.' },
+  },
+});
+
+/**
+ * Marks the fields of a schema that is not in use yet: in their descriptions, and with the directive
+ * in `extensions.directives`, where GraphQL tools look for it.
+ * @throws when an operation has no field.
+ */
+export function markStability(schema: GraphQLSchema, stability: OperationStability): void {
+  for (const [operationId, level] of Object.entries(stability)) {
+    const coordinate = fieldOfOperation[operationId];
+    const found = coordinate ? resolveSchemaCoordinate(schema, coordinate) : undefined;
+    if (found?.kind !== 'Field') {
+      throw new Error(`x-stability: expected a field for ${operationId}, found none.`);
+    }
+    const { field } = found;
+    field.description = `${field.description}\n\nStability: ${level}.`;
+    field.extensions = { ...field.extensions, directives: { stability: { level } } };
+  }
+}
+
+/** The level of a field that `markStability` marked. */
+export function stabilityOf({ extensions }: GraphQLField<unknown, unknown>): Stability | undefined {
+  const { stability } = (extensions['directives'] ?? {}) as { stability?: { level: Stability } };
+  return stability?.level;
+}
