@@ -5,6 +5,7 @@ import { createGateway, type Gateway, type GatewayOptions } from '../../src/serv
 import { createHealth } from '../../src/server/health.ts';
 import { type ListenOptions, listen } from '../../src/server/listen.ts';
 import { openTelemetry, quiet } from './log.ts';
+import { checkResponses } from './violations.ts';
 
 /** The key that the built-in backend of the tests accepts. */
 export const apiKey = 'demo-key';
@@ -24,7 +25,10 @@ export function callWith(key = apiKey, signal?: AbortSignal): Call {
   };
 }
 
-/** A gateway to talk to through `fetch`, without a socket. Its log lines are kept. */
+/**
+ * A gateway to talk to through `fetch`, without a socket. Its log lines are kept. Disposing of it
+ * fails when a response of its REST interface was not what the OpenAPI document says.
+ */
 export async function openGateway(options: Partial<GatewayOptions> = {}) {
   const petStore = options.petStore ?? (await openBuiltin());
   const telemetry = openTelemetry();
@@ -39,11 +43,15 @@ export async function openGateway(options: Partial<GatewayOptions> = {}) {
     ...options,
     petStore,
   });
+  const checked = checkResponses(gateway);
   return {
-    gateway: process.env['GRAPHQL_WAY'] === 'post' ? byPost(gateway) : gateway,
+    gateway: process.env['GRAPHQL_WAY'] === 'post' ? byPost(gateway) : checked.gateway,
     petStore,
     ...telemetry,
-    [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await petStore[Symbol.asyncDispose]();
+      checked[Symbol.dispose]();
+    },
   };
 }
 

@@ -1,0 +1,108 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { stringifyJson } from '../../src/contract/json.ts';
+import type { Operation, Schema } from './openapi.ts';
+
+/** A request before it is sent; without a body where its operation has none. */
+export interface PlannedRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** Requests to an operation that the document allows, with this key. */
+export function validRequests(operation: Operation, apiKey: string): Arbitrary<PlannedRequest> {
+  const { method, path, parameters = [] } = operation;
+  const optional = parameters.filter((parameter) => parameter.in === 'query');
+  const schema = bodySchema(operation);
+  return fc
+    .record({
+      values: each(parameters, (parameter) => valuesOf(parameter.schema).map(String)),
+      given: fc.subarray(optional.map(({ name }) => name)),
+      body: schema ? valuesOf(schema).map(stringifyJson) : fc.constant(undefined),
+    })
+    .map(({ values, given, body }) => ({
+      method,
+      path: fill(
+        path,
+        values,
+        given.map((name) => [name, values[name] ?? '']),
+      ),
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body,
+    }));
+}
+
+/** Requests with anything where the document wants something: at times what it wants, mostly not. */
+export function anyRequests(operation: Operation, apiKey: string): Arbitrary<PlannedRequest> {
+  const { method, path, parameters = [] } = operation;
+  const schema = bodySchema(operation);
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('', '0', '101', '1e2', '1.0', '+5', '9223372036854775808', 'sold', '..'),
+    ...parameters.map((parameter) => valuesOf(parameter.schema).map(String)),
+  );
+  const names = fc.oneof(fc.constantFrom('limit', 'status'), fc.string({ unit: 'binary' }));
+  const key = `Bearer ${apiKey}`;
+  return fc
+    .record({
+      method: method === 'GET' ? fc.constantFrom('GET', 'HEAD') : fc.constant(method),
+      values: each(parameters, () => texts),
+      query: fc.array(fc.tuple(names, texts), { maxLength: 3 }),
+      authorization: fc.constantFrom(key, key, key, 'Bearer wrong-key', 'Basic eDp5', ''),
+      type: fc.constantFrom('application/json', 'application/json; charset=utf-8', 'text/plain'),
+      body: schema ? bodiesLike(schema) : fc.constant(undefined),
+    })
+    .map(({ method, values, query, authorization, type, body }) => ({
+      method,
+      path: fill(path, values, query),
+      headers: { authorization, 'content-type': type },
+      body,
+    }));
+}
+
+/** From what the schema allows to what is not even text. */
+function bodiesLike(schema: Schema): Arbitrary<string | Uint8Array<ArrayBuffer>> {
+  const names = Object.keys(schema.properties ?? {});
+  return fc.oneof(
+    valuesOf(schema).map(stringifyJson),
+    fc
+      .tuple(valuesOf(schema), fc.constantFrom(...names), fc.jsonValue())
+      .map(([value, name, other]) => stringifyJson({ ...Object(value), [name]: other })),
+    fc.json(),
+    fc.string({ unit: 'binary' }),
+    fc.uint8Array().map((bytes) => new Uint8Array(bytes)),
+  );
+}
+
+/** Values that the schema allows; int64 as bigints. @throws for what no request of the document has. */
+function valuesOf(schema: Schema): Arbitrary<unknown> {
+  const { type, format, minimum = 0, maximum = 0, properties = {}, required = [] } = schema;
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (format === 'int64') return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  if (type === 'integer') return fc.integer({ min: minimum, max: maximum });
+  if (type === 'string') return fc.string({ unit: 'grapheme' });
+  if (type !== 'object') throw new Error(`No values are known for ${JSON.stringify(schema)}.`);
+  const values: Record<string, Arbitrary<unknown>> = {};
+  for (const [name, property] of Object.entries(properties)) values[name] = valuesOf(property);
+  return fc.record(values, { requiredKeys: [...required] });
+}
+
+function bodySchema({ requestBody }: Operation): Schema | undefined {
+  return requestBody?.content['application/json']?.schema;
+}
+
+/** A value for each parameter, by its name. */
+function each(
+  parameters: NonNullable<Operation['parameters']>,
+  values: (parameter: (typeof parameters)[number]) => Arbitrary<string>,
+): Arbitrary<Record<string, string>> {
+  return fc.record(Object.fromEntries(parameters.map((one) => [one.name, values(one)])));
+}
+
+/** A path template with values in its places and a query behind it. */
+function fill(path: string, values: Readonly<Record<string, string>>, query: string[][]): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
+  return query.length > 0 ? `${filled}?${new URLSearchParams(query)}` : filled;
+}

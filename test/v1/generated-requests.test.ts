@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { apiKey, openGateway } from '../support/gateway.ts';
+import { readOpenApi } from '../support/openapi.ts';
+import { anyRequests, type PlannedRequest, validRequests } from '../support/openapi-requests.ts';
+import { violationsOf } from '../support/violations.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const { operations } = await readOpenApi();
+
+describe.each(
+  operations,
+)('requests to $method $path, generated from the OpenAPI document', (operation) => {
+  it('succeed as described when they are valid', async () => {
+    await using opened = await openGateway();
+    // Of the errors only one is left: there may be no animal with the id.
+    const expected = Object.keys(operation.responses)
+      .map(Number)
+      .filter((status) => status < 300 || status === 404);
+    await fc.assert(
+      fc.asyncProperty(validRequests(operation, apiKey), async (planned) => {
+        const response = await opened.gateway(toRequest(planned));
+        expect(expected).toContain(response.status);
+      }),
+    );
+  });
+
+  it('are answered as described and never with 500, whatever they hold', async () => {
+    await using opened = await openGateway();
+    await fc.assert(
+      fc.asyncProperty(anyRequests(operation, apiKey), async (planned) => {
+        const request = toRequest(planned);
+        const response = await opened.gateway(request);
+        expect(response.status).toBeLessThan(500);
+        expect(await violationsOf(request, response)).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function toRequest({ method, path, headers, body }: PlannedRequest): Request {
+  return new Request(`http://gateway.test${path}`, {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+  });
+}

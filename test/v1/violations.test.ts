@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { violationsOf } from '../support/violations.ts';
+
+/** Has a response with this body judged as the answer to a request. */
+async function judge(request: string, status: number, body: unknown, type = 'application/json') {
+  const [method = '', path] = request.split(' ');
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return violationsOf(
+    new Request(`http://gateway.test${path}`, { method }),
+    new Response(text, { status, headers: { 'content-type': type } }),
+  );
+}
+
+const pet = { id: 1, name: 'Rex', categoryId: 1, status: 'sold' };
+const error = (status: number) => ({ code: 'x', message: 'y', status });
+
+describe('the check of every response of /v1 in these tests', () => {
+  it.each([
+    ['GET /v1/pets?limit=1', 200, [pet]],
+    ['GET /v1/pets', 200, []],
+    [
+      'POST /v1/pets',
+      201,
+      '{"id":9223372036854775807,"name":"","categoryId":-9223372036854775808}',
+    ],
+    ['GET /v1/pets/1', 404, error(404)],
+    ['GET /v1/pets', 503, error(503)],
+    ['GET /v1/store/orders', 200, '"anything"'],
+    ['DELETE /v1/pets', 405, error(405)],
+    ['GET /v1/nothing', 404, error(404)],
+  ])('accepts %s %i with %j', async (request, status, body) => {
+    expect(await judge(request, status, body)).toEqual([]);
+  });
+
+  it.each([
+    ['a missing field', 'GET /v1/pets', 200, [{ id: 1, name: 'Rex' }], "property 'categoryId'"],
+    [
+      'a string for an id',
+      'GET /v1/pets',
+      200,
+      [{ ...pet, id: '1' }],
+      'body/0/id must pass "int64"',
+    ],
+    ['a fraction', 'GET /v1/pets/1', 200, { ...pet, id: 1.5 }, 'body/id must pass "int64"'],
+    ['2^63', 'GET /v1/pets/1', 200, '{"id":9223372036854775808,"name":"","categoryId":1}', 'int64'],
+    ['an unknown status', 'GET /v1/pets', 200, [{ ...pet, status: 'lost' }], 'body/0/status'],
+    ['a null', 'GET /v1/pets', 200, [{ ...pet, status: null }], 'body/0/status must be string'],
+    ['a field too many', 'GET /v1/pets/1', 200, { ...pet, price: 1 }, 'unevaluated properties'],
+    ['a trace in an error', 'GET /v1/pets/1', 404, { ...error(404), stack: '' }, 'unevaluated'],
+    ['an error of another status', 'GET /v1/pets/1', 404, error(400), 'says 400'],
+    ['a success without a description', 'POST /v1/pets', 200, pet, 'code'],
+    ['an unknown address that answers', 'GET /v1/cats', 200, [], 'not described'],
+    ['other text than JSON', 'GET /v1/pets', 200, '<html>', 'body must be array'],
+    [
+      'no date',
+      'POST /quickstart/messages',
+      200,
+      { id: '', message: '', status: '', createdAt: 'now' },
+      'body/createdAt must match format "date-time"',
+    ],
+  ])('finds %s', async (_, request, status, body, violation) => {
+    expect(await judge(request, status, body)).toEqual([expect.stringContaining(violation)]);
+  });
+
+  it('finds another content type', async () => {
+    expect(await judge('GET /v1/pets', 200, [], 'text/html')).toEqual([
+      'GET /v1/pets 200: not described, with content type text/html',
+    ]);
+  });
+});
