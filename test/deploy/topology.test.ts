@@ -1,0 +1,122 @@
+import { Agent, request } from 'undici';
+import { expect, it, vi } from 'vitest';
+import { openDatabase } from '../../src/backends/builtin/database.ts';
+import { describeOnEveryDatabase } from '../support/databases.ts';
+import { quiet } from '../support/log.ts';
+import { hasNginx, startNginx } from '../support/nginx.ts';
+import { nodeStart } from '../support/process.ts';
+
+const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+const clients = 16;
+
+if (!hasNginx) process.stdout.write('The topology is not tested: install nginx (nginx-light).\n');
+
+describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
+  it.skipIf(!hasNginx)(
+    'lose nothing but what is in flight on the one that is killed, while another is drained',
+    async () => {
+      const databaseUrl = await createDatabase();
+      // Processes that share a SQLite file wait for each other, and are no less ready for it.
+      const env = { DATABASE_URL: databaseUrl, MAX_EVENT_LOOP_LAG_MS: '60000' };
+      await using killed = await nodeStart(env);
+      await using drained = await nodeStart(env);
+      await using staying = await nodeStart(env);
+      await using nginx = await startNginx([killed.url, drained.url, staying.url]);
+      await using load = startLoad(nginx.socketPath);
+
+      await load.acknowledges(200);
+      killed.kill('SIGKILL');
+      await killed.exited;
+      const killedAt = performance.now();
+      await load.acknowledges(200);
+      drained.kill('SIGTERM');
+      expect(await drained.exited).toBe(0);
+      await load.acknowledges(200);
+      await load.stop();
+
+      const requests = await nginx.finish();
+      const { host: killedHost } = new URL(killed.url);
+      const { host: drainedHost } = new URL(drained.url);
+      expect(load.failed.length).toBeLessThanOrEqual(clients);
+      for (const { requestId, startedAt, answer } of load.failed) {
+        expect(startedAt).toBeLessThan(killedAt);
+        expect(requests.find((one) => one.requestId === requestId)).toEqual({
+          requestId,
+          status: 502,
+          gateways: [killedHost],
+        });
+        expect(answer).toMatchObject({
+          errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', requestId } }],
+        });
+      }
+      // What was refused a connection went on to the next, and the drained one did its part.
+      expect(requests.some(({ gateways }) => gateways.length > 1)).toBe(true);
+      expect(requests.some(({ gateways }) => gateways.at(-1) === drainedHost)).toBe(true);
+
+      const database = await openDatabase(databaseUrl, quiet);
+      const rows = await database.selectFrom('pets').select(['id', 'name']).execute();
+      await database.destroy();
+      const stored = new Map(rows.map(({ id, name }) => [String(id), name]));
+      for (const [id, name] of load.acknowledged) expect([id, stored.get(id)]).toEqual([id, name]);
+      expect(new Set(stored.values()).size).toBe(rows.length);
+    },
+    120_000,
+  );
+});
+
+/** Clients that add and list animals, one request after the other each, until they are stopped. */
+function startLoad(socketPath: string) {
+  const dispatcher = new Agent({ connect: { socketPath }, connections: clients });
+  /** Names by ids. */
+  const acknowledged = new Map<string, string>();
+  const failed: { requestId: string; startedAt: number; answer: unknown }[] = [];
+  let stopped = false;
+
+  async function client(id: number): Promise<void> {
+    for (let index = 0; !stopped; index++) {
+      const requestId = `client-${id}-${index}`;
+      const startedAt = performance.now();
+      const { statusCode, body } = await request('http://balancer/graphql', {
+        dispatcher,
+        method: 'POST',
+        headers: { ...headers, 'x-request-id': requestId },
+        body: JSON.stringify({
+          query:
+            index % 2 === 0
+              ? `mutation { addPet(input: { name: "${requestId}", categoryId: 1 }) { id } }`
+              : '{ pets(limit: 1) { id } }',
+        }),
+      });
+      const answer = (await body.json()) as {
+        readonly data?: { readonly addPet?: { readonly id: string } };
+        readonly errors?: unknown;
+      };
+      if (statusCode !== 200 || answer.errors) failed.push({ requestId, startedAt, answer });
+      else if (answer.data?.addPet) acknowledged.set(answer.data.addPet.id, requestId);
+    }
+  }
+
+  const running = Promise.all(Array.from({ length: clients }, (_, id) => client(id)));
+  // Its rejection is for whoever awaits `stop`.
+  running.catch(() => {});
+  const stop = async () => {
+    stopped = true;
+    await running;
+  };
+  return {
+    acknowledged,
+    failed,
+    stop,
+    /** Resolves when so many more animals were added. */
+    acknowledges(count: number): Promise<void> {
+      const goal = acknowledged.size + count;
+      return vi.waitFor(() => expect(acknowledged.size).toBeGreaterThanOrEqual(goal), {
+        timeout: 30_000,
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await dispatcher.close();
+    },
+  };
+}
