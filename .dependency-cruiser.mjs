@@ -59,6 +59,12 @@ export default {
       to: {},
     },
     {
+      name: 'no-dev-dependencies',
+      severity: 'error',
+      from: { path: '^src' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+    {
       name: 'resolvable',
       severity: 'error',
       from: { path: '^src' },

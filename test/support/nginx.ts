@@ -63,10 +63,10 @@ export async function startNginx(gateways: readonly string[]) {
 
 /** Other gateways, another place to listen, and a log in the folder: all else is as it ships. */
 function adapt(source: string, gateways: readonly string[], socketPath: string): string {
-  const shipped = source.match(/ *server gateway-\d:4000.*;\n/g) ?? [];
-  const servers = gateways.map((url) => shipped[0]?.replace('gateway-1:4000', new URL(url).host));
   return source
-    .replace(shipped.join(''), servers.join(''))
+    .replace(/ *server gateway:4000.*\n/, (line) =>
+      gateways.map((url) => line.replace('gateway:4000', new URL(url).host)).join(''),
+    )
     .replace('listen 8080;', `listen unix:${socketPath};`)
     .replace('/dev/stdout', 'access.log');
 }

@@ -19,9 +19,19 @@ export function nodeStart(env: Record<string, string>, maxFileKib?: number) {
   return start('bash', ['-c', command], env);
 }
 
-async function start(command: string, args: readonly string[], env: Record<string, string>) {
+/** Runs the gateway from another folder than the checkout. */
+export function startIn(folder: string, env: Record<string, string>) {
+  return start(process.execPath, ['src/main.ts'], env, folder);
+}
+
+async function start(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  cwd = root,
+) {
   const child = spawn(command, args, {
-    cwd: root,
+    cwd,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own: npm starts a shell that starts the gateway, and all of them must end.

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config.ts';
+import { startGateway } from '../support/gateway.ts';
+import { startIn } from '../support/process.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string) => readFile(join(root, file), 'utf8');
+const dockerfile = await read('Dockerfile');
+/** What is copied out of the checkout, in each stage. */
+const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].map(([, files = '']) =>
+  files.split(' '),
+);
+
+describe('the image', () => {
+  it('has the runtime that the tests run on', async () => {
+    const { dependencies } = JSON.parse(await read('package.json'));
+    expect(/ARG NODE_VERSION=(.*)/.exec(dockerfile)?.[1]).toBe(dependencies.node);
+    expect(process.versions.node).toBe(dependencies.node);
+  });
+
+  it('is built of what it copies, and of nothing else', async () => {
+    const lines = (await read('.dockerignore')).trim().split('\n');
+    const patterns = lines.filter((line) => !line.startsWith('#'));
+    const files = [...new Set(copied.flat())];
+    expect(patterns.toSorted()).toEqual(['*', ...files.map((file) => `!${file}`)].toSorted());
+  });
+
+  it('has all the files that the gateway needs', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'image-'));
+    try {
+      // The first stage's are for npm.
+      for (const file of copied.slice(1).flat()) {
+        await cp(join(root, file), join(folder, file), { recursive: true });
+      }
+      await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+      await using started = await startIn(folder, { DATABASE_URL: ':memory:' });
+      expect((await fetch(`${started.url}/v1/openapi.json`)).status).toBe(200);
+      expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }, 30_000);
+
+  it('is healthy when the gateway lives', async () => {
+    const [command, ...args] = JSON.parse(/^HEALTHCHECK .* CMD (.*)$/m.exec(dockerfile)?.[1] ?? '');
+    expect(command).toBe('node');
+    const check = (port: string) =>
+      promisify(execFile)(process.execPath, args, { env: { PORT: port } });
+    await using service = await startGateway();
+    await check(new URL(service.url).port);
+    await service.close(0);
+    await expect(check(new URL(service.url).port)).rejects.toMatchObject({ code: 1 });
+  });
+});
+
+describe('the compose file', () => {
+  it('gives the balancer a gateway by its name and port, and time to end', async () => {
+    const { services } = parse(await read('compose.yaml'));
+    const nginx = await read('deploy/nginx.conf');
+    const [, name = '', port] = /server (\S+):(\d+)/.exec(nginx) ?? [];
+    expect(services[name].build).toBe('.');
+    expect(dockerfile).toContain(`PORT=${port}`);
+    const seconds = Number.parseInt(services[name].stop_grace_period, 10);
+    expect(seconds).toBeGreaterThan(loadConfig({}).shutdownGraceMs / 1000);
+  });
+});

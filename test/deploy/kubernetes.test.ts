@@ -1,0 +1,88 @@
+import { readdir, readFile } from 'node:fs/promises';
+import * as deployment from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment';
+import * as service from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service';
+import * as budget from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config.ts';
+import { startGateway } from '../support/gateway.ts';
+
+const folder = new URL('../../deploy/kubernetes/', import.meta.url);
+const read = async (file: string) => parse(await readFile(new URL(file, folder), 'utf8'));
+const schemas = {
+  'apps/v1 Deployment': deployment,
+  'policy/v1 PodDisruptionBudget': budget,
+  'v1 Service': service,
+};
+const manifests = (await readdir(folder)).filter((file) => file !== 'kustomization.yaml');
+
+describe('the Kubernetes manifests', () => {
+  it.each(manifests)('%s is what Kubernetes takes, to the last field', async (file) => {
+    const manifest = await read(file);
+    const { validate } = schemas[`${manifest.apiVersion} ${manifest.kind}` as keyof typeof schemas];
+    const { watched, unread } = watch(manifest);
+    validate(watched);
+    expect((validate as typeof validate & { errors: unknown }).errors).toBeNull();
+    expect(unread()).toEqual([]);
+  });
+
+  it('are all in the kustomization', async () => {
+    const { resources } = await read('kustomization.yaml');
+    expect(resources.toSorted()).toEqual(manifests.toSorted());
+  });
+
+  it('select the pods of the deployment', async () => {
+    const { spec } = await read('deployment.yaml');
+    const { labels } = spec.template.metadata;
+    expect(spec.selector.matchLabels).toEqual(labels);
+    expect((await read('service.yaml')).spec.selector).toEqual(labels);
+    const budget = await read('pod-disruption-budget.yaml');
+    expect(budget.spec.selector.matchLabels).toEqual(labels);
+    const [spread] = spec.template.spec.topologySpreadConstraints;
+    expect(spread.labelSelector.matchLabels).toEqual(labels);
+  });
+
+  it('probe addresses that the gateway answers, on its port', async () => {
+    await using service = await startGateway();
+    const { spec } = (await read('deployment.yaml')).spec.template;
+    const [{ ports, startupProbe, livenessProbe, readinessProbe }] = spec.containers;
+    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
+      expect(httpGet.port).toBe(ports[0].name);
+      expect((await fetch(service.url + httpGet.path)).status).toBe(200);
+    }
+    expect(ports[0].containerPort).toBe(loadConfig({}).port);
+  });
+
+  it('leave a pod the time that it takes to end', async () => {
+    const { spec } = (await read('deployment.yaml')).spec.template;
+    const pause = spec.containers[0].lifecycle.preStop.sleep.seconds;
+    const graceSeconds = loadConfig({}).shutdownGraceMs / 1000;
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(pause + graceSeconds);
+  });
+});
+
+/**
+ * A value that notes what is read of it. A validator reads every field that it knows, so what stays
+ * unread is misspelt: the schema alone lets it pass.
+ */
+function watch<T extends object>(value: T, path = ''): { watched: T; unread: () => string[] } {
+  const parts = new Map<string | symbol, ReturnType<typeof watch>>();
+  const seen = new Set<string | symbol>();
+  const watched = new Proxy(value, {
+    get(target, key) {
+      seen.add(key);
+      const item = Reflect.get(target, key);
+      if (typeof item !== 'object' || item === null) return item;
+      const part = parts.get(key) ?? watch(item, `${path}/${String(key)}`);
+      parts.set(key, part);
+      return part.watched;
+    },
+  });
+  const unread = () => [
+    ...Object.keys(value)
+      .filter((key) => !seen.has(key))
+      .map((key) => `${path}/${key}`),
+    ...[...parts.values()].flatMap((part) => part.unread()),
+  ];
+  return { watched, unread };
+}
