@@ -37,9 +37,9 @@ describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
       const requests = await nginx.finish();
       const { host: killedHost } = new URL(killed.url);
       const { host: drainedHost } = new URL(drained.url);
+      expect(load.failed.filter(({ startedAt }) => startedAt > killedAt)).toEqual([]);
       expect(load.failed.length).toBeLessThanOrEqual(clients);
-      for (const { requestId, startedAt, answer } of load.failed) {
-        expect(startedAt).toBeLessThan(killedAt);
+      for (const { requestId, answer } of load.failed) {
         expect(requests.find((one) => one.requestId === requestId)).toEqual({
           requestId,
           status: 502,
@@ -53,7 +53,7 @@ describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
       expect(requests.some(({ gateways }) => gateways.length > 1)).toBe(true);
       expect(requests.some(({ gateways }) => gateways.at(-1) === drainedHost)).toBe(true);
 
-      const database = await openDatabase(databaseUrl, quiet);
+      const database = await openDatabase(databaseUrl, quiet.log);
       const rows = await database.selectFrom('pets').select(['id', 'name']).execute();
       await database.destroy();
       const stored = new Map(rows.map(({ id, name }) => [String(id), name]));
