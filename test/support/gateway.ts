@@ -45,7 +45,7 @@ export async function openGateway(options: Partial<GatewayOptions> = {}) {
   });
   const checked = checkResponses(gateway);
   return {
-    gateway: process.env['GRAPHQL_WAY'] === 'post' ? byPost(gateway) : checked.gateway,
+    gateway: process.env['GRAPHQL_WAY'] === 'post' ? byPost(checked.gateway) : checked.gateway,
     petStore,
     ...telemetry,
     async [Symbol.asyncDispose]() {
