@@ -54,7 +54,7 @@ describe('npm start', () => {
       "Pet Store gateway
         Backend  built-in, :memory:, with demo data
         GraphQL  http://127.0.0.1:PORT/graphql (GraphiQL in a browser)
-        REST     http://127.0.0.1:PORT/v1
+        REST     http://127.0.0.1:PORT/v1 (reference at http://127.0.0.1:PORT/v1/docs)
         API key  demo-key (this is a demo; production has none)
 
       "

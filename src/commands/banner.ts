@@ -11,7 +11,7 @@ export function banner(
     ['Backend', describe(backend)],
     ['GraphQL', `${url}/graphql${graphiql ? ' (GraphiQL in a browser)' : ''}`],
   ];
-  if (builtin) lines.push(['REST', `${url}/v1`]);
+  if (builtin) lines.push(['REST', `${url}/v1 (reference at ${url}/v1/docs)`]);
   if (adminUrl) lines.push(['Metrics', `${adminUrl}/metrics`]);
   if (builtin?.demoKey) {
     lines.push(['API key', `${builtin.demoKey} (this is a demo; production has none)`]);

@@ -9,7 +9,7 @@ let postgres: Awaited<ReturnType<typeof startPostgres>>;
 beforeAll(async () => {
   postgres = await startPostgres();
 }, 60_000);
-afterAll(() => postgres[Symbol.asyncDispose]());
+afterAll(() => postgres[Symbol.asyncDispose](), 60_000);
 
 const databases = {
   SQLite: async () => ':memory:',

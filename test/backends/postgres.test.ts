@@ -62,7 +62,7 @@ describe('PostgreSQL', () => {
   beforeAll(async () => {
     postgres = await startPostgres();
   }, 60_000);
-  afterAll(() => postgres[Symbol.asyncDispose]());
+  afterAll(() => postgres[Symbol.asyncDispose](), 60_000);
 
   it('answers a write whose reply is lost as of unknown outcome, and does not repeat it', async () => {
     await using proxy = await startCuttingProxy(await postgres.createDatabase());

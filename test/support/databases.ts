@@ -24,7 +24,7 @@ export function describeOnEveryDatabase(
     beforeAll(async () => {
       postgres = await startPostgres();
     }, 60_000);
-    afterAll(() => postgres[Symbol.asyncDispose]());
+    afterAll(() => postgres[Symbol.asyncDispose](), 60_000);
     tests(() => postgres.createDatabase());
   });
 }
