@@ -4,47 +4,45 @@ import type { Metrics } from '../telemetry/metrics.ts';
 /** Reads that are known to be in flight; the next one is simply not shared. */
 const maxFlights = 1000;
 
-interface Flight {
-  readonly answer: Promise<unknown>;
-  readonly cancel: AbortController;
-  waiters: number;
+interface Flight<T> {
+  readonly answer: Promise<T>;
+  /** Aborted when the caller who began it leaves, which ends it. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
  * Answers equal reads that are in flight at the same time with one call: the same credential, the
  * same operation, the same parameters. A read that starts after a write of this process has ended
- * joins no read that began before it. A caller who leaves takes nothing from the others; the last
- * one to leave ends the call.
+ * joins no read that began before it. A caller who leaves takes nothing from the others: when the
+ * one who began a call leaves, those who wait for it begin another.
  */
 export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coalesced'>): PetStore {
-  const flights = new Map<string, Flight>();
+  const flights = new Map<string, Flight<unknown>>();
 
   function read<T>(
     operation: string,
     parameters: string,
     call: Call,
-    start: (call: Call) => Promise<T>,
+    start: () => Promise<T>,
   ): Promise<T> {
     // The characters of a credential exclude the separator, so no two keys can run together.
     const key = `${call.authorization}\n${operation}\n${parameters}`;
-    let flight = flights.get(key);
-    if (flight === undefined) {
-      if (flights.size >= maxFlights) return start(call);
-      const cancel = new AbortController();
-      const answer = start({ ...call, signal: cancel.signal });
-      flight = { answer, cancel, waiters: 0 };
-      flights.set(key, flight);
-      const begun = flight;
-      const land = () => {
-        if (flights.get(key) === begun) flights.delete(key);
-      };
-      answer.then(land, land);
-    } else {
+    const flight = flights.get(key);
+    if (flight !== undefined) {
       metrics.coalesced(operation);
+      const again = () => read(operation, parameters, call, start);
+      // The key names the operation, and so the type of its answer.
+      return join(flight as Flight<T>, call.signal, again);
     }
-    return join(flight as Flight & { answer: Promise<T> }, call.signal, () => {
-      if (flights.get(key) === flight) flights.delete(key);
-    });
+    const answer = start();
+    if (flights.size >= maxFlights) return answer;
+    const begun = { answer, signal: call.signal };
+    flights.set(key, begun);
+    const land = () => {
+      if (flights.get(key) === begun) flights.delete(key);
+    };
+    answer.then(land, land);
+    return answer;
   }
 
   async function write<T>(work: Promise<T>): Promise<T> {
@@ -58,12 +56,11 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
 
   return {
     listPets: (call, query) =>
-      read('listPets', `${query.limit} ${query.status}`, call, (shared) =>
-        petStore.listPets(shared, query),
+      read('listPets', `${query.limit} ${query.status}`, call, () =>
+        petStore.listPets(call, query),
       ),
-    getPet: (call, petId) =>
-      read('getPet', petId, call, (shared) => petStore.getPet(shared, petId)),
-    listOrders: (call) => read('listOrders', '', call, (shared) => petStore.listOrders(shared)),
+    getPet: (call, petId) => read('getPet', petId, call, () => petStore.getPet(call, petId)),
+    listOrders: (call) => read('listOrders', '', call, () => petStore.listOrders(call)),
     createPet: (call, pet) => write(petStore.createPet(call, pet)),
     sendMessage: (call, message) => write(petStore.sendMessage(call, message)),
     checkReady: () => petStore.checkReady(),
@@ -71,24 +68,16 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
   };
 }
 
-/** Waits for a flight until it lands or this caller leaves. */
+/** Waits for a flight until it lands or this caller leaves; begins again when its beginner left. */
 function join<T>(
-  flight: { readonly answer: Promise<T>; readonly cancel: AbortController; waiters: number },
+  flight: Flight<T>,
   signal: AbortSignal | undefined,
-  onAbandoned: () => void,
+  again: () => Promise<T>,
 ): Promise<T> {
-  flight.waiters++;
-  if (signal === undefined) return flight.answer;
   return new Promise((resolve, reject) => {
-    const onLeave = () => {
-      reject(signal.reason);
-      flight.waiters--;
-      if (flight.waiters > 0) return;
-      onAbandoned();
-      flight.cancel.abort(signal.reason);
-    };
-    signal.addEventListener('abort', onLeave);
-    const stay = () => signal.removeEventListener('abort', onLeave);
+    const onLeave = () => reject(signal?.reason);
+    signal?.addEventListener('abort', onLeave);
+    const stay = () => signal?.removeEventListener('abort', onLeave);
     flight.answer.then(
       (answer) => {
         stay();
@@ -96,7 +85,9 @@ function join<T>(
       },
       (error: unknown) => {
         stay();
-        reject(error);
+        if (signal?.aborted) return;
+        if (flight.signal?.aborted) again().then(resolve, reject);
+        else reject(error);
       },
     );
   });

@@ -14,9 +14,8 @@ export function createLog(level: LevelWithSilent, writer: DestinationStream): Lo
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: { level: (label) => ({ level: label }), log: withoutKeys },
       serializers: { err: level === 'debug' || level === 'trace' ? withStack : withoutStack },
-      redact: { paths: ['authorization', '*.authorization', 'apiKey', '*.apiKey'], remove: true },
     },
     writer,
   );
@@ -39,6 +38,26 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean) {
       destination.flushSync();
     },
   };
+}
+
+/** Members that hold a key, in an entry or one level below. */
+const secrets = ['authorization', 'apiKey'];
+
+/** The same entry when it holds no key, which is nearly always; pino's own redaction copies each. */
+function withoutKeys(entry: Record<string, unknown>): Record<string, unknown> {
+  let clean = entry;
+  for (const [name, value] of Object.entries(entry)) {
+    const isSecret = secrets.includes(name);
+    if (!isSecret && !holdsKey(value)) continue;
+    if (clean === entry) clean = { ...entry };
+    if (isSecret) delete clean[name];
+    else clean[name] = withoutKeys(value as Record<string, unknown>);
+  }
+  return clean;
+}
+
+function holdsKey(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && secrets.some((name) => name in value);
 }
 
 function withoutStack(error: unknown): unknown {
