@@ -14,6 +14,11 @@ export interface Config {
     readonly maxDirectives: number;
     readonly maxRootFields: number;
   };
+  /** `off`, or documents by their hash beside others (`allow`) or instead of them (`only`). */
+  readonly persistedDocuments: {
+    readonly mode: 'off' | 'allow' | 'only';
+    readonly file: string | undefined;
+  };
   /** Requests that are answered at the same time; more are turned away. */
   readonly maxRequestsInFlight: number;
   /** How far the event loop may lag, in milliseconds, before new requests are turned away. */
@@ -128,6 +133,16 @@ export const variables = {
   MAX_ALIASES: limit('30', 'aliases of an operation'),
   MAX_DIRECTIVES: limit('50', 'directives of an operation'),
   MAX_ROOT_FIELDS: limit('20', 'root fields of an operation, each of which is a REST call'),
+  PERSISTED_DOCUMENTS: {
+    fallback: 'off',
+    ...oneOf('off', 'allow', 'only'),
+    meaning: 'answer documents by their hash: beside any other document (allow) or no other (only)',
+  },
+  PERSISTED_DOCUMENTS_FILE: {
+    accepts: 'the path of a JSON file',
+    meaning: "the manifest of such documents, as codegen's client preset writes it",
+    parse: (text: string) => text,
+  },
   MAX_REQUESTS_IN_FLIGHT: limit('1000', 'requests answered at the same time; more get 503'),
   MAX_EVENT_LOOP_LAG_MS: limit('250', 'lag of the event loop, in milliseconds; beyond it, 503'),
   LOG_LEVEL: { fallback: 'info', ...oneOf(...logLevels), meaning: 'the least level to log' },
@@ -165,6 +180,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const problems: string[] = [];
   const values = readValues(env, problems);
   const backend = readBackend(values, problems);
+  const persistedDocuments = readPersistedDocuments(values, problems);
   if (problems.length > 0 || backend === undefined) {
     throw new ConfigError(
       `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems
@@ -187,6 +203,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       maxDirectives: values.MAX_DIRECTIVES,
       maxRootFields: values.MAX_ROOT_FIELDS,
     }),
+    persistedDocuments: Object.freeze(persistedDocuments),
     maxRequestsInFlight: values.MAX_REQUESTS_IN_FLIGHT,
     maxEventLoopLagMs: values.MAX_EVENT_LOOP_LAG_MS,
     logLevel: values.LOG_LEVEL,
@@ -247,6 +264,18 @@ function readBackend(values: Values, problems: string[]): BackendConfig | undefi
     messagesBaseUrl: values.MESSAGES_BASE_URL,
     timeoutMs: values.UPSTREAM_TIMEOUT_MS,
   };
+}
+
+function readPersistedDocuments(
+  { PERSISTED_DOCUMENTS: mode, PERSISTED_DOCUMENTS_FILE: file }: Values,
+  problems: string[],
+): Config['persistedDocuments'] {
+  if (mode === 'only' && !file) {
+    problems.push(
+      'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; found nothing',
+    );
+  }
+  return { mode, file };
 }
 
 function oneOf<const T extends string>(...accepted: readonly T[]) {

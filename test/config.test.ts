@@ -17,6 +17,7 @@ describe('loadConfig', () => {
         maxDirectives: 50,
         maxRootFields: 20,
       },
+      persistedDocuments: { mode: 'off', file: undefined },
       maxRequestsInFlight: 1000,
       maxEventLoopLagMs: 250,
       logLevel: 'info',
@@ -69,6 +70,14 @@ describe('loadConfig', () => {
     [{ PETSTORE_STAGING_BASE_URL: 'https://a.example' }, /PETSTORE_BASE_URL: expected the address/],
   ])('stops when %j names an environment without its address', (env, message) => {
     expect(() => loadConfig(env)).toThrow(message);
+  });
+
+  it('stops when only the documents of a manifest are answered and there is none', () => {
+    expect(() => loadConfig({ PERSISTED_DOCUMENTS: 'only' })).toThrow(
+      'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; found nothing',
+    );
+    const env = { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'documents.json' };
+    expect(loadConfig(env).persistedDocuments).toEqual({ mode: 'only', file: 'documents.json' });
   });
 
   it('takes an empty variable for an unset one', () => {

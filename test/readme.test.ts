@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { ListPetsDocument } from '../src/client/documents/graphql.ts';
 import { gatewayErrorCodes } from '../src/client/errors.ts';
+import { persistedHash } from '../src/client/persisted-hash.ts';
 import { type Variable, variables } from '../src/config.ts';
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
@@ -26,5 +28,9 @@ describe('the README', () => {
         .match(/[A-Z_]{3,}/g)
         ?.toSorted(),
     ).toEqual(gatewayErrorCodes.toSorted());
+  });
+
+  it('asks for a document that its manifest has', () => {
+    expect(readme).toContain(`documentId=${persistedHash(ListPetsDocument)}`);
   });
 });

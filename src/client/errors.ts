@@ -47,6 +47,13 @@ interface RequestErrors {
   BAD_REQUEST: object;
   UNSUPPORTED_MEDIA_TYPE: object;
   BODY_TOO_LARGE: object;
+  /** The gateway answers the documents of its manifest only. */
+  PERSISTED_DOCUMENT_REQUIRED: object;
+  /** Send the document along with its hash, once. */
+  PERSISTED_QUERY_NOT_FOUND: object;
+  /** The gateway answers no document by its hash: send the document. */
+  PERSISTED_QUERY_NOT_SUPPORTED: object;
+  PERSISTED_QUERY_MISMATCH: object;
   /** The gateway is too busy; `Retry-After` says when to come back. */
   OVERLOADED: object;
 }
@@ -91,6 +98,10 @@ const isCode: Readonly<Record<GatewayErrorCode, true>> = {
   BAD_REQUEST: true,
   UNSUPPORTED_MEDIA_TYPE: true,
   BODY_TOO_LARGE: true,
+  PERSISTED_DOCUMENT_REQUIRED: true,
+  PERSISTED_QUERY_NOT_FOUND: true,
+  PERSISTED_QUERY_NOT_SUPPORTED: true,
+  PERSISTED_QUERY_MISMATCH: true,
   OVERLOADED: true,
 };
 

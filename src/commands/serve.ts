@@ -4,6 +4,10 @@ import { createAdmin } from '../server/admin.ts';
 import { createGateway, type GatewayOptions } from '../server/gateway.ts';
 import { createHealth } from '../server/health.ts';
 import { type ListenOptions, listen } from '../server/listen.ts';
+import {
+  openPersistedDocuments,
+  type PersistedDocumentsOptions,
+} from '../server/persisted-documents.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { banner } from './banner.ts';
 
@@ -12,6 +16,7 @@ export interface ServeOptions
   extends ListenOptions,
     Pick<GatewayOptions, 'graphiql' | 'introspection' | 'corsOrigins' | 'operationLimits'> {
   readonly backend: BackendOptions;
+  readonly persistedDocuments: PersistedDocumentsOptions;
   /** Answer equal reads in flight with one call. */
   readonly coalesceReads: boolean;
   /** A port for `/metrics` and health, apart from the public one. */
@@ -49,6 +54,7 @@ async function open(
   const { backend, adminPort, shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
+  const persistedDocuments = await openPersistedDocuments(options.persistedDocuments);
   const backing = opened.use(await openPetStore(backend, telemetry));
   const petStore = options.coalesceReads ? coalesceReads(backing, metrics) : backing;
   let isDraining = false;
@@ -58,6 +64,7 @@ async function open(
   });
   const gateway = createGateway({
     ...options,
+    persistedDocuments,
     petStore,
     telemetry,
     health,

@@ -1,7 +1,7 @@
-/** A cache by the text of documents. */
+/** A cache of what belongs to documents. */
 export interface DocumentCache<Value> {
-  get(text: string): Value | undefined;
-  set(text: string, value: Value): void;
+  get(key: string): Value | undefined;
+  set(key: string, value: Value): void;
 }
 
 /** What a document holds beside its text once it is parsed and compiled, as a multiple of it. */
@@ -9,29 +9,33 @@ const weight = 40;
 
 /**
  * Keeps what was last used within a bound in bytes, so that no client can fill the memory with
- * documents; a document that is larger than a tenth of the bound is not kept at all.
+ * documents; a document that is larger than a tenth of the bound is not kept at all. Unless `sizeOf`
+ * knows better, the key is the text of a document that is kept parsed.
  */
-export function createDocumentCache<Value>(maxBytes: number): DocumentCache<Value> {
+export function createDocumentCache<Value>(
+  maxBytes: number,
+  sizeOf: (key: string, value: Value) => number = (text) => text.length * weight,
+): DocumentCache<Value> {
   const entries = new Map<string, Value>();
   let bytes = 0;
   return {
-    get(text) {
-      const value = entries.get(text);
+    get(key) {
+      const value = entries.get(key);
       if (value === undefined) return undefined;
       // A Map keeps the order of insertion: whatever is used goes to its end.
-      entries.delete(text);
-      entries.set(text, value);
+      entries.delete(key);
+      entries.set(key, value);
       return value;
     },
-    set(text, value) {
-      const size = text.length * weight;
-      if (size > maxBytes / 10 || entries.has(text)) return;
-      entries.set(text, value);
+    set(key, value) {
+      const size = sizeOf(key, value);
+      if (size > maxBytes / 10 || entries.has(key)) return;
+      entries.set(key, value);
       bytes += size;
-      for (const [oldest] of entries) {
+      for (const [oldest, itsValue] of entries) {
         if (bytes <= maxBytes) break;
         entries.delete(oldest);
-        bytes -= oldest.length * weight;
+        bytes -= sizeOf(oldest, itsValue);
       }
     },
   };

@@ -36,7 +36,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   const reportError = (error: unknown, requestId: string) =>
     telemetry.log.error({ err: error, requestId }, 'unexpected error');
   const yoga = openYoga(options, telemetry.metrics, reportError);
-  const answerJsonPost = createJsonPost(yoga, petStore, telemetry.metrics, reportError);
+  // The short way takes the text of any document.
+  const takesText = options.persistedDocuments.mode !== 'only';
+  const answerJsonPost = takesText
+    ? createJsonPost(yoga, petStore, telemetry.metrics, reportError)
+    : undefined;
   const v1 = options.v1 && createV1({ petStore, demoKey: options.demoKey, reportError });
   const cors = createCors(options.corsOrigins);
 
@@ -65,7 +69,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const record = begin(headers.get('x-request-id'), headers.get('traceparent'));
     const response = cors.preflight(request) ?? (await route(request, path, record));
     for (const [name, value] of Object.entries(cors.headersFor(headers.get('origin')))) {
-      response.headers.set(name, value);
+      response.headers.append(name, value);
     }
     response.headers.set('x-request-id', record.requestId);
     tell(telemetry, record, method, path, response.status);
@@ -74,7 +78,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const post: Gateway['post'] = (text, headers, signal) => {
     let record: RequestRecord | undefined;
-    const answer = answerJsonPost(text, headers['accept'] ?? null, () => {
+    const answer = answerJsonPost?.(text, headers['accept'] ?? null, () => {
       record = begin(headers['x-request-id'], headers['traceparent']);
       const authorization = headers['authorization'] ?? null;
       return { requestId: record.requestId, record, authorization, signal };

@@ -6,11 +6,14 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { graphiqlOptions, renderGraphiql } from './graphiql.ts';
+import type { PersistedDocuments } from './persisted-documents.ts';
 import { useCompiledExecution } from './plugins/use-compiled-execution.ts';
 import { useDeprecations } from './plugins/use-deprecations.ts';
 import { useExactJson } from './plugins/use-exact-json.ts';
 import { useHiddenSchema } from './plugins/use-hidden-schema.ts';
 import { type OperationLimits, useOperationLimits } from './plugins/use-operation-limits.ts';
+import { usePersistedDocuments } from './plugins/use-persisted-documents.ts';
+import { usePrivateCaching } from './plugins/use-private-caching.ts';
 import { useRequestRecord } from './plugins/use-request-record.ts';
 import { type ReportError, useTypedErrors } from './plugins/use-typed-errors.ts';
 
@@ -25,6 +28,7 @@ export interface YogaOptions {
   /** Answer introspection, and suggest names where one is misspelt. */
   readonly introspection: boolean;
   readonly operationLimits: OperationLimits;
+  readonly persistedDocuments: PersistedDocuments;
   /** The key that GraphiQL and the reference page start with. */
   readonly demoKey?: string | undefined;
 }
@@ -48,6 +52,8 @@ export function openYoga(options: YogaOptions, metrics: Metrics, reportError: Re
       createContext({ petStore, authorization, requestId, signal, observe: record.observe }),
     plugins: [
       useExactJson(),
+      usePrivateCaching(),
+      usePersistedDocuments(options.persistedDocuments),
       useOperationLimits(options.operationLimits),
       !options.introspection && useHiddenSchema(),
       useDeprecations(metrics),

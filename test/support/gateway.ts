@@ -39,6 +39,7 @@ export async function openGateway(options: Partial<GatewayOptions> = {}) {
     introspection: true,
     corsOrigins: [],
     operationLimits: loadConfig({}).operationLimits,
+    persistedDocuments: { mode: 'off', manifest: new Map() },
     v1: true,
     ...options,
     petStore,

@@ -33,11 +33,13 @@ function parseGet({ url }: Request): GraphQLParams {
   };
   const query = searchParams.get('query');
   const operationName = searchParams.get('operationName');
+  const documentId = searchParams.get('documentId');
   const variables = json('variables');
   const extensions = json('extensions');
   return {
     ...(query !== null && { query }),
     ...(operationName && { operationName }),
+    ...(documentId && { documentId }),
     ...(variables && { variables }),
     ...(extensions && { extensions }),
   };

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { print } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AddPetDocument, ListPetsDocument } from '../../src/client/documents/graphql.ts';
+import { persistedHash } from '../../src/client/persisted-hash.ts';
+import {
+  openPersistedDocuments,
+  type PersistedDocuments,
+} from '../../src/server/persisted-documents.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { manifestFile as file } from '../support/manifest.ts';
+import { recording } from '../support/recording.ts';
+
+const query = '{ pets(limit: 1) { id } }';
+const pets = { data: { pets: [{ id: '1' }] } };
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const apollo = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
+
+/** A gateway in this mode, with codegen's manifest of the named operations. */
+async function open(mode: PersistedDocuments['mode']) {
+  const { petStore, calls } = recording(await openBuiltin());
+  const persistedDocuments = await openPersistedDocuments({ mode, file });
+  const opened = await startGateway({ petStore, persistedDocuments });
+  return {
+    ...opened,
+    calls,
+    async post(body: object, authorization: string | undefined = 'Bearer demo-key') {
+      const response = await fetch(`${opened.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+        body: JSON.stringify(body),
+      });
+      return response.json();
+    },
+    get: (search: Record<string, string>) =>
+      fetch(`${opened.url}/graphql?${new URLSearchParams(search)}`, {
+        headers: { authorization: 'Bearer demo-key' },
+      }),
+  };
+}
+
+const refused = (code: string, message: unknown = expect.any(String)) => ({
+  errors: [{ message, extensions: { code, requestId: expect.any(String) } }],
+});
+
+describe('PERSISTED_DOCUMENTS=off', () => {
+  it('answers documents, and tells clients that a hash alone will not do', async () => {
+    await using opened = await open('off');
+    const extensions = apollo(sha256(query));
+    expect(await opened.post({ query, extensions })).toEqual(pets);
+    expect(await opened.post({ extensions })).toEqual(
+      refused('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported'),
+    );
+  });
+});
+
+describe('PERSISTED_DOCUMENTS=allow', () => {
+  it('answers the documents of the manifest by their hash, and any other document', async () => {
+    await using opened = await open('allow');
+    const hash = persistedHash(ListPetsDocument);
+    const answer = { data: { pets: [{ __typename: 'Pet', id: '1' }] } };
+    const variables = { limit: 1 };
+    for (const body of [
+      { documentId: hash },
+      { documentId: hash.replace('sha256:', '') },
+      { extensions: apollo(hash) },
+    ]) {
+      expect(await opened.post({ ...body, variables })).toMatchObject(answer);
+    }
+    expect(await opened.post({ query })).toEqual(pets);
+  });
+
+  it('keeps a document that a client sends with its hash, for that key only', async () => {
+    await using opened = await open('allow');
+    const extensions = apollo(sha256(query));
+    const unknown = refused('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
+    expect(await opened.post({ extensions })).toEqual(unknown);
+    expect(await opened.post({ query, extensions })).toEqual(pets);
+    expect(await opened.post({ extensions })).toEqual(pets);
+    expect(await opened.post({ extensions }, 'Bearer wrong-key')).toEqual(unknown);
+    expect(await opened.post({ extensions }, '')).toEqual(unknown);
+  });
+
+  it('keeps nothing of clients without a key, so that they displace nothing', async () => {
+    await using opened = await open('allow');
+    const send = (index: number, authorization?: string) => {
+      const document = `{ __typename } # ${index} ${'x'.repeat(30_000)}`;
+      return opened.post({ query: document, extensions: apollo(sha256(document)) }, authorization);
+    };
+    await opened.post({ query, extensions: apollo(sha256(query)) });
+    for (let index = 0; index < 80; index++) {
+      expect(await send(index, '')).toEqual({ data: { __typename: 'Query' } });
+    }
+    expect(await opened.post({ extensions: apollo(sha256(query)) })).toEqual(pets);
+  });
+
+  it('refuses a document under the hash of another', async () => {
+    await using opened = await open('allow');
+    const extensions = apollo(sha256('{ __typename }'));
+    const mismatch = refused('PERSISTED_QUERY_MISMATCH', expect.stringContaining(sha256(query)));
+    expect(await opened.post({ query, extensions })).toEqual(mismatch);
+    expect(opened.calls).toEqual([]);
+  });
+
+  it('forgets the oldest documents when they take more than 4 MiB', async () => {
+    await using opened = await open('allow');
+    const document = (index: number) => `{ __typename } # ${index} ${'x'.repeat(30_000)}`;
+    const register = (index: number) =>
+      opened.post({ query: document(index), extensions: apollo(sha256(document(index))) });
+    for (let index = 0; index < 80; index++) await register(index);
+    const known = async (index: number) =>
+      'data' in (await opened.post({ extensions: apollo(sha256(document(index))) }));
+    expect(await known(79)).toBe(true);
+    expect(await known(40)).toBe(true);
+    expect(await known(0)).toBe(false);
+  });
+});
+
+describe('PERSISTED_DOCUMENTS=only', () => {
+  it('answers the documents of the manifest', async () => {
+    await using opened = await open('only');
+    const body = { documentId: persistedHash(ListPetsDocument), variables: { limit: 1 } };
+    expect(await opened.post(body)).toMatchObject({ data: { pets: [{ id: '1' }] } });
+    expect(opened.calls).toEqual(['listPets {"limit":1}']);
+  });
+
+  it.each([
+    ['a text', { query }, 'the text of a document'],
+    ['introspection', { query: '{ __schema { types { name } } }' }, 'the text of a document'],
+    [
+      'a text of the manifest',
+      { query: print(ListPetsDocument), documentId: persistedHash(ListPetsDocument) },
+      'the text of a document',
+    ],
+    ['an unknown hash', { extensions: apollo(sha256(query)) }, 'a hash that is not in it'],
+    ['the name of a property', { documentId: '__proto__' }, 'a hash that is not in it'],
+    ['another type', { documentId: 5 }, 'no hash'],
+    ['nothing', {}, 'no hash'],
+  ])('refuses %s, before any call', async (_, body, received) => {
+    await using opened = await open('only');
+    expect(await opened.post(body)).toEqual(
+      refused(
+        'PERSISTED_DOCUMENT_REQUIRED',
+        `This gateway answers the documents of its manifest only: expected the hash of one, received ${received}. Ask who runs it to add your document.`,
+      ),
+    );
+    expect(opened.calls).toEqual([]);
+  });
+});
+
+describe('a GET', () => {
+  it('may be kept by a browser and by no cache between', async () => {
+    await using opened = await open('only');
+    const search = { documentId: persistedHash(ListPetsDocument), variables: '{"limit":1}' };
+    const response = await opened.get(search);
+    expect(response.headers.get('cache-control')).toBe('private');
+    expect(response.headers.get('vary')).toBe('Authorization');
+    expect(await response.json()).toMatchObject({ data: { pets: [{ id: '1' }] } });
+  });
+
+  it('says what its answer depends on to browsers of other origins too', async () => {
+    await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
+    const { headers } = await fetch(`${service.url}/graphql?query={__typename}`);
+    expect(headers.get('vary')).toBe('Authorization, Origin');
+  });
+
+  it('carries out no mutation, by its hash either', async () => {
+    await using opened = await open('only');
+    const response = await opened.get({
+      extensions: JSON.stringify(apollo(persistedHash(AddPetDocument))),
+      variables: '{"input":{"name":"x","categoryId":"1"}}',
+    });
+    expect(response.status).toBe(405);
+    expect(opened.calls).toEqual([]);
+  });
+});
+
+describe('a manifest', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pet-store-manifest-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('is what codegen writes: documents by the SHA-256 of their text', async () => {
+    for (const [hash, document] of Object.entries(JSON.parse(await readFile(file, 'utf8')))) {
+      expect(hash).toBe(`sha256:${sha256(document as string)}`);
+    }
+  });
+
+  it.each([
+    ['[]', 'JSON that is no object'],
+    ['null', 'JSON that is no object'],
+    ['{"abc": 5}', 'no text at "abc"'],
+    ['{', /JSON/],
+  ])('stops the start when it holds %s', async (text, found) => {
+    const path = join(folder, 'manifest.json');
+    await writeFile(path, text);
+    const opening = openPersistedDocuments({ mode: 'only', file: path });
+    await expect(opening).rejects.toThrow(found);
+    await expect(opening).rejects.toThrow(
+      `PERSISTED_DOCUMENTS_FILE: expected a JSON object from hashes to documents in ${path}, found: `,
+    );
+  });
+
+  it('stops the start when it is not there', async () => {
+    const opening = openPersistedDocuments({ mode: 'allow', file: join(folder, 'none.json') });
+    await expect(opening).rejects.toThrow(/ENOENT/);
+  });
+});
