@@ -84,6 +84,11 @@ describe('npm start', () => {
     expect(second.output.stderr).toContain(`EADDRINUSE: address already in use 127.0.0.1:${port}`);
   }, 30_000);
 
+  it('tells its version', async () => {
+    const { stdout } = await promisify(execFile)('node', ['src/main.ts', '--version']);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
   it('explains itself with --help', async () => {
     const { stdout } = await promisify(execFile)('node', ['src/main.ts', '--help']);
     for (const name of ['PORT', 'PETSTORE_BASE_URL', 'DATABASE_URL', 'SHUTDOWN_GRACE_MS']) {

@@ -22,7 +22,8 @@ builder.mutationField('sendMessage', (t) =>
   t.field({
     type: MessageType,
     nullable: true,
-    description: 'Sends a message to the messages endpoint.',
+    description:
+      'Sends a message to the messages endpoint; `status` tells whether it was only queued.',
     args: { message: t.arg.string({ required: true, description: 'The text to send.' }) },
     resolve: (_root, { message }, context) => context.petStore.sendMessage(context.call(), message),
   }),

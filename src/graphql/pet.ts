@@ -82,9 +82,9 @@ builder.queryField('pet', (t) =>
   t.field({
     type: PetType,
     nullable: true,
-    description: 'One animal by its identifier.',
+    description: 'One animal by its identifier; `NOT_FOUND` when there is none.',
     deprecationReason:
-      'The service removes this operation: it is removed on 2030-12-05; use pets(status:) instead.',
+      'The REST operation behind it is removed on 2030-12-05; use pets(status:) instead.',
     extensions: {
       removal: getPetRemoval.toISOString().slice(0, 10),
       replacement: 'Query.pets(status:)',

@@ -14,6 +14,9 @@ builder.mutationType({
   description: 'Writes. They run one after the other, in the order of the document.',
 });
 
+const description =
+  'The animals, orders and messages of a pet store. Send your API key as the header "Authorization: Bearer <API key>". Ids are int64: strings of digits, none of which is ever lost.';
+
 /** Builds the schema with the fields of these operations marked. @throws for an unknown operation. */
 export function createSchema(stability: OperationStability): GraphQLSchema {
   const isMarked = Object.keys(stability).length > 0;
@@ -21,7 +24,7 @@ export function createSchema(stability: OperationStability): GraphQLSchema {
     isMarked ? { directives: [...specifiedDirectives, stabilityDirective] } : {},
   );
   markStability(schema, stability);
-  return schema;
+  return Object.assign(schema, { description });
 }
 
 /** The gateway's GraphQL schema. */

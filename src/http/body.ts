@@ -38,4 +38,10 @@ export function isJsonType(contentType: string | null | undefined): boolean {
   return jsonType.test(contentType ?? '');
 }
 
+/** What is wrong with a `Content-Type` that is not JSON's, for the client that sent it. */
+export function notJsonType(contentType: string | null): string {
+  const received = contentType === null ? 'none' : JSON.stringify(contentType.slice(0, 100));
+  return `content-type: expected application/json in UTF-8, received ${received}.`;
+}
+
 const jsonType = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;

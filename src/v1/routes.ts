@@ -6,7 +6,7 @@ import { parseInt64 } from '../contract/int64.ts';
 import { parseJson, stringifyJson } from '../contract/json.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import { getPetRemoval, pageSize } from '../contract/records.ts';
-import { isJsonType, readText } from '../http/body.ts';
+import { isJsonType, notJsonType, readText } from '../http/body.ts';
 import { toErrorBody } from './errors.ts';
 import { openApiJson } from './openapi.ts';
 import { referenceFile } from './reference.ts';
@@ -171,9 +171,8 @@ function notFound(): ErrorResponse {
 }
 
 async function readJson(request: Request): Promise<unknown> {
-  if (!isJsonType(request.headers.get('content-type'))) {
-    throw new InvalidInputError('content-type: expected application/json in UTF-8.');
-  }
+  const contentType = request.headers.get('content-type');
+  if (!isJsonType(contentType)) throw new InvalidInputError(notJsonType(contentType));
   try {
     return parseJson(await readText(request));
   } catch (error) {

@@ -45,7 +45,8 @@ describe('an operation that is marked with x-stability', () => {
           { name: 'addPet', description: expect.not.stringContaining('Stability') },
           {
             name: 'sendMessage',
-            description: 'Sends a message to the messages endpoint.\n\nStability: beta.',
+            description:
+              'Sends a message to the messages endpoint; `status` tells whether it was only queued.\n\nStability: beta.',
           },
         ],
       },

@@ -55,7 +55,14 @@ describe('GraphQL over HTTP', () => {
       });
       expect(response.status).toBe(415);
       expect(await response.json()).toMatchObject({
-        errors: [{ extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' } }],
+        errors: [
+          {
+            message: expect.stringMatching(
+              /^content-type: expected application\/json in UTF-8, received "[a-z]+\/.+"\.$/,
+            ),
+            extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' },
+          },
+        ],
       });
     }
     expect(calls).toEqual([]);

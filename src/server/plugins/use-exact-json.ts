@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import { BodyTooLargeError, isJsonType, readText } from '../../http/body.ts';
+import { BodyTooLargeError, isJsonType, notJsonType, readText } from '../../http/body.ts';
 import { badRequest, parseParams } from '../params.ts';
 import { writeResult } from '../result.ts';
 
@@ -46,12 +46,9 @@ function parseGet({ url }: Request): GraphQLParams {
 }
 
 async function parsePost(request: Request): Promise<GraphQLParams> {
-  if (!isJsonType(request.headers.get('content-type'))) {
-    throw badRequest(
-      415,
-      'UNSUPPORTED_MEDIA_TYPE',
-      'content-type: expected application/json in UTF-8.',
-    );
+  const contentType = request.headers.get('content-type');
+  if (!isJsonType(contentType)) {
+    throw badRequest(415, 'UNSUPPORTED_MEDIA_TYPE', notJsonType(contentType));
   }
   let text: string;
   try {
