@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
+import { BackendTimeoutError } from '../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import type { Int64, Pet } from '../contract/records.ts';
 
@@ -9,7 +10,7 @@ export interface ContextOptions {
   /** The `Authorization` header as it arrived. */
   readonly authorization: string | null;
   readonly requestId: string;
-  /** Aborted when the client is gone. */
+  /** Aborted when the client is gone, or when its own deadline has passed. */
   readonly signal: AbortSignal;
   /** Follows the calls that the backend makes. */
   readonly observe?: Call['observe'];
@@ -53,14 +54,17 @@ export function createContext(options: ContextOptions): GatewayContext {
     pets: loadEach(
       async (query) => petStore.listPets(call(), query),
       ({ limit, status }) => `${limit} ${status}`,
+      signal,
     ),
     pet: loadEach(
       async (petId) => petStore.getPet(call(), petId),
       (petId) => petId,
+      signal,
     ),
     orders: loadEach(
       async () => petStore.listOrders(call()),
       (key) => key,
+      signal,
     ),
   };
 }
@@ -69,11 +73,12 @@ export function createContext(options: ContextOptions): GatewayContext {
 function loadEach<Key, Value>(
   load: (key: Key) => Promise<Value>,
   cacheKeyFn: (key: Key) => string,
+  signal: AbortSignal,
 ): Reads<Key, Value> {
   let loader: DataLoader<Key, Value, string> | undefined;
   return {
     load(key) {
-      loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key), {
+      loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key, signal), {
         cacheKeyFn,
         // There is nothing to gather: each key is a call of its own, and starts without a wait.
         batch: false,
@@ -87,12 +92,19 @@ function loadEach<Key, Value>(
 async function loadOne<Key, Value>(
   load: (key: Key) => Promise<Value>,
   key: Key,
+  signal: AbortSignal,
 ): Promise<(Value | Error)[]> {
   try {
     return [await load(key)];
   } catch (error) {
-    return [
-      error instanceof Error ? error : new Error('Thrown without an Error', { cause: error }),
-    ];
+    return [toError(error, signal)];
   }
+}
+
+function toError(error: unknown, signal: AbortSignal): Error {
+  // A caller in this process may set a deadline, as `AbortSignal.timeout` does.
+  if (error === signal.reason && error instanceof DOMException && error.name === 'TimeoutError') {
+    return new BackendTimeoutError("The pet store did not answer before the request's deadline.");
+  }
+  return error instanceof Error ? error : new Error('Thrown without an Error', { cause: error });
 }

@@ -50,7 +50,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   async function route(request: Request, path: string, record: RequestRecord): Promise<Response> {
     const { requestId, observe } = record;
-    if (path === '/graphql') {
+    if (options.mounted || path === '/graphql') {
       const { headers, signal } = request;
       const authorization = headers.get('authorization');
       return yoga.handleRequest(request, { requestId, record, authorization, signal });

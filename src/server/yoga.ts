@@ -29,6 +29,8 @@ export interface YogaOptions {
   readonly introspection: boolean;
   readonly operationLimits: OperationLimits;
   readonly persistedDocuments: PersistedDocuments;
+  /** Answer GraphQL at every address, and nothing else: another server has routed the request. */
+  readonly mounted?: boolean;
   /** The key that GraphiQL and the reference page start with. */
   readonly demoKey?: string | undefined;
 }
@@ -67,6 +69,9 @@ export function openYoga(options: YogaOptions, metrics: Metrics, reportError: Re
       documentCache: createDocumentCache(maxCacheBytes),
       errorCache: createDocumentCache(maxCacheBytes / 16),
     },
+    graphqlEndpoint: options.mounted ? '/*' : '/graphql',
+    // Yoga's own Response is faster, but no `instanceof Response`, which other servers insist on.
+    ...(options.mounted && { fetchAPI: { Response } }),
     graphiql: options.graphiql ? () => graphiqlOptions(options.demoKey) : false,
     renderGraphiQL: renderGraphiql,
     // The plugins above and the routes do these jobs.

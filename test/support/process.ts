@@ -24,6 +24,11 @@ export function startIn(folder: string, env: Record<string, string>) {
   return start(process.execPath, ['src/main.ts'], env, folder);
 }
 
+/** Runs a built command, such as the one of the packed package. */
+export function commandStart(path: string, env: Record<string, string>) {
+  return start(process.execPath, [path], env);
+}
+
 async function start(
   command: string,
   args: readonly string[],

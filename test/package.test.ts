@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandStart } from './support/process.ts';
+import { startUpstream } from './support/upstream.ts';
+
+const run = promisify(execFile);
+const repository = fileURLToPath(new URL('..', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pet-store-package-'));
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: repository,
+  });
+  await run('tar', ['-xzf', stdout.trim(), '-C', folder], { cwd: folder });
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+/** An empty project with the packed package in it, and of its dependencies those that are named. */
+async function project(name: string, dependencies: readonly string[]): Promise<string> {
+  const root = join(folder, name);
+  await cp(join(folder, 'package'), join(root, 'node_modules/petstore-gateway'), {
+    recursive: true,
+  });
+  for (const dependency of dependencies) {
+    const link = join(root, 'node_modules', dependency);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(repository, 'node_modules', dependency), link);
+  }
+  await writeFile(join(root, 'package.json'), '{ "type": "module" }');
+  return root;
+}
+
+async function dependenciesOfThePackage(): Promise<string[]> {
+  const text = await readFile(join(folder, 'package/package.json'), 'utf8');
+  return Object.keys(JSON.parse(text).dependencies);
+}
+
+async function compile(root: string, files: readonly string[], flags: readonly string[] = []) {
+  const compiler = join(repository, 'node_modules/typescript/bin/tsc');
+  const strict = '--strict --noEmit --module nodenext --target esnext --types node'.split(' ');
+  await run(process.execPath, [compiler, ...strict, ...flags, ...files], { cwd: root });
+}
+
+describe('the packed package', () => {
+  it('answers GraphQL and shows GraphiQL with its declared dependencies and nothing else', async () => {
+    const root = await project('library', await dependenciesOfThePackage());
+    await writeFile(
+      join(root, 'main.js'),
+      `import { createGateway, loadConfig } from 'petstore-gateway';
+      await using gateway = await createGateway(loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'warn' }));
+      const answer = await gateway(new Request('http://localhost/graphql', {
+        method: 'POST',
+        headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+        body: JSON.stringify({ query: '{ pets(limit: 1) { name } }' }),
+      }));
+      console.log(await answer.text());
+      const page = await gateway(new Request('http://localhost/graphql', { headers: { accept: 'text/html' } }));
+      console.log((await page.text()).includes('query Storefront'));`,
+    );
+    const { stdout, stderr } = await run(process.execPath, ['main.js'], { cwd: root });
+    expect(stderr).toBe('');
+    expect(stdout).toBe('{"data":{"pets":[{"name":"Biscuit"}]}}\ntrue\n');
+  }, 30_000);
+
+  it('has a client that needs no other package at run time', async () => {
+    const root = await project('client', []);
+    await writeFile(
+      join(root, 'main.js'),
+      `import { isGatewayError, ListPetsDocument, persistedHash } from 'petstore-gateway/client';
+      import manifest from 'petstore-gateway/persisted-documents.json' with { type: 'json' };
+      console.log(isGatewayError({ extensions: { code: 'NOT_FOUND' } }, 'NOT_FOUND'));
+      console.log(manifest[persistedHash(ListPetsDocument)]);`,
+    );
+    const { stdout } = await run(process.execPath, ['main.js'], { cwd: root });
+    expect(stdout).toMatch(/^true\nquery ListPets\(/);
+  }, 30_000);
+
+  it('has types that a strict project compiles with, libraries checked', async () => {
+    const types = ['@types/node', 'undici-types'];
+    const root = await project('types', [...(await dependenciesOfThePackage()), ...types]);
+    await writeFile(
+      join(root, 'main.ts'),
+      `import { createGateway, createNodeListener, loadConfig } from 'petstore-gateway';
+      import { type ListPetsQuery, ListPetsDocument, isGatewayError } from 'petstore-gateway/client';
+      import type { ResultOf, VariablesOf } from '@graphql-typed-document-node/core';
+      const variables: VariablesOf<typeof ListPetsDocument> = { limit: 5, status: 'sold' };
+      const result: ResultOf<typeof ListPetsDocument> = {} as ListPetsQuery;
+      const id: string | undefined = result.pets?.[0]?.id;
+      export const status = (error: unknown): number | undefined =>
+        isGatewayError(error, 'NOT_FOUND') ? error.extensions.status : undefined;
+      // @ts-expect-error A misspelt code.
+      isGatewayError(undefined, 'NOT_FOUNT');
+      export const listener = createNodeListener(await createGateway(loadConfig({})));
+      export { id, variables };`,
+    );
+    await compile(root, ['main.ts']);
+  }, 60_000);
+
+  it('compiles every TypeScript block of the README', async () => {
+    const others =
+      '@types/node undici-types @apollo/client rxjs @urql/core @urql/exchange-persisted';
+    const root = await project('readme', [
+      ...(await dependenciesOfThePackage()),
+      ...others.split(' '),
+    ]);
+    const readme = await readFile(join(repository, 'README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
+    expect(blocks.length).toBeGreaterThan(2);
+    const files = blocks.map((_, index) => `block-${index}.ts`);
+    for (const [index, block] of blocks.entries()) {
+      await writeFile(join(root, `block-${index}.ts`), `declare const request: Request;\n${block}`);
+    }
+    await compile(root, files, ['--skipLibCheck']);
+  }, 60_000);
+
+  it('runs as a command, and finds its OpenAPI document', async () => {
+    const root = await project('command', await dependenciesOfThePackage());
+    const command = join(root, 'node_modules/petstore-gateway/dist/main.js');
+    expect((await readFile(command, 'utf8')).split('\n')[0]).toBe('#!/usr/bin/env node');
+    await using started = await commandStart(command, { DATABASE_URL: ':memory:' });
+    const openapi = await fetch(`${started.url}/v1/openapi.json`);
+    expect(await openapi.json()).toMatchObject({ openapi: '3.0.3' });
+  }, 30_000);
+});
+
+describe('examples/bff', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const headers = { authorization: 'Bearer demo-key', traceparent };
+
+  /** The example in a project of its own, over a REST service that does with orders as told. */
+  async function start(name: string, answerOrders: (response: ServerResponse) => void) {
+    const tools = ['hono', '@hono/node-server'];
+    const root = await project(name, [...(await dependenciesOfThePackage()), ...tools]);
+    await cp(join(repository, 'examples/bff/main.ts'), join(root, 'main.ts'));
+    const upstream = await startUpstream((request, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.url === '/v1/store/orders') return answerOrders(response);
+      const status = new URL(request.url, 'http://x').searchParams.get('status');
+      response.end(JSON.stringify([{ id: 1, name: `the ${status} one`, categoryId: 1 }]));
+    });
+    const started = await commandStart(join(root, 'main.ts'), {
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+    });
+    return {
+      upstream,
+      storefront: () => fetch(`${started.url}/storefront`, { headers }),
+      graphql: () => fetch(`${started.url}/graphql?query={__typename}`, { headers }),
+      async [Symbol.asyncDispose]() {
+        await started[Symbol.asyncDispose]();
+        await upstream[Symbol.asyncDispose]();
+      },
+    };
+  }
+  const pets = { available: ['the available one'], pending: ['the pending one'] };
+
+  it('answers one request with three calls, under its key and in its trace', async () => {
+    await using bff = await start('bff', (response) => response.end('[{},{}]'));
+    const answer = await bff.storefront();
+    expect(await answer.json()).toEqual({ ...pets, orders: 2, missing: [] });
+    expect(bff.upstream.seen.map(({ url }) => url).toSorted()).toEqual([
+      '/v1/pets?limit=3&status=available',
+      '/v1/pets?limit=3&status=pending',
+      '/v1/store/orders',
+    ]);
+    for (const seen of bff.upstream.seen) expect(seen.headers).toMatchObject(headers);
+    expect(await (await bff.graphql()).json()).toEqual({ data: { __typename: 'Query' } });
+  }, 30_000);
+
+  it('answers the rest when one call fails', async () => {
+    await using bff = await start('failing', (response) => response.writeHead(500).end());
+    const answer = await bff.storefront();
+    expect([answer.status, await answer.json()]).toEqual([200, { ...pets, missing: ['orders'] }]);
+  }, 30_000);
+
+  it('ends what is late at its own deadline, and answers the rest', async () => {
+    const ended = Promise.withResolvers<void>();
+    await using bff = await start('late', (response) => response.once('close', ended.resolve));
+    const answer = await bff.storefront();
+    expect([answer.status, await answer.json()]).toEqual([200, { ...pets, missing: ['orders'] }]);
+    await ended.promise;
+  }, 30_000);
+});
