@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import {
+  ApolloClient,
+  ApolloLink,
+  CombinedGraphQLErrors,
+  type ErrorPolicy,
+  HttpLink,
+  InMemoryCache,
+} from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { describe, expect, it } from 'vitest';
+import {
+  AddPetDocument,
+  GetPetDocument,
+  isGatewayError,
+  ListPetsDocument,
+  persistedHash,
+  StorefrontDocument,
+} from '../../src/client/index.ts';
+import { openPersistedDocuments } from '../../src/server/persisted-documents.ts';
+import { hanging, withoutOrders } from '../support/behaving.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { manifestFile } from '../support/manifest.ts';
+import { recording } from '../support/recording.ts';
+
+/** A client as the README tells to make one, and the requests that it sent. */
+function createClient(url: string, key = 'demo-key', before: readonly ApolloLink[] = []) {
+  const requests: { method: string; body: string }[] = [];
+  const http = new HttpLink({
+    uri: `${url}/graphql`,
+    headers: { authorization: `Bearer ${key}` },
+    fetch: (input, init) => {
+      requests.push({ method: init?.method ?? 'GET', body: String(init?.body ?? '') });
+      return fetch(input, init);
+    },
+  });
+  const client = new ApolloClient({
+    link: ApolloLink.from([...before, http]),
+    cache: new InMemoryCache({
+      typePolicies: {
+        Query: {
+          fields: {
+            pet: {
+              read: (known, { args, toReference }) =>
+                known ?? toReference({ __typename: 'Pet', id: args?.['id'] }),
+            },
+          },
+        },
+      },
+    }),
+  });
+  return { client, requests };
+}
+
+describe('Apollo Client', () => {
+  it('lists and adds animals, ids to the last digit', async () => {
+    await using service = await startGateway();
+    const { client } = createClient(service.url);
+    const list = await client.query({ query: ListPetsDocument, variables: { limit: 2 } });
+    expect(list.data?.pets?.map(({ name }) => name)).toEqual(['Biscuit', 'Marmalade']);
+    const input = { name: 'Rex', categoryId: '9223372036854775807' };
+    const added = await client.mutate({ mutation: AddPetDocument, variables: { input } });
+    expect(added.data?.addPet).toMatchObject({ ...input, status: null });
+  });
+
+  it('keeps each animal once, by its id, and answers for it from its cache', async () => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using service = await startGateway({ petStore });
+    const { client } = createClient(service.url);
+    await client.query({ query: ListPetsDocument, variables: { limit: 2 } });
+    expect(Object.keys(client.cache.extract() as object)).toEqual(
+      expect.arrayContaining(['Pet:1', 'Pet:2']),
+    );
+    const { data } = await client.query({ query: GetPetDocument, variables: { id: '1' } });
+    expect(data?.pet?.name).toBe('Biscuit');
+    expect(calls).toEqual(['listPets {"limit":2}']);
+  });
+
+  it.each<[ErrorPolicy, boolean, boolean]>([
+    ['none', false, true],
+    ['all', true, true],
+    ['ignore', true, false],
+  ])('with the error policy %s: partial data %s, error %s', async (errorPolicy, hasData, hasError) => {
+    await using service = await startGateway({ petStore: withoutOrders(await openBuiltin()) });
+    const { client } = createClient(service.url);
+    const answer = await client
+      .query({ query: StorefrontDocument, variables: { limit: 1 }, errorPolicy })
+      .catch((error: unknown) => ({ data: undefined, error }));
+    expect(answer.data?.available?.map(({ name }) => name)).toEqual(
+      hasData ? ['Biscuit'] : undefined,
+    );
+    if (hasData) expect(answer.data?.orders).toBeNull();
+    const errors = CombinedGraphQLErrors.is(answer.error) ? answer.error.errors : [];
+    const failed = errors.filter((error) => isGatewayError(error, 'UPSTREAM_ERROR'));
+    expect(failed.map(({ path, extensions }) => [path, extensions.status])).toEqual(
+      hasError ? [[['orders'], 503]] : [],
+    );
+  });
+
+  it('hands out the typed error of a wrong key', async () => {
+    await using service = await startGateway();
+    const { client } = createClient(service.url, 'wrong-key');
+    const error = await client.query({ query: ListPetsDocument }).catch((error) => error);
+    if (!CombinedGraphQLErrors.is(error)) throw error;
+    expect(error.errors.every((entry) => isGatewayError(entry, 'UNAUTHENTICATED'))).toBe(true);
+  });
+
+  it('ends the call upstream when its caller aborts', async () => {
+    const { petStore, asked, ended } = hanging(await openBuiltin());
+    await using service = await startGateway({ petStore });
+    const { client } = createClient(service.url);
+    const caller = new AbortController();
+    const fetchOptions = { signal: caller.signal };
+    const gone = expect(
+      client.query({ query: ListPetsDocument, context: { fetchOptions } }),
+    ).rejects.toMatchObject({ name: 'AbortError' });
+    await asked;
+    caller.abort();
+    await gone;
+    await ended;
+  });
+
+  it('is answered the documents of the manifest by GET, and adds by POST', async () => {
+    const persistedDocuments = await openPersistedDocuments({ mode: 'only', file: manifestFile });
+    await using service = await startGateway({ persistedDocuments });
+    const link = new PersistedQueryLink({
+      generateHash: persistedHash,
+      useGETForHashedQueries: true,
+    });
+    const { client, requests } = createClient(service.url, 'demo-key', [link]);
+    const list = await client.query({ query: ListPetsDocument, variables: { limit: 1 } });
+    expect(list.data?.pets).toMatchObject([{ __typename: 'Pet', name: 'Biscuit' }]);
+    const variables = { input: { name: 'Rex', categoryId: '1' } };
+    const added = await client.mutate({ mutation: AddPetDocument, variables });
+    expect(added.data?.addPet?.name).toBe('Rex');
+    expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
+    expect(requests[1]?.body).not.toContain('addPet');
+  });
+
+  it('registers a document with its hash, and sends the hash alone from then on', async () => {
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    await using service = await startGateway({ persistedDocuments });
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+    const link = new PersistedQueryLink({ sha256 });
+    const { client, requests } = createClient(service.url, 'demo-key', [link]);
+    for (const limit of [1, 2]) {
+      const { data } = await client.query({ query: ListPetsDocument, variables: { limit } });
+      expect(data?.pets).toHaveLength(limit);
+    }
+    const sendsText = requests.map(({ body }) => body.includes('query ListPets'));
+    expect(sendsText).toEqual([false, true, false]);
+  });
+
+  it('goes on without hashes when the gateway takes none', async () => {
+    await using service = await startGateway();
+    const link = new PersistedQueryLink({ generateHash: persistedHash });
+    const { client, requests } = createClient(service.url, 'demo-key', [link]);
+    for (const limit of [1, 2]) {
+      const { data } = await client.query({ query: ListPetsDocument, variables: { limit } });
+      expect(data?.pets).toHaveLength(limit);
+    }
+    expect(requests).toHaveLength(3);
+  });
+});

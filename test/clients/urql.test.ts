@@ -1,0 +1,118 @@
+import { Client, cacheExchange, type Exchange, fetchExchange } from '@urql/core';
+import { cacheExchange as graphcache } from '@urql/exchange-graphcache';
+import { persistedExchange } from '@urql/exchange-persisted';
+import { describe, expect, it } from 'vitest';
+import {
+  AddPetDocument,
+  GetPetDocument,
+  isGatewayError,
+  ListPetsDocument,
+  persistedHash,
+  StorefrontDocument,
+} from '../../src/client/index.ts';
+import { openPersistedDocuments } from '../../src/server/persisted-documents.ts';
+import { hanging, withoutOrders } from '../support/behaving.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { manifestFile } from '../support/manifest.ts';
+import { recording } from '../support/recording.ts';
+
+/** A client as the README tells to make one, and the requests that it sent. */
+function createClient(url: string, exchanges: readonly Exchange[] = [cacheExchange]) {
+  const requests: { method: string; body: string }[] = [];
+  const client = new Client({
+    url: `${url}/graphql`,
+    fetchOptions: { headers: { authorization: 'Bearer demo-key' } },
+    exchanges: [...exchanges, fetchExchange],
+    fetch: (input, init) => {
+      requests.push({ method: init?.method ?? 'GET', body: String(init?.body ?? '') });
+      return fetch(input, init);
+    },
+  });
+  return { client, requests };
+}
+
+describe('urql', () => {
+  it('lists and adds animals, ids to the last digit', async () => {
+    await using service = await startGateway();
+    const { client } = createClient(service.url);
+    const list = await client.query(ListPetsDocument, { limit: 2 });
+    expect(list.data?.pets?.map(({ name }) => name)).toEqual(['Biscuit', 'Marmalade']);
+    const input = { name: 'Rex', categoryId: '9223372036854775807' };
+    const added = await client.mutation(AddPetDocument, { input });
+    expect(added.data?.addPet).toMatchObject({ ...input, status: null });
+  });
+
+  it('keeps each animal once, by its id, and answers for it from Graphcache', async () => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using service = await startGateway({ petStore });
+    const resolvers = {
+      Query: { pet: (_: unknown, { id }: { id?: string }) => ({ __typename: 'Pet', id }) },
+    };
+    const { client } = createClient(service.url, [graphcache({ resolvers })]);
+    await client.query(ListPetsDocument, { limit: 2 });
+    const { data } = await client.query(GetPetDocument, { id: '1' });
+    expect(data?.pet?.name).toBe('Biscuit');
+    expect(calls).toEqual(['listPets {"limit":2}']);
+  });
+
+  it('hands out partial data beside the typed error', async () => {
+    await using service = await startGateway({ petStore: withoutOrders(await openBuiltin()) });
+    const { client } = createClient(service.url);
+    const { data, error } = await client.query(StorefrontDocument, { limit: 1 });
+    expect(data).toMatchObject({ available: [{ name: 'Biscuit' }], orders: null });
+    const [failed] = error?.graphQLErrors ?? [];
+    if (!isGatewayError(failed, 'UPSTREAM_ERROR')) throw error;
+    expect([failed.path, failed.extensions.status]).toEqual([['orders'], 503]);
+  });
+
+  it('ends the call upstream when nobody listens any more', async () => {
+    const { petStore, asked, ended } = hanging(await openBuiltin());
+    await using service = await startGateway({ petStore });
+    const { client } = createClient(service.url);
+    const { unsubscribe } = client.query(ListPetsDocument, {}).subscribe(() => {});
+    await asked;
+    unsubscribe();
+    await ended;
+  });
+
+  it('is answered the documents of the manifest by GET, and adds by POST', async () => {
+    const persistedDocuments = await openPersistedDocuments({ mode: 'only', file: manifestFile });
+    await using service = await startGateway({ persistedDocuments });
+    const persisted = persistedExchange({
+      enforcePersistedQueries: true,
+      enableForMutation: true,
+      generateHash: async (_, document) => persistedHash(document),
+    });
+    const { client, requests } = createClient(service.url, [cacheExchange, persisted]);
+    const list = await client.query(ListPetsDocument, { limit: 1 });
+    expect(list.data?.pets).toMatchObject([{ __typename: 'Pet', name: 'Biscuit' }]);
+    const input = { name: 'Rex', categoryId: '1' };
+    const added = await client.mutation(AddPetDocument, { input });
+    expect(added.data?.addPet?.name).toBe('Rex');
+    expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
+    expect(requests[1]?.body).not.toContain('addPet');
+  });
+
+  it('registers a document with its hash, and sends the hash alone from then on', async () => {
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    await using service = await startGateway({ persistedDocuments });
+    const persisted = persistedExchange({ preferGetForPersistedQueries: false });
+    const { client, requests } = createClient(service.url, [persisted]);
+    for (const limit of [1, 2]) {
+      const { data } = await client.query(ListPetsDocument, { limit });
+      expect(data?.pets).toHaveLength(limit);
+    }
+    const sendsText = requests.map(({ body }) => body.includes('query ListPets'));
+    expect(sendsText).toEqual([false, true, false]);
+  });
+
+  it('goes on without hashes when the gateway takes none', async () => {
+    await using service = await startGateway();
+    const { client, requests } = createClient(service.url, [persistedExchange()]);
+    for (const limit of [1, 2]) {
+      const { data } = await client.query(ListPetsDocument, { limit });
+      expect(data?.pets).toHaveLength(limit);
+    }
+    expect(requests).toHaveLength(3);
+  });
+});
