@@ -31,11 +31,28 @@ export async function graphiqlOptions(apiKey: string | undefined) {
       headers,
     })),
   );
-  return { title: 'Pet Store gateway', defaultTabs, headers };
+  return {
+    title: 'Pet Store gateway',
+    defaultTabs,
+    headers,
+    // A key is not for the browser's storage.
+    shouldPersistHeaders: false,
+  };
 }
+
+/**
+ * Runs before GraphiQL, which remembers the text of the active tab only once it was edited, and
+ * opens an empty tab at every reload until then.
+ */
+const rememberActiveTab = `<script>{
+  const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
+  for (const name of ['query', 'variables']) {
+    if (tabs) localStorage.setItem('graphiql:' + name, tabs[activeTabIndex]?.[name] ?? '');
+  }
+}</script>`;
 
 /** The page itself, with everything it loads inside. Its module is large and loaded when asked for. */
 export async function renderGraphiql(options: object): Promise<string> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  return renderGraphiQL(options);
+  return renderGraphiQL(options).replace('<head>', () => `<head>${rememberActiveTab}`);
 }
