@@ -6,7 +6,7 @@ ARG NODE_VERSION=26.10.0
 FROM node:${NODE_VERSION}-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without its install script the package `node` is a few bytes: the image has that runtime already.
+# The npm package `node` is a development dependency: the image has that runtime already.
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:${NODE_VERSION}-slim
@@ -20,7 +20,7 @@ VOLUME /data
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
-COPY schema/openapi.yaml schema/
+COPY schema schema
 COPY src src
 # By number, so that Kubernetes sees that it is not root.
 USER 1000:1000

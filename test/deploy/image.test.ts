@@ -20,9 +20,9 @@ const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].map(([, f
 
 describe('the image', () => {
   it('has the runtime that the tests run on', async () => {
-    const { dependencies } = JSON.parse(await read('package.json'));
-    expect(/ARG NODE_VERSION=(.*)/.exec(dockerfile)?.[1]).toBe(dependencies.node);
-    expect(process.versions.node).toBe(dependencies.node);
+    const { devDependencies } = JSON.parse(await read('package.json'));
+    expect(/ARG NODE_VERSION=(.*)/.exec(dockerfile)?.[1]).toBe(devDependencies.node);
+    expect(process.versions.node).toBe(devDependencies.node);
   });
 
   it('is built of what it copies, and of nothing else', async () => {
@@ -43,6 +43,8 @@ describe('the image', () => {
       await using started = await startIn(folder, { DATABASE_URL: ':memory:' });
       expect((await fetch(`${started.url}/v1/openapi.json`)).status).toBe(200);
       expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
+      const accept = 'text/html';
+      expect((await fetch(`${started.url}/graphql`, { headers: { accept } })).status).toBe(200);
     } finally {
       await rm(folder, { recursive: true });
     }
