@@ -13,6 +13,7 @@ export interface Config {
     readonly maxAliases: number;
     readonly maxDirectives: number;
     readonly maxRootFields: number;
+    readonly maxFields: number;
   };
   /** `off`, or documents by their hash beside others (`allow`) or instead of them (`only`). */
   readonly persistedDocuments: {
@@ -143,6 +144,7 @@ export const variables = {
     meaning: "the manifest of such documents, as codegen's client preset writes it",
     parse: (text: string) => text,
   },
+  MAX_FIELDS: limit('1000', 'fields of an operation, fragments spread'),
   MAX_REQUESTS_IN_FLIGHT: limit('1000', 'requests answered at the same time; more get 503'),
   MAX_EVENT_LOOP_LAG_MS: limit('250', 'lag of the event loop, in milliseconds; beyond it, 503'),
   LOG_LEVEL: { fallback: 'info', ...oneOf(...logLevels), meaning: 'the least level to log' },
@@ -202,6 +204,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       maxAliases: values.MAX_ALIASES,
       maxDirectives: values.MAX_DIRECTIVES,
       maxRootFields: values.MAX_ROOT_FIELDS,
+      maxFields: values.MAX_FIELDS,
     }),
     persistedDocuments: Object.freeze(persistedDocuments),
     maxRequestsInFlight: values.MAX_REQUESTS_IN_FLIGHT,
@@ -312,7 +315,10 @@ function parseOrigins(text: string): readonly string[] | undefined {
 }
 
 function isDatabaseUrl(text: string): boolean {
-  return /^(?:file:[^?]+|:memory:)$/.test(text) || /^postgres(?:ql)?:\/\/./.test(text);
+  return (
+    /^(?:file:[^?]+|:memory:)$/.test(text) ||
+    /^postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)./i.test(text)
+  );
 }
 
 function isLoopback(host: string): boolean {

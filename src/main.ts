@@ -118,6 +118,12 @@ program
     }
   });
 
+// Whoever reads our output may have read enough, as head does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
 await program.parseAsync().catch((error: unknown) => fail(error));
 
 /** Makes a command of something that is done to the built-in backend's database. */

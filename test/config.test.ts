@@ -16,6 +16,7 @@ describe('loadConfig', () => {
         maxAliases: 30,
         maxDirectives: 50,
         maxRootFields: 20,
+        maxFields: 1000,
       },
       persistedDocuments: { mode: 'off', file: undefined },
       maxRequestsInFlight: 1000,
@@ -111,6 +112,7 @@ describe('loadConfig', () => {
     { PETSTORE_BASE_URL: 'http:u:hunter2@x.example' },
     { PETSTORE_BASE_URL: 'https://x.example/v1?api_key=hunter2' },
     { DATABASE_URL: 'mysql:u:hunter2@x.example' },
+    { DATABASE_URL: 'postgres://x.example/db?user=u&password=hunter2' },
   ])('does not repeat a password: %j', (env) => {
     expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
   });

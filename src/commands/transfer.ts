@@ -19,7 +19,9 @@ export async function importFrom(
   input: Readable,
   showProgress: ShowProgress,
 ): Promise<Outcome> {
-  const size = path === '-' ? undefined : (await stat(path)).size;
+  const file = path === '-' ? undefined : await stat(path);
+  if (file?.isDirectory()) throw new Error(`${path}: expected a file, received a folder.`);
+  const size = file?.size;
   const source = path === '-' ? input : createReadStream(path);
   let bytes = 0;
   const counted = async function* () {
@@ -59,13 +61,16 @@ function kindOf(kind: string): 'pets' | 'orders' {
 }
 
 /** Only a newline ends a line: JSON strings may hold Unicode's other separators, unlike readline's. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer[] = [];
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      yield Buffer.concat([...rest, chunk.subarray(start, end)]);
+      rest = [];
+      start = end + 1;
+    }
+    rest.push(chunk.subarray(start));
   }
-  yield rest + decoder.decode();
+  yield Buffer.concat(rest);
 }

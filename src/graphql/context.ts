@@ -14,6 +14,8 @@ export interface ContextOptions {
   readonly signal: AbortSignal;
   /** Follows the calls that the backend makes. */
   readonly observe?: Call['observe'];
+  /** Called when a field first asks for the key, and there is a well-formed one. */
+  readonly onKey?: () => void;
 }
 
 /**
@@ -45,7 +47,10 @@ export function createContext(options: ContextOptions): GatewayContext {
   const call = (): Call => {
     // A field that has not begun when the client leaves never will: a later mutation least of all.
     signal.throwIfAborted();
-    made ??= { ...readBearer(authorization), requestId, signal, ...(observe && { observe }) };
+    if (made === undefined) {
+      made = { ...readBearer(authorization), requestId, signal, ...(observe && { observe }) };
+      options.onKey?.();
+    }
     return made;
   };
   return {

@@ -60,10 +60,11 @@ function tell(error: GraphQLError): Told | undefined {
   const cause = rootCause(error);
   if (!(cause instanceof GraphQLError)) return tellContractError(cause);
   // Errors of the request itself: syntax, validation, variables. Those of a field have a path, and
-  // graphql-js raises them only where a resolver broke the schema.
-  if (error.path !== undefined) return undefined;
+  // graphql-js raises them only where a resolver broke the schema, or a variable was null.
   const [node] = error.nodes ?? [];
-  const isAboutValue = error.extensions['code'] === undefined || (node && isValueNode(node));
+  const isOfValue = node !== undefined && isValueNode(node);
+  if (error.path !== undefined && !isOfValue) return undefined;
+  const isAboutValue = error.extensions['code'] === undefined || isOfValue;
   return {
     // A number that was kept as its text shows as that text.
     message: error.message.replaceAll(/\{ rawJSON: "([^"]*)" \}/g, '$1'),

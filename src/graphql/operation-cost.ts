@@ -7,6 +7,8 @@ export interface OperationCost {
   readonly aliases: number;
   readonly directives: number;
   readonly rootFields: number;
+  /** Fields of all levels: what it costs to plan the operation. */
+  readonly fields: number;
 }
 
 /**
@@ -21,7 +23,7 @@ export function operationCost(document: DocumentNode): OperationCost {
     }
   }
   const known = new Map<SelectionSetNode, Cost>();
-  const dearest = { depth: 0, aliases: 0, directives: 0, rootFields: 0 };
+  const dearest = { depth: 0, aliases: 0, directives: 0, rootFields: 0, fields: 0 };
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     const cost = costOf(definition.selectionSet, fragments, known);
@@ -31,7 +33,8 @@ export function operationCost(document: DocumentNode): OperationCost {
       dearest.directives,
       cost.directives + (definition.directives?.length ?? 0),
     );
-    dearest.rootFields = Math.max(dearest.rootFields, cost.fields);
+    dearest.rootFields = Math.max(dearest.rootFields, cost.ownFields);
+    dearest.fields = Math.max(dearest.fields, cost.fields);
   }
   return dearest;
 }
@@ -41,6 +44,7 @@ interface Cost {
   aliases: number;
   directives: number;
   /** Fields of the selection set itself, without those below them. */
+  ownFields: number;
   fields: number;
 }
 
@@ -49,7 +53,7 @@ function costOf(
   fragments: ReadonlyMap<string, SelectionSetNode>,
   known: Map<SelectionSetNode, Cost>,
 ): Cost {
-  const total: Cost = { depth: 0, aliases: 0, directives: 0, fields: 0 };
+  const total: Cost = { ...nothing };
   const add = (selectionSet: SelectionSetNode | undefined): Cost => {
     if (selectionSet === undefined) return nothing;
     let cost = known.get(selectionSet);
@@ -61,6 +65,7 @@ function costOf(
     }
     total.aliases += cost.aliases;
     total.directives += cost.directives;
+    total.fields += cost.fields;
     return cost;
   };
   for (const selection of selections) {
@@ -68,6 +73,7 @@ function costOf(
     if (selection.kind === Kind.FIELD) {
       const below = add(selection.selectionSet);
       const isIntrospection = selection.name.value.startsWith('__');
+      total.ownFields += 1;
       total.fields += 1;
       total.aliases += selection.alias ? 1 : 0;
       total.depth = Math.max(total.depth, isIntrospection ? 1 : 1 + below.depth);
@@ -77,11 +83,11 @@ function costOf(
           ? selection.selectionSet
           : fragments.get(selection.name.value),
       );
-      total.fields += spread.fields;
+      total.ownFields += spread.ownFields;
       total.depth = Math.max(total.depth, spread.depth);
     }
   }
   return total;
 }
 
-const nothing: Cost = { depth: 0, aliases: 0, directives: 0, fields: 0 };
+const nothing: Cost = { depth: 0, aliases: 0, directives: 0, ownFields: 0, fields: 0 };

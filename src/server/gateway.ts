@@ -106,7 +106,8 @@ function tell(
   const { traceId } = trace;
   const ms = record.elapsedMs();
   const isGraphql = operation !== undefined || codes.length > 0;
-  if (isGraphql) metrics.request(operation?.name, codes, ms / 1000, { requestId, traceId });
+  if (isGraphql)
+    metrics.request(operation?.name, codes, ms / 1000, { requestId, traceId }, record.usedKey);
   const name = operation ? `${operation.type} ${operation.name ?? ''}`.trim() : `${method} ${path}`;
   trace.end(
     name,

@@ -46,13 +46,13 @@ export function createJsonPost(
     }
     const { record, ...call } = context;
     const result = prepared.execute(
-      createContext({ petStore, observe: record.observe, ...call }),
+      createContext({ petStore, ...record.listeners, ...call }),
       variables ?? {},
     );
     // The reference executor says what is wrong with variables in the words that clients know.
     if (result === undefined) return executeByPlugins(yoga, params, context, () => {});
     const { type, name, deprecations } = prepared;
-    record.operation = { type, name };
+    record.setOperation(type, name);
     if (deprecations.length === 0) return result;
     return tellDeprecations(await result, deprecations, name, metrics);
   }

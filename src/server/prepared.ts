@@ -1,10 +1,5 @@
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  type GraphQLSchema,
-  getOperationAST,
-} from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql';
+import { type CompiledOperation, compileOperation } from './compile.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { type Deprecation, deprecationsOf } from './plugins/use-deprecations.ts';
 
@@ -13,11 +8,7 @@ export interface PreparedOperation {
   readonly type: string;
   readonly name: string | undefined;
   readonly deprecations: readonly Deprecation[];
-  /** Executes it; undefined when the variables can't be read. */
-  execute(
-    context: object,
-    variables: object,
-  ): ExecutionResult | Promise<ExecutionResult> | undefined;
+  readonly execute: CompiledOperation;
 }
 
 /** What compiled operations may take, in bytes; those that are used keep their place. */
@@ -45,22 +36,18 @@ export class PreparedOperations {
       return;
     }
     const operation = getOperationAST(document, operationName);
-    const compiled = compileQuery(this.#schema, document, operationName);
-    if (!operation || !isCompiledQuery(compiled)) return;
-    const { query: run } = compiled as CompiledQuery;
+    const execute = compileOperation(this.#schema, document, operationName);
+    if (!operation || execute === undefined) return;
     this.#prepared.set(key, {
       type: operation.operation,
       name: operation.name?.value,
       deprecations: deprecationsOf(this.#schema, document),
-      execute(context, variables) {
-        const result = run(undefined, context, variables);
-        // Only variables that can't be read end it before it begins, without a promise.
-        return 'then' in result || result.data !== undefined ? result : undefined;
-      },
+      execute,
     });
   }
 }
 
+/** NUL stands in no document and no name that was checked, so no two keys can run together. */
 function keyOf(query: string, operationName: string | undefined): string {
-  return operationName === undefined ? query : `${operationName}\n${query}`;
+  return operationName === undefined ? query : `\0${operationName}\0${query}`;
 }

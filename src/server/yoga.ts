@@ -51,7 +51,7 @@ export function openYoga(options: YogaOptions, metrics: Metrics, reportError: Re
   return createYoga<ServerContext, GatewayContext>({
     schema,
     context: ({ authorization, requestId, signal, record }) =>
-      createContext({ petStore, authorization, requestId, signal, observe: record.observe }),
+      createContext({ petStore, authorization, requestId, signal, ...record.listeners }),
     plugins: [
       useExactJson(),
       usePrivateCaching(),

@@ -112,9 +112,17 @@ export class Metrics {
   }
 
   /** Counts and times a GraphQL request, and counts its errors by code. */
-  request(name: string | undefined, codes: readonly string[], seconds: number, ids: Ids): void {
+  request(
+    name: string | undefined,
+    codes: readonly string[],
+    seconds: number,
+    ids: Ids,
+    hadGoodKey: boolean,
+  ): void {
     const outcome = codes.length === 0 ? 'success' : 'error';
-    this.#requests.observe({ operation: this.#label(name, codes), outcome }, seconds);
+    // A name is earned by a request that succeeds with a key.
+    if (name !== undefined && hadGoodKey && codes.length === 0) this.#admit(name);
+    this.#requests.observe({ operation: this.#label(name), outcome }, seconds);
     for (const code of codes) {
       const exemplarLabels = { request_id: ids.requestId, trace_id: ids.traceId ?? '' };
       this.#errors.inc({ labels: { code }, value: 1, exemplarLabels });
@@ -135,7 +143,7 @@ export class Metrics {
   }
 
   deprecatedUse(field: string, name: string | undefined): void {
-    this.#deprecated.inc({ field, operation: this.#label(name, []) });
+    this.#deprecated.inc({ field, operation: this.#label(name) });
   }
 
   refused(): void {
@@ -152,12 +160,12 @@ export class Metrics {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  #label(name: string | undefined, codes: readonly string[]): string {
+  #admit(name: string): void {
+    if (this.#operations.size < maxOperations) this.#operations.add(name);
+  }
+
+  #label(name: string | undefined): string {
     if (name === undefined) return 'anonymous';
-    if (this.#operations.has(name)) return name;
-    // A name is earned by a request that succeeds, which takes a key.
-    if (codes.length > 0 || this.#operations.size >= maxOperations) return 'other';
-    this.#operations.add(name);
-    return name;
+    return this.#operations.has(name) ? name : 'other';
   }
 }

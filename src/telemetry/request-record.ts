@@ -14,6 +14,8 @@ export class RequestRecord {
   readonly trace: RequestTrace;
   /** The GraphQL operation; undefined for any other request, or while it is not known. */
   operation: { readonly type: string; readonly name: string | undefined } | undefined;
+  /** Whether a field asked for the caller's key; without an error in the result, it was a good one. */
+  usedKey = false;
   /** The codes of the errors in the result, each once for each error. */
   codes: readonly string[] = [];
   readonly calls: CallRecord[] = [];
@@ -22,6 +24,21 @@ export class RequestRecord {
   constructor(requestId: string, trace: RequestTrace) {
     this.requestId = requestId;
     this.trace = trace;
+  }
+
+  /** A name is the client's: what is longer than a name should be is cut off. */
+  setOperation(type: string, name: string | undefined): void {
+    this.operation = { type, name: name?.slice(0, 64) };
+  }
+
+  /** What the resolvers' context tells the record. */
+  get listeners() {
+    return {
+      observe: this.observe,
+      onKey: () => {
+        this.usedKey = true;
+      },
+    };
   }
 
   /** The time since the request came in, in milliseconds with two decimals. */

@@ -43,6 +43,9 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
     const { keys } = administration;
     await keys.createAccount('acme');
     await expect(keys.createAccount('acme')).rejects.toThrow('with the name "acme" already');
+    for (const name of ['', 'a b', 'a\u001b[31mb', 'x'.repeat(65)]) {
+      await expect(keys.createAccount(name)).rejects.toThrow('1 to 64 characters');
+    }
     await expect(keys.create('nobody')).rejects.toThrow('no account with the name "nobody"');
     await expect(keys.list('nobody')).rejects.toThrow('no account with the name "nobody"');
     await expect(keys.revoke('nothing')).rejects.toThrow('no key with the id "nothing"');
@@ -100,6 +103,21 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     expect(ids).toContain(BigInt(id));
   });
 
+  it('leave the ids alone that servers are about to give', async () => {
+    const databaseUrl = await createDatabase();
+    await using store = await openBuiltin(databaseUrl);
+    await using administration = await openAdministration(databaseUrl, quiet.log);
+    const line = (id: number) => `{"id":${id},"name":"imported","categoryId":1}`;
+    const add = () => store.createPet(callWith(), { name: 'added', categoryId: '1' });
+    const added = [await add()];
+    // Ids that the sessions of the store hold already, and some beyond.
+    const taken = Array.from({ length: 100 }, (_, index) => line(200 + index));
+    await administration.importLines('pets', lines(...taken), ignore);
+    await administration.importLines('pets', lines('{"name":"b","categoryId":1}'), ignore);
+    const calls = await Promise.all(Array.from({ length: 200 }, add));
+    expect(new Set([...added, ...calls].map(({ id }) => id)).size).toBe(201);
+  });
+
   it('keep orders as they are written', async () => {
     const databaseUrl = await createDatabase();
     await using administration = await openAdministration(databaseUrl, quiet.log);
@@ -132,6 +150,17 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
       message,
     );
     expect(await Array.fromAsync(administration.exportLines('pets'))).toEqual([]);
+  });
+
+  it('name the line that is not UTF-8', async () => {
+    await using administration = await openAdministration(await createDatabase(), quiet.log);
+    async function* bytes() {
+      yield Buffer.from('{"name":"a","categoryId":1}');
+      yield Buffer.from('{"name":"\xff","categoryId":1}', 'latin1');
+    }
+    await expect(administration.importLines('pets', bytes(), ignore)).rejects.toThrow(
+      'Line 2: expected UTF-8. Nothing was imported.',
+    );
   });
 
   it('name the line whose id was in the database before', async () => {

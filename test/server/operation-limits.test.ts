@@ -14,6 +14,12 @@ const nested = (depth: number) => `${'{ a: pets '.repeat(depth)}{ id }${' }'.rep
 const doubling = `{ ...F0 } ${repeat(30, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`)}
   fragment F30 on Query { a: orders }`;
 
+/** Fragments without aliases or depth that stand for 2^n fields. */
+function doubled(n: number): string {
+  const fragments = repeat(n - 1, (i) => `fragment F${i} on Pet { ...F${i + 1} ...F${i + 1} }`);
+  return `{ pets { ...F0 } } ${fragments} fragment F${n - 1} on Pet { name ...G } fragment G on Pet { id }`;
+}
+
 describe('the limits of an operation', () => {
   it.each([
     ['tokens', `{ ${repeat(1000, () => 'orders')} }`, '1000 tokens, received more than 1000'],
@@ -27,6 +33,7 @@ describe('the limits of an operation', () => {
     ],
     ['root fields', `{ ${repeat(21, () => 'orders')} }`, '20 root fields, received 21'],
     ['root fields by fragments', doubling, 'aliases, received 1073741824'],
+    ['fields by doubled fragments', doubled(24), 'fields, received 16777'],
     ['aliases below the root', `{ pets { ${repeat(31, (i) => `a${i}: id`)} } }`, 'received 31'],
   ])('refuse too many %s with 400, the limit and the count, before any call', async (_, query, told) => {
     const { petStore, calls } = recording(await openBuiltin());

@@ -16,8 +16,8 @@ async function labelsOf(metrics: Metrics, label: string): Promise<Set<string | u
 describe('the metrics', () => {
   it('give names of operations a label each, up to a hundred', async () => {
     const metrics = new Metrics();
-    for (let index = 0; index < 300; index++) metrics.request(`Name${index}`, [], 0.1, ids);
-    metrics.request('Name5', [], 0.1, ids);
+    for (let index = 0; index < 300; index++) metrics.request(`Name${index}`, [], 0.1, ids, true);
+    metrics.request('Name5', [], 0.1, ids, true);
     expect((await labelsOf(metrics, 'operation')).size).toBe(101);
   });
 
@@ -26,6 +26,8 @@ describe('the metrics', () => {
     for (const name of ['Evil1', 'Evil2']) {
       await ask(opened.gateway, `query ${name} { pets { id } }`, {}, {});
     }
+    await ask(opened.gateway, 'query Evil3 { __typename }', {}, {});
+    await ask(opened.gateway, 'query Evil4 { pet(id: 1) { id } }', {}, {});
     await ask(opened.gateway, 'query Good { pets { id } }');
     await ask(opened.gateway, '{ pets { id } }');
     await ask(opened.gateway, '{ nope }');
@@ -37,8 +39,16 @@ describe('the metrics', () => {
     );
   });
 
+  it('cut a name off that is longer than a name should be, in the log too', async () => {
+    await using opened = await openGateway();
+    await ask(opened.gateway, `query ${'A'.repeat(200_000)} { pets { id } }`);
+    expect((await opened.metrics.scrape()).text.length).toBeLessThan(50_000);
+    expect(Math.max(...opened.lines.map((line) => line.length))).toBeLessThan(1000);
+  });
+
   it('count uses of the deprecated field by operation', async () => {
     await using opened = await openGateway();
+    await ask(opened.gateway, 'query Old { pets { id } }');
     await ask(opened.gateway, 'query Old { a: pet(id: 1) { id } b: pet(id: 2) { id } }');
     const { text } = await opened.metrics.scrape();
     expect(text).toContain(

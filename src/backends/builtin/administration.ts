@@ -2,7 +2,7 @@ import type { Log } from '../../telemetry/log.ts';
 import { ApiKeys } from './api-keys.ts';
 import { engineOf, openDatabase } from './database.ts';
 import { exportLines } from './export.ts';
-import { importLines, type Kind } from './import.ts';
+import { importLines, type Kind, type Line } from './import.ts';
 
 /** What is done to the built-in backend by its operator, beside what the contract offers. */
 export interface Administration extends AsyncDisposable {
@@ -10,7 +10,7 @@ export interface Administration extends AsyncDisposable {
   /** Takes lines in, all or nothing; see `importLines`. */
   importLines(
     kind: Kind,
-    lines: AsyncIterable<string>,
+    lines: AsyncIterable<Line>,
     onProgress: (records: number) => void,
   ): Promise<number>;
   /** All records of a kind as JSON Lines. */

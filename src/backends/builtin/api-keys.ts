@@ -29,8 +29,13 @@ export class ApiKeys {
     this.#database = database;
   }
 
-  /** @throws ApiKeyError when the name is taken. */
+  /** @throws ApiKeyError when the name is taken, or one that a terminal can't show. */
   async createAccount(name: string): Promise<Account> {
+    if (!/^[\w.@+-]{1,64}$/.test(name)) {
+      throw new ApiKeyError(
+        `The name of an account has 1 to 64 characters of A-Z a-z 0-9 _ . @ + -; received ${JSON.stringify(name)}.`,
+      );
+    }
     const row = { name, created_at: new Date().toISOString() };
     const { numInsertedOrUpdatedRows } = await this.#database
       .insertInto('accounts')

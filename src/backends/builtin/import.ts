@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { decodeNewPet, decodeOrders } from '../../contract/decode.ts';
 import { parseInt64 } from '../../contract/int64.ts';
-import { parseJson } from '../../contract/json.ts';
+import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import type { Database, Tables } from './database.ts';
 import type { Engine } from './migrations.ts';
 import { isStorable, toPetRow } from './rows.ts';
@@ -34,7 +35,7 @@ export async function importLines(
   database: Database,
   engine: Engine,
   kind: Kind,
-  lines: AsyncIterable<string>,
+  lines: AsyncIterable<Line>,
   onProgress: (records: number) => void,
 ): Promise<number> {
   return database.transaction().execute(async (transaction) => {
@@ -50,8 +51,9 @@ export async function importLines(
     };
     for await (const line of lines) {
       lineNumber++;
-      if (line.trim() === '') continue;
-      const row = decodeLine(kind, line, lineNumber);
+      const text = textOf(line, lineNumber);
+      if (text === '') continue;
+      const row = decodeLine(kind, text, lineNumber);
       // An id that the database gave to one line could be the one that a later line brings along.
       withIds ??= 'id' in row;
       if ('id' in row !== withIds) {
@@ -61,9 +63,18 @@ export async function importLines(
       if (batch.length === batchSize) await flush();
     }
     if (batch.length > 0) await flush();
-    if (engine === 'postgres') await raiseIdentity(transaction, kind);
+    if (engine === 'postgres' && withIds) await raiseIdentity(transaction, kind);
     return records;
   });
+}
+
+/** A line of an import: text, or bytes that should be UTF-8. */
+export type Line = string | Buffer;
+
+function textOf(line: Line, lineNumber: number): string {
+  if (typeof line === 'string') return line.trim();
+  if (!isUtf8(line)) throw new ImportError(lineNumber, 'expected UTF-8.');
+  return decodeUtf8(line).trim();
 }
 
 interface NumberedRow {
@@ -77,7 +88,7 @@ function decodeLine(kind: Kind, line: string, lineNumber: number): Row {
     const json = parseJson(line);
     if (kind === 'orders') {
       decodeOrders(json);
-      return { document: line.trim() };
+      return { document: line };
     }
     const pet = decodeNewPet(json);
     if (!isStorable(pet.name)) throw new Error('name: expected no NUL and no lone surrogates.');
@@ -120,9 +131,11 @@ async function insert(
 
 /** Makes the ids that PostgreSQL gives go on above those that were imported. */
 async function raiseIdentity(transaction: Kysely<Tables>, kind: Kind): Promise<void> {
+  // Never back: other sessions hold blocks of ids that the sequence has given out already.
+  const sequence = sql`pg_get_serial_sequence(${kind}, 'id')::regclass`;
   await sql`
     select setval(
-      pg_get_serial_sequence(${kind}, 'id'),
-      greatest((select max(id) from ${sql.table(kind)}), 1)
+      ${sequence},
+      greatest((select max(id) from ${sql.table(kind)}), pg_sequence_last_value(${sequence}), 1)
     )`.execute(transaction);
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { ErrorResponse } from '../../contract/error.ts';
+import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts';
 import { parseJson } from '../../contract/json.ts';
 import type { Call, PetStore } from '../../contract/pet-store.ts';
-import { pageSize } from '../../contract/records.ts';
+import { type NewPet, pageSize } from '../../contract/records.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createApiKeyCheck } from './api-keys.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -63,12 +63,7 @@ function createPetStore(database: Database, demoKey: string | undefined, log: Lo
     createPet: (call, pet) =>
       write(call, async () => {
         requireStorable('name', pet.name);
-        const row = await database
-          .insertInto('pets')
-          .values(toPetRow(pet))
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        return toPet(row);
+        return toPet(await insertPet(database, pet));
       }),
 
     getPet: (call, petId) =>
@@ -118,6 +113,23 @@ function createPetStore(database: Database, demoKey: string | undefined, log: Lo
       await database.destroy();
     },
   };
+}
+
+/**
+ * Stores an animal under the next id that is free: an import may have brought some of those that
+ * the database would give. What was not free is not stored, so trying the next doubles nothing.
+ */
+async function insertPet(database: Database, pet: NewPet) {
+  for (let tries = 0; tries < 1000; tries++) {
+    const row = await database
+      .insertInto('pets')
+      .values(toPetRow(pet))
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (row !== undefined) return row;
+  }
+  throw new BackendUnavailableError('The store has no free id at hand. Try again.');
 }
 
 /** The operation has no paging, and its answer must end somewhere. */

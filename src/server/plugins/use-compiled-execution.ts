@@ -1,14 +1,10 @@
-import type { DocumentNode, ExecutionResult } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { type CompiledOperation, compileOperation } from '../compile.ts';
 
-/**
- * Executes a document that is used again by code compiled for it. Where that code can't read the
- * variables, or a document can't be compiled, the reference executor answers: its words are the
- * ones that clients know.
- */
+/** Executes a document that is used again by code compiled for it, where that answers the same. */
 export function useCompiledExecution(): Plugin {
-  const compiled = new WeakMap<DocumentNode, Map<string, CompiledQuery | undefined>>();
+  const compiled = new WeakMap<DocumentNode, Map<string, CompiledOperation | undefined>>();
 
   return {
     onExecute({ args, executeFn, setExecuteFn }) {
@@ -22,21 +18,14 @@ export function useCompiledExecution(): Plugin {
         return;
       }
       if (!byName.has(name)) {
-        const result = compileQuery(schema, document, operationName ?? undefined);
-        byName.set(name, isCompiledQuery(result) ? (result as CompiledQuery) : undefined);
+        byName.set(name, compileOperation(schema, document, operationName ?? undefined));
       }
-      const query = byName.get(name)?.query;
-      if (query === undefined) return;
-      setExecuteFn((executeArgs) => {
-        const { rootValue, contextValue, variableValues } = executeArgs;
-        const answer = query(rootValue, contextValue, variableValues ?? {});
-        return isUnread(answer) ? executeFn(executeArgs) : answer;
-      });
+      const run = byName.get(name);
+      if (run === undefined) return;
+      setExecuteFn(
+        (executeArgs) =>
+          run(executeArgs.contextValue, executeArgs.variableValues ?? {}) ?? executeFn(executeArgs),
+      );
     },
   };
-}
-
-/** Only variables that can't be read end an operation before it begins, without a promise. */
-function isUnread(answer: ExecutionResult | Promise<ExecutionResult>): boolean {
-  return !('then' in answer) && answer.data === undefined;
 }

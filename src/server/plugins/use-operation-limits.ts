@@ -12,6 +12,8 @@ export interface OperationLimits {
   readonly maxDirectives: number;
   /** Fields at the root of an operation, each of which is a call to the backend. */
   readonly maxRootFields: number;
+  /** Fields of all levels, every fragment counted as often as it is spread. */
+  readonly maxFields: number;
 }
 
 /**
@@ -42,6 +44,7 @@ function refuseBeyond(limits: OperationLimits, document: DocumentNode): void {
     ['aliases', limits.maxAliases, cost.aliases],
     ['directives', limits.maxDirectives, cost.directives],
     ['root fields', limits.maxRootFields, cost.rootFields],
+    ['fields', limits.maxFields, cost.fields],
   ] as const;
   for (const [what, maximum, actual] of checks) {
     if (actual > maximum) throw tooLarge(what, maximum, String(actual));

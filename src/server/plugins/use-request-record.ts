@@ -13,8 +13,7 @@ export function useRequestRecord(): Plugin<Recording, Recording> {
       const { document, operationName, contextValue } = args;
       const operation = getOperationAST(document, operationName);
       if (!operation) return;
-      const name = operation.name?.value;
-      contextValue.record.operation = { type: operation.operation, name };
+      contextValue.record.setOperation(operation.operation, operation.name?.value);
     },
     onResultProcess({ result, serverContext: { record } }) {
       recordErrors(result as ExecutionResult, record);
