@@ -39,7 +39,7 @@ const serverOptions = {
 const readTimeoutMs = 30_000;
 
 /** How long a connection may stay idle while the server closes, in milliseconds. */
-const idleMs = 1000;
+const idleMs = 3000;
 
 /** Serves a gateway over HTTP/1.1. @throws the listen error, such as EADDRINUSE. */
 export async function listen(
