@@ -35,12 +35,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { petStore, health, telemetry } = options;
   const reportError = (error: unknown, requestId: string) =>
     telemetry.log.error({ err: error, requestId }, 'unexpected error');
-  const yoga = openYoga(options, telemetry.metrics, reportError);
+  const yoga = openYoga(options, reportError);
   // The short way takes the text of any document.
   const takesText = options.persistedDocuments.mode !== 'only';
-  const answerJsonPost = takesText
-    ? createJsonPost(yoga, petStore, telemetry.metrics, reportError)
-    : undefined;
+  const answerJsonPost = takesText ? createJsonPost(yoga, petStore, reportError) : undefined;
   const v1 = options.v1 && createV1({ petStore, demoKey: options.demoKey, reportError });
   const cors = createCors(options.corsOrigins);
 
@@ -106,8 +104,11 @@ function tell(
   const { traceId } = trace;
   const ms = record.elapsedMs();
   const isGraphql = operation !== undefined || codes.length > 0;
-  if (isGraphql)
+  if (isGraphql) {
     metrics.request(operation?.name, codes, ms / 1000, { requestId, traceId }, record.usedKey);
+  }
+  // After the request, which may have earned its operation's name a label.
+  for (const field of record.deprecatedFields) metrics.deprecatedUse(field, operation?.name);
   const name = operation ? `${operation.type} ${operation.name ?? ''}`.trim() : `${method} ${path}`;
   trace.end(
     name,

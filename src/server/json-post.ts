@@ -3,7 +3,6 @@ import type { YogaServerInstance } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { createContext, type GatewayContext } from '../graphql/context.ts';
 import { schema } from '../graphql/schema.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import { parseParams } from './params.ts';
 import { tellDeprecations } from './plugins/use-deprecations.ts';
 import { recordErrors } from './plugins/use-request-record.ts';
@@ -30,7 +29,6 @@ const members = new Set(['query', 'variables', 'operationName']);
 export function createJsonPost(
   yoga: YogaServerInstance<ServerContext, GatewayContext>,
   petStore: PetStore,
-  metrics: Pick<Metrics, 'deprecatedUse'>,
   reportError: ReportError,
 ): AnswerJsonPost {
   const operations = new PreparedOperations(schema);
@@ -54,7 +52,7 @@ export function createJsonPost(
     const { type, name, deprecations } = prepared;
     record.setOperation(type, name);
     if (deprecations.length === 0) return result;
-    return tellDeprecations(await result, deprecations, name, metrics);
+    return tellDeprecations(await result, deprecations, record);
   }
 
   return (text, accept, begin) => {

@@ -2,7 +2,6 @@ import { createYoga } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { createContext, type GatewayContext } from '../graphql/context.ts';
 import { schema } from '../graphql/schema.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { graphiqlOptions, renderGraphiql } from './graphiql.ts';
@@ -46,7 +45,7 @@ export interface ServerContext {
 }
 
 /** Answers GraphQL requests; which addresses lead to it is for its caller to decide. */
-export function openYoga(options: YogaOptions, metrics: Metrics, reportError: ReportError) {
+export function openYoga(options: YogaOptions, reportError: ReportError) {
   const { petStore } = options;
   return createYoga<ServerContext, GatewayContext>({
     schema,
@@ -58,7 +57,7 @@ export function openYoga(options: YogaOptions, metrics: Metrics, reportError: Re
       usePersistedDocuments(options.persistedDocuments),
       useOperationLimits(options.operationLimits),
       !options.introspection && useHiddenSchema(),
-      useDeprecations(metrics),
+      useDeprecations(),
       useCompiledExecution(),
       // After all who may raise an error, so that each passes through it.
       useTypedErrors(reportError),

@@ -117,11 +117,11 @@ export class Metrics {
     codes: readonly string[],
     seconds: number,
     ids: Ids,
-    hadGoodKey: boolean,
+    usedKey: boolean,
   ): void {
     const outcome = codes.length === 0 ? 'success' : 'error';
-    // A name is earned by a request that succeeds with a key.
-    if (name !== undefined && hadGoodKey && codes.length === 0) this.#admit(name);
+    // A name is earned by a request whose key was good, as far as its errors tell.
+    if (name !== undefined && usedKey && codes.every(isOfGoodKey)) this.#admit(name);
     this.#requests.observe({ operation: this.#label(name), outcome }, seconds);
     for (const code of codes) {
       const exemplarLabels = { request_id: ids.requestId, trace_id: ids.traceId ?? '' };
@@ -168,4 +168,9 @@ export class Metrics {
     if (name === undefined) return 'anonymous';
     return this.#operations.has(name) ? name : 'other';
   }
+}
+
+/** Errors that a backend answers after it has accepted the key. */
+function isOfGoodKey(code: string): boolean {
+  return code === 'NOT_FOUND' || code === 'CONFLICT' || code === 'BAD_USER_INPUT';
 }

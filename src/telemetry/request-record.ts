@@ -19,6 +19,8 @@ export class RequestRecord {
   /** The codes of the errors in the result, each once for each error. */
   codes: readonly string[] = [];
   readonly calls: CallRecord[] = [];
+  /** The deprecated fields that the operation uses. */
+  deprecatedFields: readonly string[] = [];
   readonly #start = performance.now();
 
   constructor(requestId: string, trace: RequestTrace) {

@@ -2,13 +2,12 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
-  getOperationAST,
   TypeInfo,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Metrics } from '../../telemetry/metrics.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
 
 /** A deprecated field that an operation uses, as `extensions.deprecations` tells it. */
 export interface Deprecation {
@@ -23,10 +22,10 @@ export interface Deprecation {
  * Tells a client that its operation uses a field that will go: in `extensions.deprecations` and in
  * the headers `Sunset` (RFC 8594) and `Link`. The metric counts who still does.
  */
-export function useDeprecations(metrics: Pick<Metrics, 'deprecatedUse'>): Plugin {
+export function useDeprecations(): Plugin<{ readonly record: RequestRecord }> {
   const known = new WeakMap<DocumentNode, readonly Deprecation[]>();
   return {
-    onExecute({ args: { schema, document, operationName } }) {
+    onExecute({ args: { schema, document, contextValue } }) {
       let deprecations = known.get(document);
       if (deprecations === undefined) {
         deprecations = deprecationsOf(schema, document);
@@ -34,24 +33,22 @@ export function useDeprecations(metrics: Pick<Metrics, 'deprecatedUse'>): Plugin
       }
       if (deprecations.length === 0) return;
       const found = deprecations;
-      const name = getOperationAST(document, operationName)?.name?.value;
       return {
         onExecuteDone({ result, setResult }) {
-          setResult(tellDeprecations(result as ExecutionResult, found, name, metrics));
+          setResult(tellDeprecations(result as ExecutionResult, found, contextValue.record));
         },
       };
     },
   };
 }
 
-/** The result with what it should tell of deprecated fields, and their uses counted. */
+/** The result with what it should tell of deprecated fields, which are noted in the record. */
 export function tellDeprecations(
   { extensions, ...rest }: ExecutionResult,
   deprecations: readonly Deprecation[],
-  name: string | undefined,
-  metrics: Pick<Metrics, 'deprecatedUse'>,
+  record: RequestRecord,
 ): ExecutionResult {
-  for (const { field } of deprecations) metrics.deprecatedUse(field, name);
+  record.deprecatedFields = deprecations.map(({ field }) => field);
   const headers = {
     sunset: new Date(deprecations[0]?.removal ?? '').toUTCString(),
     link: '</graphql>; rel="successor-version"',
