@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { isJsonType } from '../http/body.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { readBody, textOf, toRequest, writePlain, writeResponse } from './exchange.ts';
@@ -109,6 +110,7 @@ export async function listen(
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     async close(graceMs) {
       closing = true;
+      await nobodyWaits(server);
       const idle = setInterval(() => server.closeIdleConnections(), idleMs);
       const force = setTimeout(() => server.closeAllConnections(), graceMs);
       try {
@@ -122,6 +124,22 @@ export async function listen(
       }
     },
   };
+}
+
+/**
+ * Resolves when every connection that was opened has been accepted, or after a second of ever new
+ * ones. Node accepts one a turn of its loop; a listener that closes resets those that still wait.
+ */
+async function nobodyWaits(server: TcpServer): Promise<void> {
+  const end = performance.now() + 1000;
+  let accepted = 1;
+  server.on('connection', () => accepted++);
+  // The turn that is under way may have had its one already.
+  await turn();
+  for (let before = 0; before < accepted && performance.now() < end; ) {
+    before = accepted;
+    await turn();
+  }
 }
 
 /** A host and a port (RFC 9110, section 7.2). Whatever builds a URL of it must not throw. */

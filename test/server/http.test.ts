@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { auditServer, serverAudits } from 'graphql-http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createHealth } from '../../src/server/health.ts';
 import { listen } from '../../src/server/listen.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
@@ -309,7 +309,7 @@ describe('the HTTP edge', () => {
     });
     await entered;
     const closed = service.close(10_000);
-    await expect(fetch(`${service.url}/livez`)).rejects.toThrow();
+    await vi.waitFor(() => expect(fetch(`${service.url}/livez`)).rejects.toThrow());
     release();
     expect((await pending).status).toBe(200);
     await closed;
