@@ -5,7 +5,7 @@ export interface DocumentCache<Value> {
 }
 
 /** What a document holds beside its text once it is parsed and compiled, as a multiple of it. */
-const weight = 40;
+const weight = 160;
 
 /**
  * Keeps what was last used within a bound in bytes, so that no client can fill the memory with
