@@ -29,6 +29,10 @@ describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
       await killed.exited;
       const killedAt = performance.now();
       await load.acknowledges(200);
+      // As an operator does, and Kubernetes: first the balancer is told, then the gateway. A connection
+      // that is opened in the instant in which a listener closes is reset by the system.
+      await nginx.balance([killed.url, staying.url]);
+      await load.acknowledges(200);
       drained.kill('SIGTERM');
       expect(await drained.exited).toBe(0);
       await load.acknowledges(200);
@@ -49,7 +53,7 @@ describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
           errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', requestId } }],
         });
       }
-      // What was refused a connection went on to the next, and the drained one did its part.
+      // What was refused a connection went on to the next, and each did its part.
       expect(requests.some(({ gateways }) => gateways.length > 1)).toBe(true);
       expect(requests.some(({ gateways }) => gateways.at(-1) === drainedHost)).toBe(true);
 
@@ -66,7 +70,8 @@ describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
 
 /** Clients that add and list animals, one request after the other each, until they are stopped. */
 function startLoad(socketPath: string) {
-  const dispatcher = new Agent({ connect: { socketPath }, connections: clients });
+  // A connection a request: one that is kept may be closed by nginx just as it is used again.
+  const dispatcher = new Agent({ connect: { socketPath }, connections: clients, pipelining: 0 });
   /** Names by ids. */
   const acknowledged = new Map<string, string>();
   const failed: { requestId: string; startedAt: number; answer: unknown }[] = [];

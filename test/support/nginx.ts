@@ -43,8 +43,28 @@ export async function startNginx(gateways: readonly string[]) {
     child.kill('SIGQUIT');
     await exited;
   };
+  const workers = () =>
+    spawnSync('pgrep', ['-P', String(child.pid)], { encoding: 'utf8' })
+      .stdout.split('\n')
+      .filter(Boolean);
   return {
     socketPath,
+    /** Balances these gateways from now on: resolves when no request goes to any other. */
+    async balance(remaining: readonly string[]): Promise<void> {
+      await writeFile(config, adapt(source, remaining, socketPath));
+      const before = workers();
+      child.kill('SIGHUP');
+      // Workers of the old configuration finish what they have, and end.
+      await vi.waitFor(
+        () => {
+          const now = workers();
+          if (now.length === 0 || now.some((pid) => before.includes(pid))) {
+            throw new Error('workers of the old configuration are still there');
+          }
+        },
+        { timeout: 20_000 },
+      );
+    },
     /** Ends nginx and tells what went through it. */
     async finish(): Promise<BalancedRequest[]> {
       await stop();
