@@ -1,10 +1,14 @@
 import type { Call, PetStore } from '../contract/pet-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/** Reads that are known to be in flight; the next one is simply not shared. */
-const maxFlights = 1000;
+/**
+ * Places for reads that are known to be in flight. One whose place is taken by another is simply
+ * not shared.
+ */
+const places = 4096;
 
 interface Flight<T> {
+  readonly key: string;
   readonly answer: Promise<T>;
   /** Aborted when the caller who began it leaves, which ends it. */
   readonly signal: AbortSignal | undefined;
@@ -17,7 +21,9 @@ interface Flight<T> {
  * one who began a call leaves, those who wait for it begin another.
  */
 export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coalesced'>): PetStore {
-  const flights = new Map<string, Flight<unknown>>();
+  // Not a Map: one whose entries come and go with each request leaves its outgrown tables to the
+  // garbage collector, each of which holds on to the next and all that was in it.
+  const flights = new Array<Flight<unknown> | undefined>(places).fill(undefined);
 
   function read<T>(
     operation: string,
@@ -27,19 +33,20 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
   ): Promise<T> {
     // The characters of a credential exclude the separator, so no two keys can run together.
     const key = `${call.authorization}\n${operation}\n${parameters}`;
-    const flight = flights.get(key);
-    if (flight !== undefined) {
+    const place = placeOf(key);
+    const flight = flights[place];
+    if (flight?.key === key) {
       metrics.coalesced(operation);
       const again = () => read(operation, parameters, call, start);
       // The key names the operation, and so the type of its answer.
       return join(flight as Flight<T>, call.signal, again);
     }
     const answer = start();
-    if (flights.size >= maxFlights) return answer;
-    const begun = { answer, signal: call.signal };
-    flights.set(key, begun);
+    if (flight !== undefined) return answer;
+    const begun = { key, answer, signal: call.signal };
+    flights[place] = begun;
     const land = () => {
-      if (flights.get(key) === begun) flights.delete(key);
+      if (flights[place] === begun) flights[place] = undefined;
     };
     answer.then(land, land);
     return answer;
@@ -50,7 +57,7 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
       return await work;
     } finally {
       // Whoever reads from now on must see the write; those who wait already may not.
-      flights.clear();
+      flights.fill(undefined);
     }
   }
 
@@ -66,6 +73,13 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
     checkReady: () => petStore.checkReady(),
     [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
   };
+}
+
+/** A hash (Bernstein's) of a key, as an index. */
+function placeOf(key: string): number {
+  let hash = 5381;
+  for (let index = 0; index < key.length; index++) hash = (hash * 33 + key.charCodeAt(index)) | 0;
+  return hash & (places - 1);
 }
 
 /** Waits for a flight until it lands or this caller leaves; begins again when its beginner left. */

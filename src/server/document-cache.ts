@@ -18,19 +18,22 @@ export function createDocumentCache<Value>(
 ): DocumentCache<Value> {
   const entries = new Map<string, Value>();
   let bytes = 0;
+  let lastUsed: string | undefined;
   return {
     get(key) {
       const value = entries.get(key);
-      if (value === undefined) return undefined;
+      if (value === undefined || key === lastUsed) return value;
       // A Map keeps the order of insertion: whatever is used goes to its end.
       entries.delete(key);
       entries.set(key, value);
+      lastUsed = key;
       return value;
     },
     set(key, value) {
       const size = sizeOf(key, value);
       if (size > maxBytes / 10 || entries.has(key)) return;
       entries.set(key, value);
+      lastUsed = key;
       bytes += size;
       for (const [oldest, itsValue] of entries) {
         if (bytes <= maxBytes) break;
