@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, Server as TcpServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isJsonType } from '../http/body.ts';
+import { endOfTurn } from '../http/turn.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { readBody, textOf, toRequest, writePlain, writeResponse } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
@@ -69,6 +70,7 @@ export async function listen(
       const plain = text && gateway.post?.(text, headers as Headers, client.signal);
       if (plain) {
         const answered = await plain;
+        await endOfTurn();
         if (closing) outgoing.shouldKeepAlive = false;
         writePlain(answered, outgoing);
       } else {
