@@ -1,5 +1,5 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql';
-import { type CompiledOperation, compileOperation } from './compile.ts';
+import { type CompiledOperation, compileOperation } from '../execution/compile.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { type Deprecation, deprecationsOf } from './plugins/use-deprecations.ts';
 

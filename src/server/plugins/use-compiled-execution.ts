@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { type CompiledOperation, compileOperation } from '../compile.ts';
+import { type CompiledOperation, compileOperation } from '../../execution/compile.ts';
 
 /** Executes a document that is used again by code compiled for it, where that answers the same. */
 export function useCompiledExecution(): Plugin {

@@ -1,0 +1,138 @@
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type FieldNode,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getArgumentValues,
+  getDirectiveValues,
+  isNonNullType,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  visit,
+} from 'graphql';
+import { type Completion, completeType, nullFor } from './completion.ts';
+import { NotCompilable } from './not-compilable.ts';
+import { type IsIncluded, type SelectedField, SelectionReader } from './selection.ts';
+
+/** Variables that were read, as graphql hands them to what reads arguments. */
+type VariableValues = NonNullable<Parameters<typeof getArgumentValues>[2]>;
+
+/** The values of the variables by which selections are skipped or included. */
+export type Conditions = Readonly<Record<string, unknown>>;
+
+/** Executes an operation with variables that were read. */
+export type Execute = (context: object, variables: VariableValues) => Promise<ExecutionResult>;
+
+/** Resolves and completes one field of the operation; null and an error in `completion` on failure. */
+type ExecuteField = (
+  context: object,
+  variables: VariableValues,
+  errors: Completion['errors'],
+) => unknown;
+
+interface RootField {
+  readonly key: string;
+  readonly execute: ExecuteField;
+}
+
+/**
+ * Plans an operation under conditions of these values: all that does not depend on its other
+ * variables is done here, once. @throws NotCompilable
+ */
+export function planOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  conditions: Conditions,
+): Execute {
+  const isMutation = operation.operation === OperationTypeNode.MUTATION;
+  const root = (isMutation ? schema.getMutationType() : schema.getQueryType()) as GraphQLObjectType;
+  const selections = new SelectionReader(document, includedUnder(conditions));
+  const fields = selections.fieldsOf(root, [operation.selectionSet]).map((field) => ({
+    key: field.key,
+    execute: planField(field, root, selections),
+  }));
+  const execute = isMutation ? oneAfterTheOther(fields) : together(fields);
+  return async (context, variables) => {
+    const errors: Completion['errors'] = [];
+    try {
+      const data = await execute(context, variables, errors);
+      return errors.length === 0 ? { data } : { errors, data };
+    } catch (error) {
+      // A field that must not be null is: it takes the whole response with it.
+      return { errors: [...errors, error as Completion['errors'][number]], data: null };
+    }
+  };
+}
+
+type ExecuteFields = (...parameters: Parameters<ExecuteField>) => Promise<Record<string, unknown>>;
+
+function together(fields: readonly RootField[]): ExecuteFields {
+  const [only] = fields;
+  if (only && fields.length === 1) {
+    const { key, execute } = only;
+    return async (...parameters) => ({ [key]: await execute(...parameters) });
+  }
+  return async (...parameters) => {
+    const values = await Promise.all(fields.map(({ execute }) => execute(...parameters)));
+    return Object.fromEntries(fields.map(({ key }, index) => [key, values[index]]));
+  };
+}
+
+function oneAfterTheOther(fields: readonly RootField[]): ExecuteFields {
+  return async (...parameters) => {
+    const data: [string, unknown][] = [];
+    for (const { key, execute } of fields) data.push([key, await execute(...parameters)]);
+    return Object.fromEntries(data);
+  };
+}
+
+function planField(
+  field: SelectedField,
+  root: GraphQLObjectType,
+  selections: SelectionReader,
+): ExecuteField {
+  const { key, nodes, definition } = field;
+  if (nodes[0].name.value === '__typename') return () => root.name;
+  // Introspection is the reference executor's, and so are resolvers that ask for more than it.
+  const resolve = definition?.resolve as Resolve | undefined;
+  if (definition === undefined || resolve === undefined || resolve.length > 3) {
+    throw new NotCompilable();
+  }
+  const { type } = definition;
+  const complete = completeType(type, field, root, selections);
+  const isNullable = !isNonNullType(type);
+  const fixed = hasVariables(nodes[0]) ? undefined : getArgumentValues(definition, nodes[0]);
+  return async (context, variables, errors) => {
+    const completion: Completion = { errors, path: [key] };
+    try {
+      const args = fixed ?? getArgumentValues(definition, nodes[0], variables);
+      return complete(await resolve(undefined, args, context), completion);
+    } catch (error) {
+      completion.path.length = 1;
+      return nullFor(error, nodes, completion, isNullable);
+    }
+  };
+}
+
+type Resolve = (root: unknown, args: object, context: object) => unknown;
+
+function hasVariables({ arguments: args = [] }: FieldNode): boolean {
+  let found = false;
+  const note = () => {
+    found = true;
+  };
+  for (const arg of args) visit(arg, { [Kind.VARIABLE]: note });
+  return found;
+}
+
+function includedUnder(conditions: Conditions): IsIncluded {
+  const variables = { coerced: conditions } as VariableValues;
+  return (selection) =>
+    getDirectiveValues(GraphQLSkipDirective, selection, variables)?.['if'] !== true &&
+    getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.['if'] !== false;
+}

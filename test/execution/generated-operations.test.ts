@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import {
+  type ExecutionResult,
+  execute,
+  NoUnusedFragmentsRule,
+  NoUnusedVariablesRule,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { expect, it } from 'vitest';
+import type { PetStore } from '../../src/contract/pet-store.ts';
+import { compileOperation } from '../../src/execution/compile.ts';
+import { createContext } from '../../src/graphql/context.ts';
+import { schema } from '../../src/graphql/schema.ts';
+
+/** Every operation declares all variables and all fragments, whether it uses them or not. */
+const rules = specifiedRules.filter(
+  (rule) => rule !== NoUnusedVariablesRule && rule !== NoUnusedFragmentsRule,
+);
+
+const maybe = <T>(arbitrary: fc.Arbitrary<T>, otherwise: T) =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });
+
+const condition = fc
+  .tuple(
+    fc.constantFrom('skip', 'include'),
+    fc.constantFrom('true', 'false', '$yes', '$no', '$optional'),
+  )
+  .map(([directive, value]) => ` @${directive}(if: ${value})`);
+const directives = maybe(
+  fc.uniqueArray(condition, { selector: (text) => text.slice(0, 4), maxLength: 2 }),
+  [],
+).map((texts) => texts.join(''));
+
+const alias = maybe(fc.constantFrom('a: ', 'b: ', 'id: ', '__proto__: '), '');
+
+/** Selections of a type, of these texts of fields. */
+function selections(type: string, fields: fc.Arbitrary<string>, spreads: readonly string[]) {
+  const { set } = fc.letrec<{ set: string; fragment: string }>((tie) => ({
+    fragment: fc
+      .tuple(fc.constantFrom(`... on ${type}`, '...'), directives, tie('set'))
+      .map((parts) => parts.join(' ')),
+    set: fc
+      .array(
+        fc.oneof(
+          { depthSize: 'small', withCrossShrink: true },
+          fields,
+          fc.tuple(fc.constantFrom(...spreads), directives).map((parts) => parts.join('')),
+          tie('fragment'),
+        ),
+        { minLength: 1, maxLength: 4 },
+      )
+      .map((texts) => `{ ${texts.join(' ')} }`),
+  }));
+  return set;
+}
+
+function leaves(...names: string[]) {
+  return fc
+    .tuple(alias, fc.constantFrom('__typename', ...names), directives)
+    .map((parts) => parts.join(''));
+}
+
+const petFields = leaves('id', 'name', 'categoryId', 'status');
+const pet = selections('Pet', petFields, ['...Card', '...Nested']);
+const message = selections('Message', leaves('id', 'message', 'status', 'createdAt'), ['...Note']);
+
+function calls(texts: readonly string[], set: fc.Arbitrary<string>) {
+  return fc
+    .tuple(alias, fc.constantFrom(...texts), directives, set)
+    .map((parts) => parts.join(' '));
+}
+
+const query = selections(
+  'Query',
+  fc.oneof(
+    calls(
+      [
+        'pets',
+        'pets(limit: 2)',
+        'pets(limit: $limit)',
+        'pets(limit: $few, status: $status)',
+        'pets(status: sold, limit: 0)',
+        'pet(id: 7)',
+        'pet(id: $id)',
+      ],
+      pet,
+    ),
+    leaves('orders'),
+  ),
+  ['...Reads'],
+);
+const mutation = selections(
+  'Mutation',
+  fc.oneof(
+    calls(
+      [
+        'addPet(input: $input)',
+        'addPet(input: { name: "Rex", categoryId: $id, status: $status })',
+        'addPet(input: { name: $text, categoryId: 1 })',
+      ],
+      pet,
+    ),
+    calls(['sendMessage(message: "hello")', 'sendMessage(message: $text)'], message),
+  ),
+  ['...Writes'],
+);
+
+const operation = fc
+  .oneof(
+    query.map((set) => `query ${set}`),
+    mutation.map((set) => `mutation ${set}`),
+  )
+  .map((text) => {
+    const [kind, ...set] = text.split(' ');
+    return `${kind} Generated(
+      $limit: Int, $few: Int = 3, $status: PetStatus, $id: ID!, $text: String = "text",
+      $input: AddPetInput!, $yes: Boolean!, $no: Boolean!, $optional: Boolean = true
+    ) ${set.join(' ')}
+    fragment Card on Pet { id name @skip(if: $no) }
+    fragment Nested on Pet { ...Card status a: categoryId @include(if: $yes) }
+    fragment Note on Message { id status }
+    fragment Reads on Query { orders pets(limit: 1) { ...Nested } }
+    fragment Writes on Mutation { sendMessage(message: "more") { ...Note } }`;
+  });
+
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
+const variables = fc.record(
+  {
+    limit: optional(fc.constantFrom<unknown>(1, 0, 'wrong')),
+    few: optional(fc.constantFrom(1, 2)),
+    status: optional(fc.constantFrom('sold', 'lost')),
+    id: fc.constantFrom<unknown>('7', 8, 9_223_372_036_854_775_807n, true),
+    text: optional(fc.constant('words')),
+    input: fc.record(
+      { name: fc.constant('Ada'), categoryId: fc.constant(5), status: fc.constant('pending') },
+      { requiredKeys: ['name', 'categoryId'] },
+    ),
+    yes: fc.boolean(),
+    no: fc.boolean(),
+    optional: optional(fc.boolean()),
+  },
+  { requiredKeys: ['id', 'input', 'yes', 'no'] },
+);
+
+/** Records as no backend should return them, among good ones. */
+const record = fc.oneof(
+  { weight: 6, arbitrary: fc.constant<object | null>({ id: '1', name: 'Rex', categoryId: '2' }) },
+  fc.constantFrom<object | null>(
+    null,
+    new Error('no record'),
+    { id: '3', name: null, categoryId: '4', status: 'sold' },
+    { id: 5, name: 6, categoryId: 7n, status: 'lost' },
+    { id: '8', name: 'Eve', categoryId: '9', status: new Error('unknown status') },
+    { id: {}, message: [], status: Symbol('status'), createdAt: 1 },
+    { id: 'm', message: 'text', status: 'queued', createdAt: '2026-11-21T00:00:00Z' },
+  ),
+);
+const outcome = <T>(value: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 6, arbitrary: value }, fc.constant(new Error('no answer')));
+const backend = fc.record({
+  listPets: outcome(fc.oneof(fc.array(record, { maxLength: 4 }), fc.constant(null))),
+  getPet: outcome(record),
+  listOrders: outcome(fc.constantFrom<unknown>([{ id: 9_007_199_254_740_993n }], null, 1, 'text')),
+  createPet: outcome(record),
+  sendMessage: outcome(record),
+});
+
+/** A store with these answers, and what was asked of it in turn. */
+function storeOf(answers: Record<string, unknown>) {
+  const asked: unknown[] = [];
+  const petStore = Object.fromEntries(
+    Object.entries(answers).map(([name, answer]) => [
+      name,
+      async (_call: unknown, parameters: unknown) => {
+        asked.push([name, parameters]);
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    ]),
+  ) as unknown as PetStore;
+  const context = createContext({
+    petStore,
+    authorization: 'Bearer key-of-a-test',
+    requestId: 'test',
+    signal: new AbortController().signal,
+  });
+  return { asked, context };
+}
+
+/** The text of a result, and its errors in an order of their own: fields run side by side. */
+function written({ data, errors = [] }: ExecutionResult) {
+  const text = JSON.stringify(data, (_, value) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  );
+  const told = errors.map(({ path, locations }) => JSON.stringify({ path, locations }));
+  return { text, errors: told.sort() };
+}
+
+it('answers generated operations as the reference executor does', async () => {
+  const seen = { compared: 0, withErrors: 0, left: 0 };
+  await fc.assert(
+    fc.asyncProperty(operation, variables, backend, async (text, values, answers) => {
+      const document = parse(text);
+      fc.pre(validate(schema, document, rules).length === 0);
+      const reference = storeOf(answers);
+      const expected = await execute({
+        schema,
+        document,
+        contextValue: reference.context,
+        variableValues: values,
+      });
+      const own = storeOf(answers);
+      const result = await compileOperation(schema, document, undefined)?.(own.context, values);
+      if (result === undefined) {
+        seen.left++;
+        return;
+      }
+      seen.compared++;
+      if (expected.errors) seen.withErrors++;
+      expect(written(result)).toEqual(written(expected));
+      expect(own.asked).toEqual(reference.asked);
+    }),
+    { numRuns: 3000, seed: 20261121 },
+  );
+  // Neither the generator nor the compiler may come to leave most of it out.
+  expect(seen.compared).toBeGreaterThan(600);
+  expect(seen.withErrors).toBeGreaterThan(200);
+}, 60_000);
