@@ -9,13 +9,13 @@ export interface Call {
   /** Aborted when the caller is gone. Ends reads; a write that was sent runs to its end. */
   readonly signal?: AbortSignal;
   /** Called by a backend that calls another service, at the start of each call. */
-  readonly observe?: (operation: string) => CallObservation;
+  readonly observe?: ((operation: string) => CallObservation) | undefined;
 }
 
 /** Follows one call of a backend to another service. */
 export interface CallObservation {
   /** The W3C `traceparent` to send along, where the request is traced. */
-  readonly traceparent?: string;
+  readonly traceparent: string | undefined;
   /** Told once, when the call is over: the HTTP status, or the kind of failure. */
   end(outcome: number | string): void;
 }

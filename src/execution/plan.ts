@@ -57,15 +57,13 @@ export function planOperation(
     execute: planField(field, root, selections),
   }));
   const execute = isMutation ? oneAfterTheOther(fields) : together(fields);
-  return async (context, variables) => {
+  return (context, variables) => {
     const errors: Completion['errors'] = [];
-    try {
-      const data = await execute(context, variables, errors);
-      return errors.length === 0 ? { data } : { errors, data };
-    } catch (error) {
+    return execute(context, variables, errors).then(
+      (data) => (errors.length === 0 ? { data } : { errors, data }),
       // A field that must not be null is: it takes the whole response with it.
-      return { errors: [...errors, error as Completion['errors'][number]], data: null };
-    }
+      (error: Completion['errors'][number]) => ({ errors: [...errors, error], data: null }),
+    );
   };
 }
 
@@ -73,9 +71,8 @@ type ExecuteFields = (...parameters: Parameters<ExecuteField>) => Promise<Record
 
 function together(fields: readonly RootField[]): ExecuteFields {
   const [only] = fields;
-  if (only && fields.length === 1) {
-    const { key, execute } = only;
-    return async (...parameters) => ({ [key]: await execute(...parameters) });
+  if (only !== undefined && fields.length === 1) {
+    return async (...parameters) => ({ [only.key]: await only.execute(...parameters) });
   }
   return async (...parameters) => {
     const values = await Promise.all(fields.map(({ execute }) => execute(...parameters)));

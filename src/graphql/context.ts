@@ -12,10 +12,15 @@ export interface ContextOptions {
   readonly requestId: string;
   /** Aborted when the client is gone, or when its own deadline has passed. */
   readonly signal: AbortSignal;
+  readonly listener?: CallListener;
+}
+
+/** What is told of the calls of a request. */
+export interface CallListener {
   /** Follows the calls that the backend makes. */
-  readonly observe?: Call['observe'];
+  readonly observe: NonNullable<Call['observe']>;
   /** Called when a field first asks for the key, and there is a well-formed one. */
-  readonly onKey?: () => void;
+  onKey(): void;
 }
 
 /**
@@ -42,14 +47,16 @@ type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
 
 /** The context of one request. The credential is read when a field first needs it. */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, authorization, requestId, signal, observe } = options;
+  const { petStore, authorization, requestId, signal, listener } = options;
   let made: Call | undefined;
   const call = (): Call => {
     // A field that has not begun when the client leaves never will: a later mutation least of all.
     signal.throwIfAborted();
     if (made === undefined) {
-      made = { ...readBearer(authorization), requestId, signal, ...(observe && { observe }) };
-      options.onKey?.();
+      const { apiKey, authorization: verbatim } = readBearer(authorization);
+      const observe = listener?.observe;
+      made = { apiKey, authorization: verbatim, requestId, signal, observe };
+      listener?.onKey();
     }
     return made;
   };
@@ -57,17 +64,17 @@ export function createContext(options: ContextOptions): GatewayContext {
     petStore,
     call,
     pets: loadEach(
-      async (query) => petStore.listPets(call(), query),
+      (query) => petStore.listPets(call(), query),
       ({ limit, status }) => `${limit} ${status}`,
       signal,
     ),
     pet: loadEach(
-      async (petId) => petStore.getPet(call(), petId),
+      (petId) => petStore.getPet(call(), petId),
       (petId) => petId,
       signal,
     ),
     orders: loadEach(
-      async () => petStore.listOrders(call()),
+      () => petStore.listOrders(call()),
       (key) => key,
       signal,
     ),

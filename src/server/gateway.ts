@@ -110,19 +110,8 @@ function tell(
   // After the request, which may have earned its operation's name a label.
   for (const field of record.deprecatedFields) metrics.deprecatedUse(field, operation?.name);
   const name = operation ? `${operation.type} ${operation.name ?? ''}`.trim() : `${method} ${path}`;
-  trace.end(
-    name,
-    {
-      'http.request.method': method,
-      'http.response.status_code': status,
-      'petstore.request_id': requestId,
-      ...(codes.length > 0 && { 'petstore.error_codes': codes.join(' ') }),
-    },
-    status >= 500 || codes.length > 0,
-  );
-  if (log.isLevelEnabled('info')) {
-    log.info({ requestId, traceId, operation: name, status, codes, ms, calls }, 'request');
-  }
+  trace.end({ name, method, status, requestId, codes });
+  log.request({ requestId, traceId, operation: name, status, codes, ms, calls });
 }
 
 /** A request's own id if it is short and plain enough for logs and headers, else a new one. */

@@ -33,7 +33,7 @@ export function createJsonPost(
 ): AnswerJsonPost {
   const operations = new PreparedOperations(schema);
 
-  async function execute(params: PlainParams, context: ServerContext): Promise<ExecutionResult> {
+  function execute(params: PlainParams, context: ServerContext): Promise<ExecutionResult> {
     const { query, variables } = params;
     const operationName = params.operationName ?? undefined;
     const prepared = operations.get(query, operationName);
@@ -42,9 +42,9 @@ export function createJsonPost(
         operations.note(query, operationName, document),
       );
     }
-    const { record, ...call } = context;
+    const { authorization, requestId, signal, record } = context;
     const result = prepared.execute(
-      createContext({ petStore, ...record.listeners, ...call }),
+      createContext({ petStore, authorization, requestId, signal, listener: record }),
       variables ?? {},
     );
     // The reference executor says what is wrong with variables in the words that clients know.
@@ -52,7 +52,7 @@ export function createJsonPost(
     const { type, name, deprecations } = prepared;
     record.setOperation(type, name);
     if (deprecations.length === 0) return result;
-    return tellDeprecations(await result, deprecations, record);
+    return result.then((told) => tellDeprecations(told, deprecations, record));
   }
 
   return (text, accept, begin) => {

@@ -86,7 +86,7 @@ export async function listen(
     }
   }
 
-  const server = createServer(serverOptions, async (incoming, outgoing) => {
+  const server = createServer(serverOptions, (incoming, outgoing) => {
     if (!isHost(incoming.headers.host)) {
       return refuse(incoming, outgoing, 400, 'BAD_REQUEST', 'The Host header is malformed.');
     }
@@ -97,7 +97,7 @@ export async function listen(
       return refuse(incoming, outgoing, 503, 'OVERLOADED', 'Too busy. Try again in a second.');
     }
     // Until its answer is sent or its client has left, a request counts as in flight.
-    await answer(incoming, outgoing, guard.leave);
+    return answer(incoming, outgoing, guard.leave);
   });
 
   try {

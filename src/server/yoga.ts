@@ -50,7 +50,7 @@ export function openYoga(options: YogaOptions, reportError: ReportError) {
   return createYoga<ServerContext, GatewayContext>({
     schema,
     context: ({ authorization, requestId, signal, record }) =>
-      createContext({ petStore, authorization, requestId, signal, ...record.listeners }),
+      createContext({ petStore, authorization, requestId, signal, listener: record }),
     plugins: [
       useExactJson(),
       usePrivateCaching(),

@@ -1,15 +1,31 @@
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 import { readable } from './readable.ts';
+import type { CallRecord } from './request-record.ts';
+
+/** How a request ended. */
+export interface RequestEntry {
+  readonly requestId: string;
+  readonly traceId: string | undefined;
+  /** The GraphQL operation's type and name, or the method and path of any other request. */
+  readonly operation: string;
+  readonly status: number;
+  readonly codes: readonly string[];
+  readonly ms: number;
+  readonly calls: readonly CallRecord[];
+}
 
 /** A structured log, one JSON object a line. */
-export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
+export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
+  /** Tells of a request at `info`. Each has one, so it goes past what pino does for any entry. */
+  request(entry: RequestEntry): void;
+}
 
 /**
  * A log at this level into this writer. Keys are cut out wherever they are handed in. Of an error
  * only its name, message and code are written; `debug` and `trace` add the stack, which tells paths.
  */
 export function createLog(level: LevelWithSilent, writer: DestinationStream): Log {
-  return pino(
+  const logger = pino(
     {
       level,
       base: null,
@@ -19,6 +35,13 @@ export function createLog(level: LevelWithSilent, writer: DestinationStream): Lo
     },
     writer,
   );
+  const tellsOfRequests = logger.isLevelEnabled('info');
+  return Object.assign(logger, {
+    request(entry: RequestEntry) {
+      if (!tellsOfRequests) return;
+      writer.write(`${JSON.stringify({ level: 'info', time: now(), ...entry, msg: 'request' })}\n`);
+    },
+  });
 }
 
 /** A writer to a file descriptor: readable on a terminal, else JSON that is written in blocks. */
@@ -39,6 +62,19 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean) {
     },
   };
 }
+
+/** The time as ISO 8601 text, which is made once a millisecond. */
+function now(): string {
+  const ms = Date.now();
+  if (ms !== lastMs) {
+    lastMs = ms;
+    lastTime = new Date(ms).toISOString();
+  }
+  return lastTime;
+}
+
+let lastMs = 0;
+let lastTime = '';
 
 /** Members that hold a key, in an entry or one level below. */
 const secrets = ['authorization', 'apiKey'];

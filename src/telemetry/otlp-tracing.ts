@@ -34,9 +34,14 @@ export function openOtlpTracing(endpoint: URL): Tracing {
             },
           };
         },
-        end(name, attributes, isError) {
-          request.updateName(name).setAttributes(attributes);
-          end(request, isError);
+        end({ name, method, status, requestId, codes }) {
+          request.updateName(name).setAttributes({
+            'http.request.method': method,
+            'http.response.status_code': status,
+            'petstore.request_id': requestId,
+            ...(codes.length > 0 && { 'petstore.error_codes': codes.join(' ') }),
+          });
+          end(request, status >= 500 || codes.length > 0);
         },
       };
     },

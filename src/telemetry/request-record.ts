@@ -33,14 +33,9 @@ export class RequestRecord {
     this.operation = { type, name: name?.slice(0, 64) };
   }
 
-  /** What the resolvers' context tells the record. */
-  get listeners() {
-    return {
-      observe: this.observe,
-      onKey: () => {
-        this.usedKey = true;
-      },
-    };
+  /** Notes that a field asked for the caller's key. */
+  onKey(): void {
+    this.usedKey = true;
   }
 
   /** The time since the request came in, in milliseconds with two decimals. */
@@ -53,7 +48,7 @@ export class RequestRecord {
     const start = performance.now();
     const trace = this.trace.startCall(operation);
     return {
-      ...(trace.traceparent && { traceparent: trace.traceparent }),
+      traceparent: trace.traceparent,
       end: (status: number | string) => {
         this.calls.push({ operation, status, ms: rounded(performance.now() - start) });
         trace.end(status, typeof status === 'string' || status >= 500);

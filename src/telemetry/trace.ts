@@ -4,13 +4,25 @@ export interface Tracing extends AsyncDisposable {
   startRequest(traceparent: string | null | undefined): RequestTrace;
 }
 
+/** What a trace tells of a request at its end. */
+export interface RequestOutcome {
+  /** The GraphQL operation, or the method and path. */
+  readonly name: string;
+  /** The HTTP method. */
+  readonly method: string;
+  readonly status: number;
+  readonly requestId: string;
+  /** The codes of the errors in its GraphQL result. */
+  readonly codes: readonly string[];
+}
+
 /** The trace of one request. */
 export interface RequestTrace {
   readonly traceId: string | undefined;
   /** Starts the part of one REST call. */
   startCall(operation: string): CallTrace;
-  /** Ends the trace, under a name that is known by then. */
-  end(name: string, attributes: Readonly<Record<string, string | number>>, isError: boolean): void;
+  /** Ends the trace. */
+  end(outcome: RequestOutcome): void;
 }
 
 /** The trace of one REST call. */

@@ -67,6 +67,15 @@ describe('JSON', () => {
     expect(stringifyJson(parseJson(`{"a":[${text}]}`))).toBe(`{"a":[${text}]}`);
   });
 
+  it('finds a number that a double does not hold wherever it stands', () => {
+    for (let offset = 0; offset < 33; offset++) {
+      for (const number of ['9007199254740993', '0.1234567890123456', '1E400']) {
+        const text = `["${'x'.repeat(offset)}",${number}]`;
+        expect(stringifyJson(parseJson(text))).toBe(text);
+      }
+    }
+  });
+
   it('reads integers beyond 2^53 as bigints and all others as numbers', () => {
     expect(parseJson('[9007199254740991,9007199254740992,-9007199254740993]')).toEqual([
       9007199254740991,

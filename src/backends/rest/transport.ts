@@ -105,15 +105,16 @@ function headersOf(
   body: string | undefined,
   traceparent: string | undefined,
 ): Record<string, string> {
-  return {
+  const headers: Record<string, string> = {
     authorization: call.authorization,
     accept: 'application/json',
     // The bound on a body counts bytes on the wire: an encoded one could unfold without bound.
     'accept-encoding': 'identity',
     'x-request-id': call.requestId,
-    ...(traceparent && { traceparent }),
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };
+  if (traceparent !== undefined) headers['traceparent'] = traceparent;
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  return headers;
 }
 
 /** A fault on the way that may have passed already, and nobody asked to stay away. */
