@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import { endOfTurn } from '../../http/turn.ts';
 import { BodyInterrupted } from './faults.ts';
 
 /** What can end a call before its answer is there: its deadline, or a caller who leaves. */
@@ -36,11 +35,8 @@ export function exchange(
   cancellation: Cancellation,
 ): Promise<RestResponse> {
   return new Promise((resolve, reject) => {
-    const dispatch = () => {
-      if (cancellation.reason) reject(cancellation.reason);
-      else dispatcher.dispatch(options, new Collector(cancellation, resolve, reject));
-    };
-    endOfTurn().then(dispatch).catch(reject);
+    if (cancellation.reason) reject(cancellation.reason);
+    else dispatcher.dispatch(options, new Collector(cancellation, resolve, reject));
   });
 }
 
