@@ -35,7 +35,8 @@ const rooms = {
     '^src/backends/open\\.ts$',
     '^src/telemetry/',
   ],
-  '^src/main\\.ts$': ['^src/config\\.ts$', '^src/commands/', '^src/telemetry/'],
+  '^src/workers/': ['^src/workers/', '^src/commands/', '^src/server/', '^src/telemetry/'],
+  '^src/main\\.ts$': ['^src/config\\.ts$', '^src/commands/', '^src/workers/', '^src/telemetry/'],
 };
 
 /** A driver is known to one place only. */

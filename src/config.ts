@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** Everything that the environment can set, checked and frozen. Times are in milliseconds. */
 export interface Config {
   readonly host: string;
@@ -31,6 +33,8 @@ export interface Config {
   /** Answer equal reads in flight with one call. */
   readonly coalesceReads: boolean;
   readonly shutdownGraceMs: number;
+  /** How many processes serve. */
+  readonly workers: number;
 }
 
 /** The REST service at two base addresses, or the built-in backend on a database. */
@@ -166,6 +170,13 @@ export const variables = {
     ...wholeNumber(0, 600_000),
     meaning: 'how long requests in flight may finish after SIGTERM, in milliseconds',
   },
+  WORKERS: {
+    fallback: '1',
+    accepts: 'a whole number from 1 to 64, or auto for one a processor',
+    meaning: 'how many processes share the port; limits, breakers and caches are of each',
+    parse: (text: string) =>
+      text === 'auto' ? availableParallelism() : wholeNumber(1, 64).parse(text),
+  },
 } satisfies Record<string, Variable>;
 
 type Values = {
@@ -183,6 +194,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const values = readValues(env, problems);
   const backend = readBackend(values, problems);
   const persistedDocuments = readPersistedDocuments(values, problems);
+  if (values.WORKERS > 1 && backend?.kind === 'builtin' && backend.databaseUrl === ':memory:') {
+    problems.push(
+      'WORKERS: expected 1, because a database in memory belongs to one process; set DATABASE_URL to a file or a server',
+    );
+  }
   if (problems.length > 0 || backend === undefined) {
     throw new ConfigError(
       `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems
@@ -214,6 +230,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     adminPort: values.ADMIN_PORT,
     coalesceReads: values.COALESCE_READS === 'on',
     shutdownGraceMs: values.SHUTDOWN_GRACE_MS,
+    workers: values.WORKERS,
   });
 }
 

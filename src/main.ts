@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { type AdministrativeWork, administer } from './commands/administer.ts';
-import { checkService } from './commands/check-service.ts';
 import * as keys from './commands/keys.ts';
 import { serve } from './commands/serve.ts';
 import { formatTable } from './commands/table.ts';
@@ -28,22 +27,39 @@ program
       process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'FROM'], configRows(process.env)));
       return;
     }
+    const workers = config.workers > 1 ? await import('node:cluster') : undefined;
     // The log has a stream of its own: the banner is for people, the log for programs.
-    const writer = openLogWriter(2, process.stderr.isTTY);
+    const writer = openLogWriter(2, process.stderr.isTTY, workers !== undefined);
     process.on('exit', () => writer.close());
-    const service = await serve(config, {
+    const metrics = new Metrics();
+    const telemetry = {
       log: createLog(config.logLevel, writer),
-      metrics: new Metrics(),
+      metrics,
       tracing: await openTracing(config.otlpEndpoint),
-    });
+    };
+    const isWorker = workers?.default.isWorker === true;
+    const service =
+      workers && !isWorker
+        ? await (await import('./workers/primary.ts')).superviseWorkers(config, telemetry)
+        : await serve(isWorker ? { ...config, adminPort: undefined } : config, telemetry);
+    let isStopping = false;
+    const stop = () => {
+      if (isStopping) return;
+      isStopping = true;
+      service.stop().then(
+        () => process.exit(0),
+        (error: unknown) => fail(error),
+      );
+    };
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(1));
-        service.stop().then(
-          () => process.exit(0),
-          (error: unknown) => fail(error),
-        );
+        stop();
       });
+    }
+    if (isWorker) {
+      const { obeyPrimary } = await import('./workers/worker.ts');
+      return obeyPrimary(service, metrics, stop);
     }
     // Last: whoever waits for the banner may send a signal as soon as it is there.
     process.stdout.write(`${service.banner}\n`);
@@ -103,6 +119,7 @@ program
   )
   .action(async ({ key, baseUrl, messagesBaseUrl, write, json }) => {
     try {
+      const { checkService } = await import('./commands/check-service.ts');
       const { output, exitCode } = await checkService({
         apiKey: key,
         baseUrl: readUrl('--base-url', baseUrl),

@@ -5,12 +5,14 @@ export function banner(
   url: string,
   adminUrl: string | undefined,
   { backend, graphiql }: { readonly backend: BackendOptions; readonly graphiql: boolean },
+  workers = 1,
 ): string {
   const builtin = backend.kind === 'builtin' ? backend : undefined;
   const lines: [string, string][] = [
     ['Backend', describe(backend)],
     ['GraphQL', `${url}/graphql${graphiql ? ' (GraphiQL in a browser)' : ''}`],
   ];
+  if (workers > 1) lines.push(['Workers', `${workers} processes`]);
   if (builtin) lines.push(['REST', `${url}/v1 (reference at ${url}/v1/docs)`]);
   if (adminUrl) lines.push(['Metrics', `${adminUrl}/metrics`]);
   if (builtin?.demoKey) {

@@ -4,7 +4,7 @@ import type { Gateway } from './gateway.ts';
 import type { Health } from './health.ts';
 
 /** Answers the operator's own port: `/metrics`, `/livez` and `/readyz`. */
-export function createAdmin(metrics: Metrics, health: Health): Gateway {
+export function createAdmin(metrics: Pick<Metrics, 'scrape'>, health: Health): Gateway {
   return async (request) => {
     const { pathname } = new URL(request.url);
     const answer = health(request, pathname);

@@ -44,12 +44,17 @@ export function createLog(level: LevelWithSilent, writer: DestinationStream): Lo
   });
 }
 
-/** A writer to a file descriptor: readable on a terminal, else JSON that is written in blocks. */
-export function openLogWriter(fd: 1 | 2, isTerminal: boolean) {
+/**
+ * A writer to a file descriptor: readable on a terminal, else JSON that is written in blocks. Where
+ * processes share the descriptor, blocks are so small that a pipe keeps each in one piece.
+ */
+export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean) {
+  const blockBytes = isShared ? 4096 : 16_384;
   const destination = pino.destination({
     dest: fd,
     sync: isTerminal,
-    minLength: isTerminal ? 0 : 16_000,
+    maxWrite: blockBytes,
+    minLength: isTerminal ? 0 : blockBytes - 512,
   });
   // A block that is not full does not wait for long.
   const timer = setInterval(() => destination.flush(), 250).unref();

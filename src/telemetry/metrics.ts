@@ -1,4 +1,14 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  type Aggregator,
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 
 /** What a circuit breaker and the queue before it look like at this moment. */
 export interface OriginState {
@@ -11,6 +21,25 @@ export interface OriginState {
 export interface Ids {
   readonly requestId: string;
   readonly traceId: string | undefined;
+}
+
+/** All metrics of one process as data, which other processes can be sent. */
+export type Measured = readonly MetricObjectWithValues<MetricValue<string>>[];
+
+/** The metrics of a scrape. */
+export interface Scrape {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/**
+ * The metrics of several processes as one scrape: counters and histograms are added up, of the state
+ * of a circuit the worst is told, of the event loop's lag the mean.
+ */
+export async function aggregate(processes: readonly Measured[]): Promise<Scrape> {
+  const registry = AggregatorRegistry.aggregate([...processes]);
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
+  return { contentType: registry.contentType, text: await registry.metrics() };
 }
 
 /** Names of operations that get a label of their own; a client that invents names gets no more. */
@@ -82,8 +111,11 @@ export class Metrics {
       help: 'Requests that were turned away with 503.',
       registers,
     });
-    this.#gauge('petstore_rest_circuit', '0 closed, 0.5 half open, 1 open.', ({ circuit }) =>
-      circuit === 'closed' ? 0 : circuit === 'open' ? 1 : 0.5,
+    this.#gauge(
+      'petstore_rest_circuit',
+      '0 closed, 0.5 half open, 1 open.',
+      ({ circuit }) => (circuit === 'closed' ? 0 : circuit === 'open' ? 1 : 0.5),
+      'max',
     );
     this.#gauge(
       'petstore_rest_calls_in_flight',
@@ -98,13 +130,19 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  #gauge(name: string, help: string, measure: (state: OriginState) => number): void {
+  #gauge(
+    name: string,
+    help: string,
+    measure: (state: OriginState) => number,
+    aggregator: Aggregator = 'sum',
+  ): void {
     const origins = this.#origins;
     new Gauge({
       name,
       help,
       labelNames: ['service'],
       registers: [this.#registry],
+      aggregator,
       collect() {
         for (const [service, state] of origins) this.set({ service }, measure(state()));
       },
@@ -155,8 +193,13 @@ export class Metrics {
     this.#origins.set(service, state);
   }
 
+  /** Everything measured so far, as data. */
+  measured(): Promise<Measured> {
+    return this.#registry.getMetricsAsJSON();
+  }
+
   /** Everything measured so far, in the OpenMetrics text format. */
-  async scrape(): Promise<{ readonly contentType: string; readonly text: string }> {
+  async scrape(): Promise<Scrape> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 

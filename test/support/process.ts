@@ -61,6 +61,7 @@ async function start(
     url,
     output,
     exited,
+    pid: child.pid ?? 0,
     kill,
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) kill('SIGKILL');

@@ -1,0 +1,20 @@
+import type { Service } from '../commands/serve.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Report, Request } from './messages.ts';
+
+/**
+ * Tells the primary that this worker serves, and does what it asks. A worker whose primary is gone
+ * ends by itself: node:cluster sees to that.
+ */
+export function obeyPrimary({ url }: Service, metrics: Metrics, stop: () => void): void {
+  process.on('message', async (request: Request) => {
+    if (request.ask === 'stop') stop();
+    else report({ tell: 'metrics', id: request.id, metrics: await metrics.measured() });
+  });
+  report({ tell: 'serving', url });
+}
+
+function report(told: Report): void {
+  // A primary that has just gone hears nothing, and the worker ends.
+  if (process.connected) process.send?.(told, () => {});
+}

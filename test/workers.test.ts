@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { nodeStart } from './support/process.ts';
+import { startUpstream } from './support/upstream.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const startWorkers = (env: Record<string, string> = {}) =>
+  nodeStart({ WORKERS: '2', ADMIN_PORT: '0', DATABASE_URL: `file:${folder}/shared.db`, ...env });
+
+type Started = Awaited<ReturnType<typeof startWorkers>>;
+
+/** Asks over a connection of its own, which any worker may get. */
+async function ask({ url }: Started): Promise<number> {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer demo-key',
+      'content-type': 'application/json',
+      connection: 'close',
+    },
+    body: JSON.stringify({ query: 'query Count { pets(limit: 1) { id } }' }),
+  });
+  await response.text();
+  return response.status;
+}
+
+async function askTimes(started: Started, times: number): Promise<Set<number>> {
+  return new Set(await Promise.all(Array.from({ length: times }, () => ask(started))));
+}
+
+function workersOf({ pid }: Started): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.trim().split(' ').filter(Boolean).map(Number);
+}
+
+function adminOf({ output }: Started): string {
+  return /Metrics +(http:\S+)\/metrics/.exec(output.stdout)?.[1] ?? '';
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A process that has ended stays in the table until its parent looks.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+const patience = { timeout: 15_000 };
+
+describe('a gateway of two workers', () => {
+  it('shares a port, and counts and checks the whole at one admin port', async () => {
+    await using started = await startWorkers();
+    expect(started.output.stdout.match(/Pet Store gateway/g)).toHaveLength(1);
+    expect(started.output.stdout).toMatch(/Workers +2 processes/);
+    expect(await askTimes(started, 20)).toEqual(new Set([200]));
+    const metrics = await fetch(`${adminOf(started)}/metrics`);
+    expect(metrics.headers.get('content-type')).toMatch(/^application\/openmetrics-text/);
+    expect(await metrics.text()).toContain(
+      'petstore_graphql_request_duration_seconds_count{operation="Count",outcome="success"} 20',
+    );
+    expect(await (await fetch(`${adminOf(started)}/readyz`)).text()).toBe('ready\n');
+  }, 30_000);
+
+  it('replaces a worker that ends, and says so', async () => {
+    await using started = await startWorkers();
+    const first = workersOf(started);
+    expect(first).toHaveLength(2);
+    const serving = () => started.output.stderr.match(/"msg":"a worker serves"/g)?.length;
+    await vi.waitFor(() => expect(serving()).toBe(2), patience);
+    for (const [index, pid] of first.entries()) {
+      process.kill(pid, 'SIGKILL');
+      await vi.waitFor(() => expect(serving()).toBe(3 + index), patience);
+    }
+    // Both of the first are gone, so that only others can answer.
+    expect(first.filter(isAlive)).toEqual([]);
+    expect(await askTimes(started, 20)).toEqual(new Set([200]));
+    expect(started.output.stderr.match(/"signal":"SIGKILL","msg":"a worker ended"/g)).toHaveLength(
+      2,
+    );
+  }, 60_000);
+
+  it('drains as one when all of its processes are told to end', async () => {
+    const held = Promise.withResolvers<() => void>();
+    await using upstream = await startUpstream((_, response) =>
+      held.resolve(() => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
+      }),
+    );
+    await using started = await startWorkers({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    const pending = ask(started);
+    const answer = await held.promise;
+    // As a terminal does on Ctrl+C: to the whole group.
+    started.kill('SIGINT');
+    await vi.waitFor(async () => {
+      const ready = await fetch(`${adminOf(started)}/readyz`);
+      expect(await ready.text()).toBe('not ready: draining\n');
+    }, patience);
+    answer();
+    expect(await pending).toBe(200);
+    expect(await started.exited).toBe(0);
+  }, 30_000);
+
+  it('leaves no worker behind when the primary is killed', async () => {
+    await using started = await startWorkers();
+    const workers = workersOf(started);
+    process.kill(started.pid, 'SIGKILL');
+    await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), patience);
+  }, 30_000);
+
+  it('tells once why it could not start', async () => {
+    await using started = await startWorkers();
+    const { port } = new URL(started.url);
+    await using second = await startWorkers({ PORT: port });
+    expect(await second.exited).toBe(1);
+    expect(second.output.stdout).toBe('');
+    expect(second.output.stderr.match(/EADDRINUSE/g)).toHaveLength(1);
+  }, 30_000);
+
+  it('gives up when workers end before they serve, again and again', async () => {
+    const manifest = join(folder, 'manifest.json');
+    await writeFile(manifest, '{}');
+    await using started = await startWorkers({
+      PERSISTED_DOCUMENTS: 'allow',
+      PERSISTED_DOCUMENTS_FILE: manifest,
+    });
+    await rm(manifest);
+    for (const pid of workersOf(started)) process.kill(pid, 'SIGKILL');
+    expect(await started.exited).toBe(1);
+    expect(started.output.stderr).toContain('giving up');
+  }, 60_000);
+
+  it('does not share a database in memory', async () => {
+    await using started = await startWorkers({ DATABASE_URL: ':memory:' });
+    expect(await started.exited).toBe(1);
+    expect(started.output.stderr).toContain('WORKERS: expected 1');
+  });
+});
