@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, configRows, loadConfig, variables } from '../src/config.ts';
 
@@ -26,6 +27,7 @@ describe('loadConfig', () => {
       adminPort: undefined,
       coalesceReads: true,
       shutdownGraceMs: 10_000,
+      workers: 1,
     });
   });
 
@@ -115,6 +117,14 @@ describe('loadConfig', () => {
     { DATABASE_URL: 'postgres://x.example/db?user=u&password=hunter2' },
   ])('does not repeat a password: %j', (env) => {
     expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
+  });
+
+  it('counts the processors for WORKERS=auto, and shares no database in memory', () => {
+    expect(loadConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
+    expect(() => loadConfig({ WORKERS: '2', DATABASE_URL: ':memory:' })).toThrow(
+      /WORKERS: expected 1, because a database in memory belongs to one process/,
+    );
+    expect(() => loadConfig({ WORKERS: '0' })).toThrow(/WORKERS: expected .*, found "0"/);
   });
 
   it('shows every variable, where its value is from, and no password', () => {
