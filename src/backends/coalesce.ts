@@ -8,7 +8,9 @@ import type { Metrics } from '../telemetry/metrics.ts';
 const places = 4096;
 
 interface Flight<T> {
-  readonly key: string;
+  readonly authorization: string;
+  readonly operation: string;
+  readonly parameters: string;
   readonly answer: Promise<T>;
   /** Aborted when the caller who began it leaves, which ends it. */
   readonly signal: AbortSignal | undefined;
@@ -31,19 +33,22 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
     call: Call,
     start: () => Promise<T>,
   ): Promise<T> {
-    // The characters of a credential exclude the separator, so no two keys can run together.
-    const key = `${call.authorization}\n${operation}\n${parameters}`;
-    const place = placeOf(key);
+    const { authorization } = call;
+    const place = placeOf(authorization, parameters);
     const flight = flights[place];
-    if (flight?.key === key) {
+    if (
+      flight?.authorization === authorization &&
+      flight.operation === operation &&
+      flight.parameters === parameters
+    ) {
       metrics.coalesced(operation);
       const again = () => read(operation, parameters, call, start);
-      // The key names the operation, and so the type of its answer.
+      // The operation tells the type of its answer.
       return join(flight as Flight<T>, call.signal, again);
     }
     const answer = start();
     if (flight !== undefined) return answer;
-    const begun = { key, answer, signal: call.signal };
+    const begun = { authorization, operation, parameters, answer, signal: call.signal };
     flights[place] = begun;
     const land = () => {
       if (flights[place] === begun) flights[place] = undefined;
@@ -75,10 +80,16 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
   };
 }
 
-/** A hash (Bernstein's) of a key, as an index. */
-function placeOf(key: string): number {
+/** A hash (Bernstein's), as an index. The end of a credential tells it from others as well as all. */
+function placeOf(authorization: string, parameters: string): number {
   let hash = 5381;
-  for (let index = 0; index < key.length; index++) hash = (hash * 33 + key.charCodeAt(index)) | 0;
+  const add = (text: string, from: number) => {
+    for (let index = from; index < text.length; index++) {
+      hash = (hash * 33 + text.charCodeAt(index)) | 0;
+    }
+  };
+  add(authorization, Math.max(0, authorization.length - 16));
+  add(parameters, 0);
   return hash & (places - 1);
 }
 

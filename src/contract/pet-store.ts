@@ -16,8 +16,8 @@ export interface Call {
 export interface CallObservation {
   /** The W3C `traceparent` to send along, where the request is traced. */
   readonly traceparent: string | undefined;
-  /** Told once, when the call is over: the HTTP status, or the kind of failure. */
-  end(outcome: number | string): void;
+  /** Told once, when the call is over: the HTTP status or the kind of failure, and the time it took. */
+  end(outcome: number | string, ms: number): void;
 }
 
 /** The query of the list operation. Without a limit the service's default of 20 applies. */

@@ -42,6 +42,9 @@ export function compileOperation(
   const conditions = conditionsOf(schema, document);
   if (conditions === undefined || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
+  const readVariables = (given: Readonly<Record<string, unknown>>) =>
+    getVariableValues(schema, definitions, given);
+  const none = definitions.length === 0 ? readVariables({}) : undefined;
   const plans = new Map<string, Execute | undefined>();
 
   const plan = (variables: Conditions): Execute | undefined => {
@@ -61,7 +64,7 @@ export function compileOperation(
   };
 
   return (context, variables) => {
-    const { variableValues } = getVariableValues(schema, definitions, variables) as {
+    const { variableValues } = (none ?? readVariables(variables)) as {
       readonly variableValues?: Parameters<Execute>[1];
     };
     return variableValues && planFor(variableValues.coerced)?.(context, variableValues);

@@ -79,7 +79,10 @@ export async function listen(
         if (closing) outgoing.shouldKeepAlive = false;
         await writeResponse(response, outgoing);
       }
-      outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
+      // What the system has taken whole waits for nobody.
+      if (outgoing.writableLength > 0) {
+        outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
+      }
     } catch (error) {
       if (incoming.errored || client.signal.aborted) return;
       log.error({ err: error }, 'a request could not be answered');

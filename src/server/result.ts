@@ -25,6 +25,9 @@ export function writeResult(result: ExecutionResult, accept: string | null): Pla
   const headers: Record<string, string> = {
     'content-type': `application/${isLegacy ? 'json' : 'graphql-response+json'}; charset=utf-8`,
   };
+  if (result.errors === undefined && result.extensions === undefined) {
+    return { status: 200, headers, body: stringifyJson(result) };
+  }
   let status = 0;
   const note = (http: HttpExtension | undefined) => {
     if (http === undefined) return;

@@ -50,19 +50,24 @@ export function createLog(level: LevelWithSilent, writer: DestinationStream): Lo
  */
 export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean) {
   const blockBytes = isShared ? 4096 : 16_384;
-  const destination = pino.destination({
-    dest: fd,
-    sync: isTerminal,
-    maxWrite: blockBytes,
-    minLength: isTerminal ? 0 : blockBytes - 512,
-  });
+  const destination = pino.destination({ dest: fd, sync: isTerminal, maxWrite: blockBytes });
+  let block = '';
+  const flush = () => {
+    if (block !== '') destination.write(block);
+    block = '';
+  };
   // A block that is not full does not wait for long.
-  const timer = setInterval(() => destination.flush(), 250).unref();
+  const timer = setInterval(flush, 250).unref();
   return {
-    write: (line: string) => void destination.write(isTerminal ? readable(line) : line),
+    write(line: string) {
+      if (isTerminal) return void destination.write(readable(line));
+      if (block.length + line.length > blockBytes) flush();
+      block += line;
+    },
     /** Writes what is left, before the process ends. */
     close() {
       clearInterval(timer);
+      flush();
       destination.flushSync();
     },
   };

@@ -45,12 +45,11 @@ export class RequestRecord {
 
   /** Follows one call to the backend: see `Call.observe`. */
   readonly observe = (operation: string) => {
-    const start = performance.now();
     const trace = this.trace.startCall(operation);
     return {
       traceparent: trace.traceparent,
-      end: (status: number | string) => {
-        this.calls.push({ operation, status, ms: rounded(performance.now() - start) });
+      end: (status: number | string, ms: number) => {
+        this.calls.push({ operation, status, ms: rounded(ms) });
         trace.end(status, typeof status === 'string' || status >= 500);
       },
     };

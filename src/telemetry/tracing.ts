@@ -1,18 +1,20 @@
-import { parseTraceparent, type Tracing } from './trace.ts';
+import { parseTraceparent, type RequestTrace, type Tracing } from './trace.ts';
 
 /** Traces nothing of its own: the caller's `traceparent` goes on to the REST service as it is. */
 const passThrough: Tracing = {
   startRequest(header) {
-    const parent = parseTraceparent(header);
-    const traceparent = parent && header ? header : undefined;
-    return {
-      traceId: parent?.traceId,
-      startCall: () => ({ traceparent, end() {} }),
-      end() {},
-    };
+    const parent = header ? parseTraceparent(header) : undefined;
+    return parent === undefined ? untraced : passingOn(header ?? undefined, parent.traceId);
   },
   async [Symbol.asyncDispose]() {},
 };
+
+function passingOn(traceparent: string | undefined, traceId: string | undefined): RequestTrace {
+  const call = { traceparent, end() {} };
+  return { traceId, startCall: () => call, end() {} };
+}
+
+const untraced = passingOn(undefined, undefined);
 
 /**
  * Tracing with OpenTelemetry to an OTLP/HTTP endpoint such as `http://collector:4318`; without one,

@@ -65,8 +65,9 @@ export function openRestPetStore(
       logFault(log, call, operation, error);
       throw error;
     } finally {
-      metrics.restCall(operation, outcome ?? '', (performance.now() - start) / 1000);
-      observation?.end(outcome ?? '');
+      const ms = performance.now() - start;
+      metrics.restCall(operation, outcome ?? '', ms / 1000);
+      observation?.end(outcome ?? '', ms);
     }
   }
 
