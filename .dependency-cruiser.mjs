@@ -8,7 +8,7 @@ const rooms = {
   '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/'],
   '^src/client/': ['^src/client/'],
   '^src/conformance/': ['^src/conformance/', '^src/contract/'],
-  '^src/backends/rest/': ['^src/backends/rest/', '^src/contract/', '^src/telemetry/'],
+  '^src/backends/rest/': ['^src/backends/rest/', '^src/contract/', '^src/http/', '^src/telemetry/'],
   '^src/backends/builtin/': ['^src/backends/builtin/', '^src/contract/', '^src/telemetry/'],
   '^src/backends/open\\.ts$': ['^src/backends/', '^src/contract/', '^src/telemetry/'],
   '^src/execution/': ['^src/execution/'],

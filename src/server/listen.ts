@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, Server as TcpServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isJsonType } from '../http/body.ts';
-
+import { endOfTurn } from '../http/end-of-turn.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { endOfTurn } from './end-of-turn.ts';
 import { readBody, textOf, toRequest, writePlain, writeResponse } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { type OverloadLimits, openOverloadGuard } from './overload.ts';

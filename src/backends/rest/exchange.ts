@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { endOfTurn } from '../../http/end-of-turn.ts';
 import { BodyInterrupted } from './faults.ts';
 
 /** What can end a call before its answer is there: its deadline, or a caller who leaves. */
@@ -119,7 +120,8 @@ class Collector implements Dispatcher.DispatchHandler {
       this.#chunks.length === 1 && this.#chunks[0]
         ? this.#chunks[0]
         : Buffer.concat(this.#chunks, this.#size);
-    this.#resolve({ status: this.#status, headers: this.#headers, body });
+    const response = { status: this.#status, headers: this.#headers, body };
+    endOfTurn().then(() => this.#resolve(response));
   }
 
   #settle(): void {
