@@ -10,7 +10,7 @@ import { type Bench, measure, measureStarts, type WorkResult } from './measure.t
 import { type Options, readOptions, usage } from './options.ts';
 import { drawResults } from './picture.ts';
 import { judgeCores, legend, toJson, toStartTable, toTable } from './report.ts';
-import { gateway, peers } from './stacks.ts';
+import { gateway, peers, sources } from './stacks.ts';
 import { startUpstream } from './upstream.ts';
 
 // What runs at the exit clears the files away.
@@ -68,7 +68,8 @@ async function run(options: Options): Promise<0 | 1> {
     measured.push(result);
     print(toTable(result));
   }
-  const starts = options.start ? await measureStarts(stacks, bench) : [];
+  const started = stacks.includes(gateway) ? [...stacks, sources] : stacks;
+  const starts = options.start ? await measureStarts(started, bench) : [];
   if (options.start) print(toStartTable(starts));
   print(judgeCores(measured));
   write(options.json, () => toJson(setup, versions, measured, starts));

@@ -7,7 +7,7 @@ import { moveToLoadCore } from './cores.ts';
 import { type CpuProfile, type SelfTime, summarise } from './cpu-profile.ts';
 import { findLoadGenerator } from './load.ts';
 import { load } from './measure.ts';
-import { gateway, type Stack } from './stacks.ts';
+import { type Stack, sources } from './stacks.ts';
 import { startServer } from './start.ts';
 import { layOut } from './table.ts';
 import { startUpstream } from './upstream.ts';
@@ -85,9 +85,9 @@ ${toTable('function', times.functions.slice(0, top))}`;
 /** The gateway, which writes a profile when it ends. */
 function profiledInto(folder: string): Stack {
   return {
-    ...gateway,
+    ...sources,
     command(place) {
-      const { argv, env } = gateway.command(place);
+      const { argv, env } = sources.command(place);
       return { argv, env: { ...env, NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` } };
     },
   };

@@ -41,19 +41,11 @@ export interface Stack {
 /** The folder of the peers, which have packages of their own. */
 export const peers = fileURLToPath(new URL('peers', import.meta.url));
 
-/** The gateway as it is deployed: production, all defaults. */
-export const gateway: Stack = {
-  name: 'gateway',
-  title: 'petstore-gateway',
-  packages: [],
-  command: ({ port, upstream, databaseUrl }) => ({
-    argv: [process.execPath, fileURLToPath(new URL('../src/main.ts', import.meta.url))],
-    env: {
-      PORT: String(port),
-      ...(upstream ? { PETSTORE_BASE_URL: upstream } : { DATABASE_URL: databaseUrl }),
-    },
-  }),
-};
+/** The gateway as it is deployed: built, in production, all defaults. */
+export const gateway = ours('gateway', 'petstore-gateway', '../dist/bin/main.js');
+
+/** The same without a build, as `npm start` runs it. Only its start is another. */
+export const sources = ours('sources', 'petstore-gateway, not built', '../src/main.ts');
 
 const tailcallBinary = join(peers, 'node_modules/@tailcallhq/core-linux-x64-gnu/bin/tailcall');
 const libc = process.env['TAILCALL_LIBC'];
@@ -154,6 +146,21 @@ function script(file: string, packages: readonly string[], env: Record<string, s
     command: ({ port, upstream = '', paths }: Place): Command => ({
       argv: [process.execPath, join(peers, file)],
       env: { PORT: String(port), UPSTREAM: upstream, PATHS: paths.join(' '), ...env },
+    }),
+  };
+}
+
+function ours(name: string, title: string, file: string): Stack {
+  return {
+    name,
+    title,
+    packages: [],
+    command: ({ port, upstream, databaseUrl }) => ({
+      argv: [process.execPath, fileURLToPath(new URL(file, import.meta.url))],
+      env: {
+        PORT: String(port),
+        ...(upstream ? { PETSTORE_BASE_URL: upstream } : { DATABASE_URL: databaseUrl }),
+      },
     }),
   };
 }

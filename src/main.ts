@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { Argument, Command, CommanderError, Option } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeWork, administer } from './commands/administer.ts';
 import * as keys from './commands/keys.ts';
 import { serve } from './commands/serve.ts';
@@ -13,7 +13,7 @@ import { openTracing } from './telemetry/tracing.ts';
 
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
-  .version(readVersion())
+  .version(manifest.version)
   .exitOverride()
   .addHelpText('after', `\nEnvironment variables:\n${describeVariables()}`);
 
@@ -165,11 +165,6 @@ function fail(error: unknown, exitCode = 1): void {
   const wantsStack = /^(?:debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '');
   process.stderr.write(`${wantsStack ? stack : message}\n`);
   process.exit(exitCode);
-}
-
-function readVersion(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return JSON.parse(manifest).version;
 }
 
 function readUrl(option: string, text: string): URL {

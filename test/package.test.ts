@@ -122,7 +122,7 @@ describe('the packed package', () => {
 
   it('runs as a command, and finds its OpenAPI document', async () => {
     const root = await project('command', await dependenciesOfThePackage());
-    const command = join(root, 'node_modules/petstore-gateway/dist/main.js');
+    const command = join(root, 'node_modules/petstore-gateway/dist/bin/main.js');
     expect((await readFile(command, 'utf8')).split('\n')[0]).toBe('#!/usr/bin/env node');
     await using started = await commandStart(command, { DATABASE_URL: ':memory:' });
     const openapi = await fetch(`${started.url}/v1/openapi.json`);

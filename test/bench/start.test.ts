@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { gateway, type Stack } from '../../bench/stacks.ts';
+import { type Stack, sources } from '../../bench/stacks.ts';
 import { startServer } from '../../bench/start.ts';
 import { startUpstream } from '../../bench/upstream.ts';
 import { usualWork, type Work, works } from '../../bench/works.ts';
@@ -11,7 +11,7 @@ const surroundings = { folder: tmpdir(), databaseUrl: ':memory:', apiKey };
 /** A server that is these lines of JavaScript, with the port in `port`. */
 function script(code: string): Stack {
   return {
-    ...gateway,
+    ...sources,
     title: 'A script',
     command: ({ port }) => ({
       argv: [process.execPath, '--input-type=module', '-e', `const port = ${port}; ${code}`],
@@ -23,7 +23,7 @@ function script(code: string): Stack {
 describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () => {
   it('is measured once it has answered rightly with the key of its caller', async () => {
     await using upstream = await startUpstream();
-    await using server = await startServer(gateway, usualWork, { ...surroundings, upstream });
+    await using server = await startServer(sources, usualWork, { ...surroundings, upstream });
     expect(JSON.parse(server.answer).data.pets).toHaveLength(20);
     expect(await upstream.seen()).toEqual({ requests: 1, authorization: `Bearer ${apiKey}` });
     expect(server.startMs).toBeGreaterThan(0);
@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () =>
   it('is asked five root fields at once, too', async () => {
     const fiveFields = works.find(({ name }) => name === 'bff') as Work;
     await using upstream = await startUpstream();
-    await using server = await startServer(gateway, fiveFields, { ...surroundings, upstream });
+    await using server = await startServer(sources, fiveFields, { ...surroundings, upstream });
     expect(await upstream.seen()).toMatchObject({ requests: 5 });
     expect(Object.keys(JSON.parse(server.answer).data)).toHaveLength(5);
   });

@@ -13,10 +13,11 @@ import { startIn } from '../support/process.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string) => readFile(join(root, file), 'utf8');
 const dockerfile = await read('Dockerfile');
-/** What is copied out of the checkout, in each stage. */
-const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].map(([, files = '']) =>
-  files.split(' '),
-);
+const [, , build = '', image = ''] = dockerfile.split(/^FROM /m);
+
+/** What a stage copies out of the checkout. */
+const copiedIn = (stage: string) =>
+  [...stage.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, files = '']) => files.split(' '));
 
 describe('the image', () => {
   it('has the runtime that the tests run on', async () => {
@@ -28,19 +29,28 @@ describe('the image', () => {
   it('is built of what it copies, and of nothing else', async () => {
     const lines = (await read('.dockerignore')).trim().split('\n');
     const patterns = lines.filter((line) => !line.startsWith('#'));
-    const files = [...new Set(copied.flat())];
+    const files = [...new Set(copiedIn(dockerfile))];
     expect(patterns.toSorted()).toEqual(['*', ...files.map((file) => `!${file}`)].toSorted());
   });
 
-  it('has all the files that the gateway needs', async () => {
+  it('has all the files that the gateway needs, and builds it of what it copied', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'image-'));
+    const lay = async (name: string, files: readonly string[]) => {
+      const place = join(folder, name);
+      for (const file of files) await cp(join(root, file), join(place, file), { recursive: true });
+      await symlink(join(root, 'node_modules'), join(place, 'node_modules'));
+      return place;
+    };
     try {
-      // The first stage's are for npm.
-      for (const file of copied.slice(1).flat()) {
-        await cp(join(root, file), join(folder, file), { recursive: true });
-      }
-      await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-      await using started = await startIn(folder, { DATABASE_URL: ':memory:' });
+      const builder = await lay('build', copiedIn(build));
+      const [, args = ''] = /^RUN node (.*)$/m.exec(build) ?? [];
+      await promisify(execFile)(process.execPath, args.split(' '), { cwd: builder });
+      const place = await lay('image', copiedIn(image));
+      await cp(join(builder, 'dist'), join(place, 'dist'), { recursive: true });
+      const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(image) ?? [];
+      await using started = await startIn(place, JSON.parse(entry).slice(1), {
+        DATABASE_URL: ':memory:',
+      });
       expect((await fetch(`${started.url}/v1/openapi.json`)).status).toBe(200);
       expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
       const accept = 'text/html';

@@ -20,8 +20,8 @@ export function nodeStart(env: Record<string, string>, maxFileKib?: number) {
 }
 
 /** Runs the gateway from another folder than the checkout. */
-export function startIn(folder: string, env: Record<string, string>) {
-  return start(process.execPath, ['src/main.ts'], env, folder);
+export function startIn(folder: string, args: readonly string[], env: Record<string, string>) {
+  return start(process.execPath, args, env, folder);
 }
 
 /** Runs a built command, such as the one of the packed package. */
