@@ -58,7 +58,7 @@ export default {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/(main|client|v1/reference/)', orphan: true },
+      from: { path: '^src', pathNot: '^src/(main|client)', orphan: true },
       to: {},
     },
     {

@@ -120,13 +120,16 @@ describe('the packed package', () => {
     await compile(root, files, ['--skipLibCheck']);
   }, 60_000);
 
-  it('runs as a command, and finds its OpenAPI document', async () => {
+  it('runs as a command, and finds its OpenAPI document and the page that shows it', async () => {
     const root = await project('command', await dependenciesOfThePackage());
     const command = join(root, 'node_modules/petstore-gateway/dist/bin/main.js');
     expect((await readFile(command, 'utf8')).split('\n')[0]).toBe('#!/usr/bin/env node');
     await using started = await commandStart(command, { DATABASE_URL: ':memory:' });
     const openapi = await fetch(`${started.url}/v1/openapi.json`);
     expect(await openapi.json()).toMatchObject({ openapi: '3.0.3' });
+    for (const file of ['docs', 'docs/page.css', 'docs/page.js', 'docs/swagger-ui.css']) {
+      expect((await fetch(`${started.url}/v1/${file}`)).status, file).toBe(200);
+    }
   }, 30_000);
 });
 

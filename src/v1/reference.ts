@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 
 /** The files of the reference page: their names below it, where they come from, what they are. */
 const files: ReadonlyMap<string, readonly [module: string, type: string]> = new Map([
-  ['', ['./reference/page.html', 'text/html; charset=utf-8']],
-  ['page.css', ['./reference/page.css', 'text/css; charset=utf-8']],
-  ['page.js', ['./reference/page.js', 'text/javascript; charset=utf-8']],
+  ['', ['../../schema/reference/page.html', 'text/html; charset=utf-8']],
+  ['page.css', ['../../schema/reference/page.css', 'text/css; charset=utf-8']],
+  ['page.js', ['../../schema/reference/page.js', 'text/javascript; charset=utf-8']],
   ['swagger-ui.css', ['swagger-ui-dist/swagger-ui.css', 'text/css; charset=utf-8']],
   [
     'swagger-ui-bundle.js',

@@ -52,6 +52,7 @@ describe('the image', () => {
         DATABASE_URL: ':memory:',
       });
       expect((await fetch(`${started.url}/v1/openapi.json`)).status).toBe(200);
+      expect((await fetch(`${started.url}/v1/docs`)).status).toBe(200);
       expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
       const accept = 'text/html';
       expect((await fetch(`${started.url}/graphql`, { headers: { accept } })).status).toBe(200);
