@@ -11,13 +11,17 @@ export default defineConfig({
     projects: [
       { ssr, test: { name: 'all', include: ['test/**/*.test.ts'] } },
       {
-        // Once more for what GraphQL promises, on the short way of a plain JSON post. Each operation
-        // is sent three times there: by the plugins, while it is prepared, and as prepared.
+        // Once more for what GraphQL and HTTP promise, on the other of the two ways that a plain JSON
+        // post can take. Without a socket it is the short one, and each operation is sent three times
+        // there: by the plugins, while it is prepared, and as prepared.
         ssr,
         test: {
-          name: 'short way',
-          include: ['test/graphql/**/*.test.ts', 'test/server/operation-limits.test.ts'],
-          env: { GRAPHQL_WAY: 'post' },
+          name: 'other way',
+          include: [
+            'test/{clients,graphql,server,telemetry}/**/*.test.ts',
+            'test/backends/faults.test.ts',
+          ],
+          env: { GRAPHQL_WAY: 'other' },
         },
       },
     ],

@@ -26,10 +26,21 @@ export function callWith(key = apiKey, signal?: AbortSignal): Call {
 }
 
 /**
+ * Of the two ways that a plain JSON post can take, a request without a socket takes Yoga's, and one
+ * over a socket the short one. With this, each takes the other.
+ */
+const isOtherWay = process.env['GRAPHQL_WAY'] === 'other';
+
+/**
  * A gateway to talk to through `fetch`, without a socket. Its log lines are kept. Disposing of it
  * fails when a response of its REST interface was not what the OpenAPI document says.
  */
 export async function openGateway(options: Partial<GatewayOptions> = {}) {
+  const opened = await open(options);
+  return { ...opened, gateway: isOtherWay ? byPost(opened.gateway) : opened.gateway };
+}
+
+async function open(options: Partial<GatewayOptions>) {
   const petStore = options.petStore ?? (await openBuiltin());
   const telemetry = openTelemetry();
   const gateway = createGateway({
@@ -46,7 +57,7 @@ export async function openGateway(options: Partial<GatewayOptions> = {}) {
   });
   const checked = checkResponses(gateway);
   return {
-    gateway: process.env['GRAPHQL_WAY'] === 'post' ? byPost(checked.gateway) : checked.gateway,
+    gateway: checked.gateway,
     petStore,
     ...telemetry,
     async [Symbol.asyncDispose]() {
@@ -61,9 +72,10 @@ export async function startGateway(
   options: Partial<GatewayOptions> = {},
   listenOptions: Partial<ListenOptions> = {},
 ) {
-  const opened = await openGateway(options);
+  const opened = await open(options);
+  const gateway = isOtherWay ? withoutPost(opened.gateway) : opened.gateway;
   const { url, close } = await listen(
-    opened.gateway,
+    gateway,
     {
       host: '127.0.0.1',
       port: 0,
@@ -82,6 +94,11 @@ export async function startGateway(
       await opened[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The same gateway by Yoga's way. */
+function withoutPost(gateway: Gateway): Gateway {
+  return (request) => gateway(request);
 }
 
 /**
