@@ -10,6 +10,8 @@ export interface ServerProcess extends AsyncDisposable {
   hasEnded(): boolean;
   /** The time that it has used on its core so far, in milliseconds; steps of 10 ms. */
   cpuMs(): number;
+  /** The memory that it holds. */
+  memoryBytes(): number;
   /** The most memory that it has held at once. */
   peakMemoryBytes(): number;
   /** The end of what it has written to its output. */
@@ -37,6 +39,7 @@ export function spawnServer({ argv, env }: Command, folder: string): ServerProce
   return {
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     cpuMs: () => readCpuMs(child.pid ?? 'self').own,
+    memoryBytes: () => Number(/VmRSS:\s+(\d+)/.exec(read('status'))?.[1]) * 1024,
     peakMemoryBytes: () => Number(/VmHWM:\s+(\d+)/.exec(read('status'))?.[1]) * 1024,
     lastWords: () => readFileSync(logFile, 'utf8').slice(-2000),
     clearLog: () => ftruncateSync(log),
