@@ -23,6 +23,18 @@ export function mediansOf({ rounds }: Result): Round {
   };
 }
 
+/**
+ * What a server's rate is to another's: the median over the rounds, which were driven in turns, so
+ * that a moment in which the machine was slow is on both sides of the division.
+ */
+export function ratioOf({ rounds }: Result, other: Result): number {
+  return median(
+    rounds.map(({ requestsPerSecond }, index) => {
+      return requestsPerSecond / (other.rounds[index]?.requestsPerSecond ?? Number.NaN);
+    }),
+  );
+}
+
 /** How far the best and the worst round are apart, as a part of the median. */
 export function spreadOf({ rounds }: Result): number {
   const rates = rounds.map(({ requestsPerSecond }) => requestsPerSecond);

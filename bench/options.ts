@@ -18,7 +18,7 @@ export interface Options {
   readonly svg: string | undefined;
 }
 
-const full: Plan = { rounds: 5, secondsPerRound: 4, warmUpSeconds: 4 };
+const full: Plan = { rounds: 9, secondsPerRound: 2, warmUpSeconds: 6 };
 const quick: Plan = { rounds: 2, secondsPerRound: 2, warmUpSeconds: 2 };
 const start = { name: 'start', title: 'From the spawn to the first answer' };
 

@@ -1,10 +1,10 @@
-import { median, mediansOf, spreadOf } from './figures.ts';
+import { median, mediansOf, ratioOf, spreadOf } from './figures.ts';
 import type { StartResult, WorkResult } from './measure.ts';
 import { gateway } from './stacks.ts';
 import { layOut, percent } from './table.ts';
 
 /** What the columns of the tables mean. */
-export const legend = `gateway ×  the gateway's requests/s divided by this server's
+export const legend = `gateway ×  the gateway's requests/s divided by this server's in the same round, the median of it
 CPU, calls the server's processor time and its REST calls for one request
 peak       the most memory that the server held
 spread     how far its best and its worst round are apart
@@ -19,7 +19,7 @@ export function toTable({ work, results }: WorkResult): string {
     .map(({ result, requestsPerSecond, p50Ms, p99Ms, cpuMicros, callsPerRequest }) => [
       result.stack.title,
       Math.round(requestsPerSecond).toLocaleString('en'),
-      ours ? (mediansOf(ours).requestsPerSecond / requestsPerSecond).toFixed(2) : '',
+      ours ? ratioOf(ours, result).toFixed(2) : '',
       p50Ms.toFixed(1),
       p99Ms.toFixed(1),
       cpuMicros.toFixed(0),

@@ -38,7 +38,7 @@ describe('the report of the benchmark', () => {
       "20 pets, a key a request  requests/s  gateway ×  p50 ms  p99 ms  CPU µs  peak MB  calls  spread
       ────────────────────────  ──────────  ─────────  ──────  ──────  ──────  ───────  ─────  ──────
       petstore-gateway               2,500       1.00     2.0     5.0      50      100   1.00    24 %
-      GraphQL Yoga + fetch           1,000       2.50     2.0     5.0      50      100   1.00   410 %
+      GraphQL Yoga + fetch           1,000       2.22     2.0     5.0      50      100   1.00   410 %
       "
     `);
   });
