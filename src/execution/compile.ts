@@ -3,7 +3,6 @@ import {
   type ExecutionResult,
   type GraphQLSchema,
   getOperationAST,
-  getVariableValues,
   isNonNullType,
   Kind,
   OperationTypeNode,
@@ -11,6 +10,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { planVariables } from './inputs.ts';
 import { NotCompilable } from './not-compilable.ts';
 import { type Conditions, type Execute, planOperation } from './plan.ts';
 
@@ -42,33 +42,34 @@ export function compileOperation(
   const conditions = conditionsOf(schema, document);
   if (conditions === undefined || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
-  const readVariables = (given: Readonly<Record<string, unknown>>) =>
-    getVariableValues(schema, definitions, given);
-  const none = definitions.length === 0 ? readVariables({}) : undefined;
+  const readVariables = attempt(() => planVariables(schema, definitions));
+  if (readVariables === undefined) return undefined;
   const plans = new Map<string, Execute | undefined>();
-
-  const plan = (variables: Conditions): Execute | undefined => {
-    try {
-      return planOperation(schema, document, operation, variables);
-    } catch (error) {
-      if (error instanceof NotCompilable) return undefined;
-      throw error;
-    }
-  };
 
   /** The plan for the form that an operation has under these conditions. */
   const planFor = (variables: Conditions): Execute | undefined => {
     const form = conditions.map((name) => (variables[name] ? '1' : '0')).join('');
-    if (!plans.has(form)) plans.set(form, plan(variables));
+    if (!plans.has(form)) {
+      const plan = attempt(() => planOperation(schema, document, operation, variables));
+      plans.set(form, plan);
+    }
     return plans.get(form);
   };
 
   return (context, variables) => {
-    const { variableValues } = (none ?? readVariables(variables)) as {
-      readonly variableValues?: Parameters<Execute>[1];
-    };
-    return variableValues && planFor(variableValues.coerced)?.(context, variableValues);
+    const values = readVariables(variables);
+    return values && planFor(values.coerced)?.(context, values);
   };
+}
+
+/** What is made, or undefined where it can't be compiled. */
+function attempt<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof NotCompilable) return undefined;
+    throw error;
+  }
 }
 
 /**

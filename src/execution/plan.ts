@@ -1,25 +1,19 @@
 import {
   type DocumentNode,
   type ExecutionResult,
-  type FieldNode,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
   type GraphQLSchema,
   GraphQLSkipDirective,
-  getArgumentValues,
   getDirectiveValues,
   isNonNullType,
-  Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
-  visit,
 } from 'graphql';
 import { type Completion, completeType, nullFor } from './completion.ts';
+import { planArguments, type VariableValues } from './inputs.ts';
 import { NotCompilable } from './not-compilable.ts';
 import { type IsIncluded, type SelectedField, SelectionReader } from './selection.ts';
-
-/** Variables that were read, as graphql hands them to what reads arguments. */
-type VariableValues = NonNullable<Parameters<typeof getArgumentValues>[2]>;
 
 /** The values of the variables by which selections are skipped or included. */
 export type Conditions = Readonly<Record<string, unknown>>;
@@ -103,12 +97,12 @@ function planField(
   const { type } = definition;
   const complete = completeType(type, field, root, selections);
   const isNullable = !isNonNullType(type);
-  const fixed = hasVariables(nodes[0]) ? undefined : getArgumentValues(definition, nodes[0]);
+  const readArguments = planArguments(definition, nodes[0]);
   return async (context, variables, errors) => {
     const completion: Completion = { errors, path: [key] };
     try {
-      const args = fixed ?? getArgumentValues(definition, nodes[0], variables);
-      return complete(await resolve(undefined, args, context), completion);
+      const value = await resolve(undefined, readArguments(variables), context);
+      return complete(value, completion);
     } catch (error) {
       completion.path.length = 1;
       return nullFor(error, nodes, completion, isNullable);
@@ -117,15 +111,6 @@ function planField(
 }
 
 type Resolve = (root: unknown, args: object, context: object) => unknown;
-
-function hasVariables({ arguments: args = [] }: FieldNode): boolean {
-  let found = false;
-  const note = () => {
-    found = true;
-  };
-  for (const arg of args) visit(arg, { [Kind.VARIABLE]: note });
-  return found;
-}
 
 function includedUnder(conditions: Conditions): IsIncluded {
   const variables = { coerced: conditions } as VariableValues;
