@@ -43,35 +43,19 @@ export function createSend(
 
   return async (call, { operation, method, path, body }, traceparent) => {
     call.signal?.throwIfAborted();
-    const cancellation: { reason: Error | undefined; onCancel: Cancellation['onCancel'] } = {
-      reason: undefined,
-      onCancel: undefined,
-    };
-    const cancel = (reason: Error) => {
-      cancellation.reason ??= reason;
-      cancellation.onCancel?.(reason);
-    };
-    const deadline = setTimeout(() => cancel(new DeadlineExceeded()), timeoutMs);
-    const onCallerGone = () => cancel(call.signal?.reason);
+    const cancellation = new CallCancellation();
+    const deadline = setTimeout(expire, timeoutMs, cancellation);
     // A write that was sent may have been carried out: it is never cancelled by its caller.
     const follows = method === 'GET' ? call.signal : undefined;
-    follows?.addEventListener('abort', onCallerGone);
-    const attempt = () =>
-      origin.request(
-        {
-          method,
-          path: prefix + path,
-          headers: headersOf(call, body, traceparent),
-          body: body ?? null,
-        },
-        cancellation,
-      );
+    follows?.addEventListener('abort', cancellation);
+    const headers = headersOf(call, body, traceparent);
+    const options = { method, path: prefix + path, headers, body: body ?? null };
     const mayRetry = () => method === 'GET' && budget.withdraw();
     try {
       budget.deposit();
       let first: RestResponse | undefined;
       try {
-        first = await attempt();
+        first = await origin.request(options, cancellation);
       } catch (error) {
         if (!isRetryable(error) || !mayRetry()) throw error;
       }
@@ -79,15 +63,34 @@ export function createSend(
       // Jitter, so that the callers of a service that comes back do not come back as one.
       await pause(20 + 80 * Math.random(), cancellation);
       metrics.retry(operation);
-      return await attempt();
+      return await origin.request(options, cancellation);
     } catch (error) {
       if (call.signal?.aborted && method === 'GET') throw call.signal.reason;
       throw isContractError(error) ? error : toContractError(cancellation.reason ?? error);
     } finally {
       clearTimeout(deadline);
-      follows?.removeEventListener('abort', onCallerGone);
+      follows?.removeEventListener('abort', cancellation);
     }
   };
+}
+
+/** A listener to the signal of the caller, of one shape for all calls. */
+class CallCancellation implements Cancellation, EventListenerObject {
+  reason: Error | undefined;
+  onCancel: Cancellation['onCancel'];
+
+  cancel(reason: Error): void {
+    this.reason ??= reason;
+    this.onCancel?.(reason);
+  }
+
+  handleEvent({ target }: Event): void {
+    this.cancel((target as AbortSignal).reason);
+  }
+}
+
+function expire(cancellation: CallCancellation): void {
+  cancellation.cancel(new DeadlineExceeded());
 }
 
 function pause(ms: number, cancellation: Cancellation): Promise<void> {
