@@ -21,6 +21,8 @@ export default defineConfig({
             'test/{clients,graphql,server,telemetry}/**/*.test.ts',
             'test/backends/faults.test.ts',
           ],
+          // It goes both ways itself.
+          exclude: ['test/server/two-ways.test.ts'],
           env: { GRAPHQL_WAY: 'other' },
         },
       },
