@@ -52,17 +52,21 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean)
   const blockBytes = isShared ? 4096 : 16_384;
   const destination = pino.destination({ dest: fd, sync: isTerminal, maxWrite: blockBytes });
   let block = '';
+  let bytes = 0;
   const flush = () => {
-    if (block !== '') destination.write(block);
+    if (bytes > 0) destination.write(block);
     block = '';
+    bytes = 0;
   };
   // A block that is not full does not wait for long.
   const timer = setInterval(flush, 250).unref();
   return {
     write(line: string) {
       if (isTerminal) return void destination.write(readable(line));
-      if (block.length + line.length > blockBytes) flush();
+      const more = Buffer.byteLength(line);
+      if (bytes + more > blockBytes) flush();
       block += line;
+      bytes += more;
     },
     /** Writes what is left, before the process ends. */
     close() {
