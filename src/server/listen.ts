@@ -8,7 +8,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { readBody, textOf, toRequest, writePlain, writeResponse } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { type OverloadLimits, openOverloadGuard } from './overload.ts';
-import { refuse } from './refuse.ts';
+import { refuse, refuseHost } from './refuse.ts';
 
 /** Where to listen, and how much to take in. */
 export interface ListenOptions extends OverloadLimits {
@@ -91,7 +91,7 @@ export async function listen(
 
   const server = createServer(serverOptions, (incoming, outgoing) => {
     if (!isHost(incoming.headers.host)) {
-      return refuse(incoming, outgoing, 400, 'BAD_REQUEST', 'The Host header is malformed.');
+      return refuseHost(incoming, outgoing);
     }
     if (isHealthCheck(incoming)) return answer(incoming, outgoing);
     if (!guard.enter()) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody, toRequest, writeResponse } from './exchange.ts';
-import { refuse } from './refuse.ts';
+import { refuseHost } from './refuse.ts';
 
 /**
  * A fetch handler for servers that speak `node:http`: Node's own, Express, Fastify's raw requests.
@@ -22,7 +22,7 @@ export function createNodeListener(
     } catch {
       if (incoming.errored || client.signal.aborted) return;
       // The gateway never throws: what does is a Host that no URL can hold.
-      refuse(incoming, outgoing, 400, 'BAD_REQUEST', 'The Host header is malformed.');
+      refuseHost(incoming, outgoing);
     }
   };
 }

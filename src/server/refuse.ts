@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/** Answers a request whose Host header names no host (RFC 9110, section 7.2). */
+export function refuseHost(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const message = 'Host: expected one name or address, with its port, received something else.';
+  refuse(incoming, outgoing, 400, 'BAD_REQUEST', message);
+}
+
 /**
  * Answers a request that goes no further than the edge: in the shape of a GraphQL error at
  * `/graphql`, as an Error body elsewhere. What the client still sends is dropped.
