@@ -138,7 +138,11 @@ describe('examples/bff', () => {
   const headers = { authorization: 'Bearer demo-key', traceparent };
 
   /** The example in a project of its own, over a REST service that does with orders as told. */
-  async function start(name: string, answerOrders: (response: ServerResponse) => void) {
+  async function start(
+    name: string,
+    answerOrders: (response: ServerResponse) => void,
+    petStatus?: string,
+  ) {
     const tools = ['hono', '@hono/node-server'];
     const root = await project(name, [...(await dependenciesOfThePackage()), ...tools]);
     await cp(join(repository, 'examples/bff/main.ts'), join(root, 'main.ts'));
@@ -146,7 +150,8 @@ describe('examples/bff', () => {
       response.setHeader('content-type', 'application/json');
       if (request.url === '/v1/store/orders') return answerOrders(response);
       const status = new URL(request.url, 'http://x').searchParams.get('status');
-      response.end(JSON.stringify([{ id: 1, name: `the ${status} one`, categoryId: 1 }]));
+      const pet = { id: 1, name: `the ${status} one`, categoryId: 1, status: petStatus };
+      response.end(JSON.stringify([pet]));
     });
     const started = await commandStart(join(root, 'main.ts'), {
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
@@ -180,6 +185,12 @@ describe('examples/bff', () => {
     await using bff = await start('failing', (response) => response.writeHead(500).end());
     const answer = await bff.storefront();
     expect([answer.status, await answer.json()]).toEqual([200, { ...pets, missing: ['orders'] }]);
+  }, 30_000);
+
+  it('calls nothing missing that is there, for an error within it', async () => {
+    await using bff = await start('odd', (response) => response.end('[]'), 'extinct');
+    const answer = await bff.storefront();
+    expect(await answer.json()).toEqual({ ...pets, orders: 0, missing: [] });
   }, 30_000);
 
   it('ends what is late at its own deadline, and answers the rest', async () => {

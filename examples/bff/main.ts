@@ -41,7 +41,9 @@ app.get('/storefront', async (context) => {
     return context.json({ problem: 'Send an API key: "Authorization: Bearer <key>".' }, 401);
   }
   if (!data) return context.json({ problem: 'The store can not be asked.' }, 502);
-  const missing = errors.filter((error) => isGatewayError(error)).map(({ path }) => path?.[0]);
+  // An error within a field, such as an unknown status, leaves the rest of the field there.
+  const failed = errors.filter((error) => isGatewayError(error)).map(({ path = [] }) => path);
+  const missing = failed.flatMap(([field, ...within]) => (within.length === 0 ? [field] : []));
   return context.json({
     available: data.available?.map(({ name }) => name),
     pending: data.pending?.map(({ name }) => name),
