@@ -13,7 +13,13 @@ export function toRequest(
   body: Body | undefined,
   signal: AbortSignal,
 ): Request {
-  const { method = 'GET', headers } = incoming;
+  const { method = 'GET' } = incoming;
+  // Of several Authorization headers a server may have kept the first only; they must be seen.
+  const authorizations = incoming.headersDistinct['authorization'] ?? [];
+  const headers =
+    authorizations.length > 1
+      ? { ...incoming.headers, authorization: authorizations.join(', ') }
+      : incoming.headers;
   const url = `http://${headers.host}${pathOf(incoming.url ?? '/')}`;
   const init = { method, headers: headers as Record<string, string>, signal };
   if (body === undefined) return new Request(url, init);

@@ -7,6 +7,7 @@ import { endOfTurn } from '../http/end-of-turn.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { readBody, textOf, toRequest, writePlain, writeResponse } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
+import { isHost } from './host.ts';
 import { type OverloadLimits, openOverloadGuard } from './overload.ts';
 import { refuse, refuseHost } from './refuse.ts';
 
@@ -145,21 +146,6 @@ async function nobodyWaits(server: TcpServer): Promise<void> {
     before = accepted;
     await turn();
   }
-}
-
-/** A host and a port (RFC 9110, section 7.2). Whatever builds a URL of it must not throw. */
-function isHost(host: string | undefined): boolean {
-  if (host === undefined || host === lastHost) return host !== undefined;
-  if (!isUrlHost(host)) return false;
-  lastHost = host;
-  return true;
-}
-
-/** Nearly all requests name the same host as the one before. */
-let lastHost: string | undefined;
-
-function isUrlHost(host: string): boolean {
-  return /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i.test(host) && URL.canParse(`http://${host}`);
 }
 
 /** Node's headers, of which only Set-Cookie is ever an array. */

@@ -1,9 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Answers a request whose Host header names no host (RFC 9110, section 7.2). */
-export function refuseHost(incoming: IncomingMessage, outgoing: ServerResponse): void {
+export function refuseHost(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  isGraphql?: boolean,
+): void {
   const message = 'Host: expected one name or address, with its port, received something else.';
-  refuse(incoming, outgoing, 400, 'BAD_REQUEST', message);
+  refuse(incoming, outgoing, 400, 'BAD_REQUEST', message, isGraphql);
 }
 
 /**
@@ -16,9 +20,10 @@ export function refuse(
   status: number,
   code: string,
   message: string,
+  isGraphql = incoming.url?.startsWith('/graphql'),
 ): void {
   incoming.resume();
-  const body = incoming.url?.startsWith('/graphql')
+  const body = isGraphql
     ? { errors: [{ message, extensions: { code } }] }
     : { code: code.toLowerCase(), message, status };
   outgoing
