@@ -295,6 +295,11 @@ function readPersistedDocuments(
       'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; found nothing',
     );
   }
+  if (mode === 'off' && file) {
+    problems.push(
+      'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; found off',
+    );
+  }
   return { mode, file };
 }
 

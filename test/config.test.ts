@@ -119,6 +119,12 @@ describe('loadConfig', () => {
     expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
   });
 
+  it('does not pass over a manifest that nothing is answered by', () => {
+    expect(() => loadConfig({ PERSISTED_DOCUMENTS_FILE: 'manifest.json' })).toThrow(
+      /PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set/,
+    );
+  });
+
   it('counts the processors for WORKERS=auto, and shares no database in memory', () => {
     expect(loadConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
     expect(() => loadConfig({ WORKERS: '2', DATABASE_URL: ':memory:' })).toThrow(

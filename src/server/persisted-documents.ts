@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { parse } from 'graphql';
 
 /** Which documents are answered by their hash, and whether others are answered at all. */
 export interface PersistedDocuments {
@@ -38,8 +39,14 @@ function decodeManifest(json: unknown): PersistedDocuments['manifest'] {
   const manifest = new Map<string, string>();
   for (const [hash, document] of Object.entries(json)) {
     if (typeof document !== 'string') throw new TypeError(`no text at ${JSON.stringify(hash)}`);
+    try {
+      parse(document);
+    } catch (cause) {
+      throw new TypeError(`at ${JSON.stringify(hash)}, ${(cause as Error).message}`, { cause });
+    }
     manifest.set(withoutPrefix(hash), document);
   }
+  if (manifest.size === 0) throw new TypeError('none');
   return manifest;
 }
 

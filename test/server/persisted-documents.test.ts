@@ -158,14 +158,14 @@ describe('a GET', () => {
     const search = { documentId: persistedHash(ListPetsDocument), variables: '{"limit":1}' };
     const response = await opened.get(search);
     expect(response.headers.get('cache-control')).toBe('private');
-    expect(response.headers.get('vary')).toBe('Authorization');
+    expect(response.headers.get('vary')).toBe('Authorization, Accept');
     expect(await response.json()).toMatchObject({ data: { pets: [{ id: '1' }] } });
   });
 
   it('says what its answer depends on to browsers of other origins too', async () => {
     await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
     const { headers } = await fetch(`${service.url}/graphql?query={__typename}`);
-    expect(headers.get('vary')).toBe('Authorization, Origin');
+    expect(headers.get('vary')).toBe('Authorization, Accept, Origin');
   });
 
   it('carries out no mutation, by its hash either', async () => {
@@ -197,6 +197,8 @@ describe('a manifest', () => {
     ['null', 'JSON that is no object'],
     ['{"abc": 5}', 'no text at "abc"'],
     ['{', /JSON/],
+    ['{}', 'none'],
+    ['{"abc": "{ pets"}', 'at "abc", Syntax Error'],
   ])('stops the start when it holds %s', async (text, found) => {
     const path = join(folder, 'manifest.json');
     await writeFile(path, text);

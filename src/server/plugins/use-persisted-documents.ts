@@ -40,7 +40,7 @@ export function usePersistedDocuments({ mode, manifest }: PersistedDocuments): P
     if (actual !== hash) {
       throw refusal(
         'PERSISTED_QUERY_MISMATCH',
-        `expected the SHA-256 of the document that came with it, ${actual}, received ${hash}.`,
+        `sha256Hash: expected the SHA-256 of the document that came with it, ${actual}, received ${hash.slice(0, 64)}. Hash the text as it is sent.`,
       );
     }
     if (authorization) registered.set(ownKey(authorization, hash), document);
@@ -50,8 +50,9 @@ export function usePersistedDocuments({ mode, manifest }: PersistedDocuments): P
     onParams({ request, params, setParams }) {
       const { documentId, extensions, query }: Params = params;
       const hash = readHash(documentId ?? extensions?.persistedQuery?.sha256Hash);
-      if (mode === 'only' && (query || hash === undefined)) {
-        throw required(query ? 'the text of a document' : 'no hash');
+      const hasText = query !== undefined && query !== null && query !== '';
+      if (mode === 'only' && (hasText || hash === undefined)) {
+        throw required(hasText ? 'the text of a document' : 'no hash');
       }
       if (hash === undefined) return;
       const authorization = request.headers.get('authorization');

@@ -6,7 +6,7 @@ export function usePrivateCaching(): Plugin {
     onResponse({ request, response: { headers } }) {
       if (request.method !== 'GET') return;
       headers.set('cache-control', 'private');
-      headers.append('vary', 'Authorization');
+      headers.append('vary', 'Authorization, Accept');
     },
   };
 }

@@ -1,20 +1,15 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { typedError } from '../../graphql/errors.ts';
+import { type FailedRequest, typedError } from '../../graphql/errors.ts';
 
 /** Told of every error that nobody foresaw. */
 export type ReportError = (error: unknown, requestId: string) => void;
-
-interface Request {
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-}
 
 /**
  * Gives every error of a result its typed form and the request's id. It is the last to touch a
  * result, so nothing that nobody foresaw gets past it unmasked.
  */
-export function useTypedErrors(reportError: ReportError): Plugin<object, Request> {
+export function useTypedErrors(reportError: ReportError): Plugin<object, FailedRequest> {
   return {
     onResultProcess({ result, setResult, serverContext }) {
       setResult(typeErrors(result as ExecutionResult, serverContext, reportError));
@@ -25,7 +20,7 @@ export function useTypedErrors(reportError: ReportError): Plugin<object, Request
 /** The result with its errors typed; the same object when it has none. */
 export function typeErrors(
   result: ExecutionResult,
-  { requestId, signal }: Request,
+  request: FailedRequest,
   reportError: ReportError,
 ): ExecutionResult {
   if (result.errors === undefined) return result;
@@ -34,9 +29,6 @@ export function typeErrors(
     result.errors.length === 0 && result.data === undefined
       ? [new GraphQLError('Cancelled', { originalError: new Error('Cancelled') })]
       : result.errors;
-  const report = (cause: unknown) => {
-    // What fails because the client left is nobody's fault.
-    if (!signal.aborted) reportError(cause, requestId);
-  };
-  return { ...result, errors: errors.map((error) => typedError(error, requestId, report)) };
+  const report = (cause: unknown) => reportError(cause, request.requestId);
+  return { ...result, errors: errors.map((error) => typedError(error, request, report)) };
 }
