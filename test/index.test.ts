@@ -122,13 +122,62 @@ describe.each([
 });
 
 describe('the listener for node:http', () => {
-  it('answers 400 to a Host that no URL can hold', async () => {
-    await using gateway = await createGateway(config);
-    await using server = await mountInNode(gateway);
+  async function send(server: Mounted, ...lines: string[]): Promise<string> {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
-    socket.end('GET /api/graphql HTTP/1.1\r\nHost: [bad\r\n\r\n');
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
+    socket.end(`${lines.join('\r\n')}\r\n\r\n`);
+    return text(socket);
+  }
+  const query = encodeURIComponent('{ pets(limit: 1) { name } }');
+
+  it.each(['[bad', `evil/x?query=${query}&`])('refuses the Host %s', async (host) => {
+    await using gateway = await createGateway(config);
+    await using server = await mountInNode(gateway);
+    const authorization = 'Authorization: Bearer demo-key';
+    const answer = await send(
+      server,
+      'GET /api/graphql?query={a} HTTP/1.1',
+      `Host: ${host}`,
+      authorization,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 400 .*\{"errors":\[\{"message":"Host: expected one name/s);
+  });
+
+  it('sees a second Authorization header, whatever its server makes of it', async () => {
+    await using gateway = await createGateway(config);
+    await using server = await mountInNode(gateway);
+    const keys = ['Authorization: Bearer demo-key', 'Authorization: Bearer another'];
+    const target = `GET /api/graphql?query=${query} HTTP/1.1`;
+    const answer = await send(server, target, 'Host: x', 'Connection: close', ...keys);
+    expect(answer).toContain('"code":"UNAUTHENTICATED"');
+  });
+
+  it('says so when the body was read before', async () => {
+    await using gateway = await createGateway(config);
+    const listener = createNodeListener(gateway);
+    await using server = await listen(
+      createServer(async (incoming, outgoing) => {
+        await text(incoming);
+        await listener(incoming, outgoing);
+      }),
+    );
+    const answer = await fetch(server.url, { method: 'POST', headers, body: list });
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).toContain('mount it ahead of body parsers');
+  });
+
+  it.each([
+    ['answers 500 for', false, 500],
+    ['leaves an answer alone that was sent before', true, 200],
+  ])('%s a handler that fails', async (_, isAnswered, status) => {
+    const fails = createNodeListener(() => Promise.reject(new Error('no')));
+    await using server = await listen(
+      createServer((incoming, outgoing) => {
+        if (isAnswered) outgoing.end('sent');
+        fails(incoming, outgoing);
+      }),
+    );
+    expect((await fetch(server.url)).status).toBe(status);
   });
 });
 
@@ -183,18 +232,55 @@ describe('the gateway as a fetch handler', () => {
     });
   });
 
-  it('closes its backend when it is disposed of', async () => {
-    const { log, logged } = openTelemetry();
-    const gateway = await createGateway(config, log);
-    await gateway[Symbol.asyncDispose]();
-    const answer = await gateway(
-      new Request('http://localhost', { method: 'POST', headers, body: list }),
-    );
-    expect(await answer.json()).toMatchObject({
-      data: { pets: null },
-      errors: [{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+  it.each([
+    ['over REST', 'rest'],
+    ['built in', 'builtin'],
+  ])('answers what is in flight when it is disposed of, and refuses the rest: %s', async (_, kind) => {
+    await using upstream = await startUpstream((_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end('[{"id":1,"name":"a","categoryId":1}]');
     });
-    expect(logged).toHaveLength(1);
+    const { log, logged } = openTelemetry();
+    const rest = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    const gateway = await createGateway(kind === 'rest' ? rest : config, log);
+    const ask = () =>
+      gateway(new Request('http://localhost', { method: 'POST', headers, body: list }));
+    const inFlight = ask();
+    await Promise.all([gateway[Symbol.asyncDispose](), gateway[Symbol.asyncDispose]()]);
+    expect(await (await inFlight).json()).toEqual({ data: { pets: [{ id: '1' }] } });
+    const late = await ask();
+    expect([late.status, await late.json()]).toMatchObject([
+      503,
+      { errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }] },
+    ]);
+    expect(logged).toEqual([]);
+  });
+
+  it('tells a caller who aborts that it was aborted', async () => {
+    await using upstream = await startUpstream(() => caller.abort());
+    const caller = new AbortController();
+    const { log, logged } = openTelemetry();
+    await using gateway = await createGateway(
+      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` }),
+      log,
+    );
+    const { signal } = caller;
+    const answer = await gateway(
+      new Request('http://localhost', { method: 'POST', headers, body: list, signal }),
+    );
+    expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'CANCELLED' } }] });
+    expect(logged).toEqual([]);
+  });
+
+  it.each([
+    undefined,
+    {},
+    { ...config, backend: undefined, logLevel: 'info' },
+  ])('says what a configuration is where it is given %j', async (value) => {
+    const { backend, ...without } = { ...(value as typeof config | undefined) };
+    await expect(createGateway((value && without) as never)).rejects.toThrow(
+      /^createGateway: expected a configuration as loadConfig\(process.env\) makes it, received one without backend\.$/,
+    );
   });
 
   it('rejects when its database can not be opened', async () => {

@@ -34,6 +34,8 @@ interface FieldErrors {
   UPSTREAM_UNAVAILABLE: Pick<RestAnswer, 'retryAfterMs'>;
   /** A success whose body breaks the contract. */
   UPSTREAM_INVALID_RESPONSE: object;
+  /** The request was aborted by its caller, who sees this in the gateway's own process only. */
+  CANCELLED: object;
   /** A fault of the gateway, logged under the `requestId`. */
   INTERNAL_SERVER_ERROR: object;
 }
@@ -90,6 +92,7 @@ const isCode: Readonly<Record<GatewayErrorCode, true>> = {
   UPSTREAM_TIMEOUT: true,
   UPSTREAM_UNAVAILABLE: true,
   UPSTREAM_INVALID_RESPONSE: true,
+  CANCELLED: true,
   INTERNAL_SERVER_ERROR: true,
   GRAPHQL_PARSE_FAILED: true,
   GRAPHQL_VALIDATION_FAILED: true,

@@ -20,6 +20,7 @@ export type FieldErrorCode =
   | 'UPSTREAM_TIMEOUT'
   | 'UPSTREAM_UNAVAILABLE'
   | 'UPSTREAM_INVALID_RESPONSE'
+  | 'CANCELLED'
   | 'INTERNAL_SERVER_ERROR';
 
 const codeOfStatus: Readonly<Record<number, FieldErrorCode>> = {
@@ -38,16 +39,24 @@ interface Told {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
+/** The request that an error belongs to. */
+export interface FailedRequest {
+  readonly requestId: string;
+  /** Aborted when its caller has left or given up. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * The typed form of an error, as clients see it: message, path and locations kept, `extensions` by
- * the table of the README. An error that nobody foresaw is masked, and `onUnexpected` is told.
+ * the table of the README. An error that nobody foresaw is masked, and `onUnexpected` is told, unless
+ * the request was aborted: then it failed for that.
  */
 export function typedError(
   error: GraphQLError,
-  requestId: string,
+  { requestId, signal }: FailedRequest,
   onUnexpected: (error: unknown) => void,
 ): GraphQLError {
-  const told = tell(error) ?? mask(error, onUnexpected);
+  const told = tell(error) ?? (signal.aborted ? cancelled : mask(error, onUnexpected));
   const typed = new GraphQLError(told.message, {
     path: error.path,
     extensions: { ...told.extensions, requestId },
@@ -111,6 +120,11 @@ function tellContractError(cause: unknown): Told | undefined {
 function told(code: FieldErrorCode, { message }: Error): Told {
   return { message, extensions: { code } };
 }
+
+const cancelled: Told = {
+  message: 'The request was aborted by its caller.',
+  extensions: { code: 'CANCELLED' },
+};
 
 function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Told {
   onUnexpected(rootCause(error));
