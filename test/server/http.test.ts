@@ -40,6 +40,30 @@ describe('GraphQL over HTTP', () => {
     expect(failed.map(({ id, name, status }) => `${id} ${status}: ${name}`)).toEqual([]);
   });
 
+  it.each([
+    ['POST', {}, /^query: expected the text of an operation, received none\.$/],
+    ['PUT', { query: '{ __typename }' }, /^Expected GET or POST, received another method\.$/],
+    ['POST', { query: 'query A { __typename }', operationName: 'B' }, /^operationName: expected /],
+    ['POST', { query: 'query A { __typename } query B { __typename }' }, /^operationName: expect/],
+  ])('says what it expected of %s %j', async (method, body, message) => {
+    await using service = await startGateway();
+    const headers = { 'content-type': 'application/json' };
+    const init = { method, headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${service.url}/graphql`, init);
+    expect(await answer.json()).toMatchObject({
+      errors: [{ message: expect.stringMatching(message) }],
+    });
+  });
+
+  it('says that a mutation is to be posted', async () => {
+    await using service = await startGateway();
+    const query = encodeURIComponent('mutation { sendMessage(message: "a") { id } }');
+    const answer = await fetch(`${service.url}/graphql?query=${query}`);
+    expect(await answer.json()).toMatchObject({
+      errors: [{ message: 'Expected POST for a mutation, received GET.' }],
+    });
+  });
+
   it('refuses bodies that any web page may send', async () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await startGateway({ petStore });

@@ -30,5 +30,27 @@ export function typeErrors(
       ? [new GraphQLError('Cancelled', { originalError: new Error('Cancelled') })]
       : result.errors;
   const report = (cause: unknown) => reportError(cause, request.requestId);
-  return { ...result, errors: errors.map((error) => typedError(error, request, report)) };
+  return { ...result, errors: errors.map((error) => typedError(clarify(error), request, report)) };
+}
+
+/** What Yoga says of requests that it does not take, with what was expected instead. */
+const clearer: ReadonlyMap<string, string> = new Map([
+  ['Must provide query string.', 'query: expected the text of an operation, received none.'],
+  [
+    'GraphQL only supports GET and POST requests.',
+    'Expected GET or POST, received another method.',
+  ],
+  [
+    'Can only perform a mutation operation from a POST request.',
+    'Expected POST for a mutation, received GET.',
+  ],
+  [
+    'Could not determine what operation to execute.',
+    'operationName: expected the name of an operation of the document, received none that is in it.',
+  ],
+]);
+
+function clarify(error: GraphQLError): GraphQLError {
+  const message = clearer.get(error.message);
+  return message === undefined ? error : new GraphQLError(message, error);
 }
