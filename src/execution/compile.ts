@@ -11,7 +11,6 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { planVariables } from './inputs.ts';
-import { NotCompilable } from './not-compilable.ts';
 import { type Conditions, type Execute, planOperation } from './plan.ts';
 
 /**
@@ -23,8 +22,11 @@ export type CompiledOperation = (
   variables: Readonly<Record<string, unknown>>,
 ) => Promise<ExecutionResult> | undefined;
 
-/** An operation with more conditions has too many forms to keep each. */
+/** An operation with more conditions has too many forms. */
 const maxConditions = 4;
+
+/** The forms of an operation that are kept; to make one again costs less than a millisecond. */
+const maxForms = 2;
 
 /**
  * Compiles an operation of a valid document; undefined where compiled code would not answer exactly
@@ -51,6 +53,7 @@ export function compileOperation(
     const form = conditions.map((name) => (variables[name] ? '1' : '0')).join('');
     if (!plans.has(form)) {
       const plan = attempt(() => planOperation(schema, document, operation, variables));
+      if (plans.size === maxForms) plans.clear();
       plans.set(form, plan);
     }
     return plans.get(form);
@@ -62,13 +65,12 @@ export function compileOperation(
   };
 }
 
-/** What is made, or undefined where it can't be compiled. */
+/** What is made, or undefined where it can't be: whatever is wrong, the reference has words for it. */
 function attempt<T>(make: () => T): T | undefined {
   try {
     return make();
-  } catch (error) {
-    if (error instanceof NotCompilable) return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }
 
@@ -78,7 +80,15 @@ function attempt<T>(make: () => T): T | undefined {
  */
 function conditionsOf(schema: GraphQLSchema, document: DocumentNode): string[] | undefined {
   let isSafe = true;
-  const nullable = new Set<string>();
+  // Of all operations, and before the visit: a fragment may stand ahead of what declares its variables.
+  const nullable = new Set(
+    document.definitions
+      .flatMap((definition) =>
+        definition.kind === Kind.OPERATION_DEFINITION ? (definition.variableDefinitions ?? []) : [],
+      )
+      .filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE)
+      .map(({ variable }) => variable.name.value),
+  );
   const conditions = new Set<string>();
   const typeInfo = new TypeInfo(schema);
   visit(
@@ -86,9 +96,6 @@ function conditionsOf(schema: GraphQLSchema, document: DocumentNode): string[] |
     visitWithTypeInfo(typeInfo, {
       Directive({ name }) {
         if (name.value !== 'skip' && name.value !== 'include') isSafe = false;
-      },
-      VariableDefinition({ type, variable }) {
-        if (type.kind !== Kind.NON_NULL_TYPE) nullable.add(variable.name.value);
       },
       Variable({ name }, _key, parent) {
         if (parent && 'kind' in parent && parent.kind === Kind.VARIABLE_DEFINITION) return;

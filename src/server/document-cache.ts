@@ -5,11 +5,11 @@ export interface DocumentCache<Value> {
 }
 
 /** What a document holds beside its text once it is parsed and compiled, as a multiple of it. */
-const weight = 160;
+const weight = 480;
 
 /**
  * Keeps what was last used within a bound in bytes, so that no client can fill the memory with
- * documents; a document that is larger than a tenth of the bound is not kept at all. Unless `sizeOf`
+ * documents; a document that is larger than a quarter of the bound is not kept at all. Unless `sizeOf`
  * knows better, the key is the text of a document that is kept parsed.
  */
 export function createDocumentCache<Value>(
@@ -31,7 +31,7 @@ export function createDocumentCache<Value>(
     },
     set(key, value) {
       const size = sizeOf(key, value);
-      if (size > maxBytes / 10 || entries.has(key)) return;
+      if (size > maxBytes / 4 || entries.has(key)) return;
       entries.set(key, value);
       lastUsed = key;
       bytes += size;

@@ -108,21 +108,27 @@ const mutation = selections(
 );
 
 const operation = fc
-  .oneof(
-    query.map((set) => `query ${set}`),
-    mutation.map((set) => `mutation ${set}`),
+  .tuple(
+    fc.oneof(
+      query.map((set) => `query ${set}`),
+      mutation.map((set) => `mutation ${set}`),
+    ),
+    // Whether the variables are declared ahead of the fragments that use them, and how one does.
+    fc.boolean(),
+    maybe(fc.constant('$optional'), '$no'),
   )
-  .map((text) => {
+  .map(([text, isAhead, hides]) => {
     const [kind, ...set] = text.split(' ');
-    return `${kind} Generated(
+    const declaring = `${kind} Generated(
       $limit: Int, $few: Int = 3, $status: PetStatus, $id: ID!, $text: String = "text",
       $input: AddPetInput!, $yes: Boolean!, $no: Boolean!, $optional: Boolean = true
-    ) ${set.join(' ')}
-    fragment Card on Pet { id name @skip(if: $no) }
+    ) ${set.join(' ')}`;
+    const fragments = `fragment Card on Pet { id name @skip(if: ${hides}) }
     fragment Nested on Pet { ...Card status a: categoryId @include(if: $yes) }
     fragment Note on Message { id status }
     fragment Reads on Query { orders pets(limit: 1) { ...Nested } }
     fragment Writes on Mutation { sendMessage(message: "more") { ...Note } }`;
+    return isAhead ? `${declaring} ${fragments}` : `${fragments} ${declaring}`;
   });
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
