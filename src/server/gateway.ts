@@ -92,6 +92,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   return Object.assign(handle, { post });
 }
 
+/** What the log tells of a path, which is the client's. */
+const maxPathLength = 256;
+
 /** Tells the log, the metrics and the trace how a request ended, under ids that join the three. */
 function tell(
   { log, metrics }: Telemetry,
@@ -109,7 +112,9 @@ function tell(
   }
   // After the request, which may have earned its operation's name a label.
   for (const field of record.deprecatedFields) metrics.deprecatedUse(field, operation?.name);
-  const name = operation ? `${operation.type} ${operation.name ?? ''}`.trim() : `${method} ${path}`;
+  const name = operation
+    ? `${operation.type} ${operation.name ?? ''}`.trim()
+    : `${method} ${path.slice(0, maxPathLength)}`;
   trace.end({ name, method, status, requestId, codes });
   log.request({ requestId, traceId, operation: name, status, codes, ms, calls });
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { readBearer } from '../../contract/bearer.ts';
 import { createDocumentCache } from '../document-cache.ts';
 import { type PersistedDocuments, withoutPrefix } from '../persisted-documents.ts';
 
@@ -43,7 +44,8 @@ export function usePersistedDocuments({ mode, manifest }: PersistedDocuments): P
         `sha256Hash: expected the SHA-256 of the document that came with it, ${actual}, received ${hash.slice(0, 64)}. Hash the text as it is sent.`,
       );
     }
-    if (authorization) registered.set(ownKey(authorization, hash), document);
+    // Who has no key can ask for nothing, and takes no room from those who do.
+    if (isBearer(authorization)) registered.set(ownKey(authorization, hash), document);
   };
 
   return {
@@ -69,6 +71,15 @@ export function usePersistedDocuments({ mode, manifest }: PersistedDocuments): P
       });
     },
   };
+}
+
+function isBearer(authorization: string | null): authorization is string {
+  try {
+    readBearer(authorization);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readHash(value: unknown): string | undefined {
