@@ -30,7 +30,7 @@ program
     const workers = config.workers > 1 ? await import('node:cluster') : undefined;
     // The log has a stream of its own: the banner is for people, the log for programs.
     const writer = openLogWriter(2, process.stderr.isTTY, workers !== undefined);
-    process.on('exit', () => writer.close());
+    process.on('exit', () => writer.closeNow());
     const metrics = new Metrics();
     const telemetry = {
       log: createLog(config.logLevel, writer),
@@ -46,10 +46,13 @@ program
     const stop = () => {
       if (isStopping) return;
       isStopping = true;
-      service.stop().then(
-        () => process.exit(0),
-        (error: unknown) => fail(error),
-      );
+      const end = async () => {
+        await service.stop();
+        // A write that its reader leaves lying would hold up any gentler end.
+        if (!(await writer.close())) process.kill(process.pid, 'SIGKILL');
+        process.exit(0);
+      };
+      end().catch(fail);
     };
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => {

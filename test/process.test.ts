@@ -1,3 +1,6 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -196,4 +199,30 @@ describe('a client that leaves', () => {
     expect(calls).toEqual(['createPet {"name":"first","categoryId":"1"}']);
     expect(service.logged).toEqual([]);
   });
+});
+
+describe('a process whose log nobody reads', () => {
+  it('goes on answering, and ends when it is told to', async () => {
+    const pipe = join(folder, 'log');
+    execFileSync('mkfifo', [pipe]);
+    const unread = openSync(pipe, 'r+');
+    try {
+      const child = spawn(process.execPath, ['src/main.ts'], {
+        env: { PORT: '0', DATABASE_URL: ':memory:' },
+        stdio: ['ignore', 'pipe', unread],
+      });
+      const exited = once(child, 'exit');
+      const [banner] = await once(child.stdout, 'data');
+      const url = /GraphQL +(\S+)/.exec(String(banner))?.[1] ?? '';
+      // Their lines are more than a pipe holds.
+      for (let index = 0; index < 1000; index++) {
+        const response = await fetch(`${url}?query={__typename}`);
+        expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+      }
+      child.kill('SIGTERM');
+      expect(await exited).toEqual([null, 'SIGKILL']);
+    } finally {
+      closeSync(unread);
+    }
+  }, 30_000);
 });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 import { readable } from './readable.ts';
 import type { CallRecord } from './request-record.ts';
@@ -44,15 +46,24 @@ export function createLog(level: LevelWithSilent, writer: DestinationStream): Lo
   });
 }
 
+/** What may wait for a reader that is slow or gone, in bytes; lines beyond it are dropped. */
+const maxWaitingBytes = 16 * 1024 * 1024;
+
 /**
  * A writer to a file descriptor: readable on a terminal, else JSON that is written in blocks. Where
  * processes share the descriptor, blocks are so small that a pipe keeps each in one piece.
  */
 export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean) {
   const blockBytes = isShared ? 4096 : 16_384;
-  const destination = pino.destination({ dest: fd, sync: isTerminal, maxWrite: blockBytes });
+  const destination = pino.destination({
+    dest: fd,
+    sync: isTerminal,
+    maxWrite: blockBytes,
+    maxLength: maxWaitingBytes,
+  });
   let block = '';
   let bytes = 0;
+  let isClosing = false;
   const flush = () => {
     if (bytes > 0) destination.write(block);
     block = '';
@@ -68,9 +79,18 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean)
       block += line;
       bytes += more;
     },
-    /** Writes what is left, before the process ends. */
-    close() {
+    /** Writes what is left. False when its reader does not take it within a second. */
+    async close(): Promise<boolean> {
+      isClosing = true;
       clearInterval(timer);
+      flush();
+      const closed = once(destination, 'close').then(() => true);
+      destination.end();
+      return Promise.race([closed, wait(1000, false)]);
+    },
+    /** Writes what is left at once, where the process can't wait. */
+    closeNow() {
+      if (isClosing) return;
       flush();
       destination.flushSync();
     },
