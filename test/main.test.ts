@@ -52,7 +52,7 @@ describe('npm start', () => {
     await using started = await npmStart({ DATABASE_URL: ':memory:' });
     expect(started.output.stdout.replaceAll(/:\d+/g, ':PORT')).toMatchInlineSnapshot(`
       "Pet Store gateway
-        Backend  built-in, :memory:, with demo data
+        Backend  built-in, :memory:
         GraphQL  http://127.0.0.1:PORT/graphql (GraphiQL in a browser)
         REST     http://127.0.0.1:PORT/v1 (reference at http://127.0.0.1:PORT/v1/docs)
         API key  demo-key (this is a demo; production has none)
@@ -81,7 +81,9 @@ describe('npm start', () => {
     const { port } = new URL(first.url);
     await using second = await nodeStart({ DATABASE_URL: ':memory:', PORT: port });
     expect(await second.exited).toBe(1);
-    expect(second.output.stderr).toContain(`EADDRINUSE: address already in use 127.0.0.1:${port}`);
+    expect(second.output.stderr).toContain(
+      `EADDRINUSE: address already in use 127.0.0.1:${port}. End what listens there, or set PORT`,
+    );
   }, 30_000);
 
   it('tells its version', async () => {

@@ -126,9 +126,37 @@ describe('a gateway of two workers', () => {
     expect(second.output.stderr.match(/EADDRINUSE/g)).toHaveLength(1);
   }, 30_000);
 
+  it('goes on with the one that serves while another can not start, and tries again', async () => {
+    const manifest = join(folder, 'missing.json');
+    const text = '{"a":"{ __typename }"}';
+    await writeFile(manifest, text);
+    await using started = await startWorkers({
+      PERSISTED_DOCUMENTS: 'allow',
+      PERSISTED_DOCUMENTS_FILE: manifest,
+    });
+    const count = (line: string) => started.output.stderr.split(`"msg":"${line}"`).length - 1;
+    await vi.waitFor(() => expect(count('a worker serves')).toBe(2), patience);
+    await rm(manifest);
+    process.kill(workersOf(started)[0] ?? 0, 'SIGKILL');
+    // The one that was killed, and more failed starts than end a gateway of which none serves.
+    await vi.waitFor(() => expect(count('a worker ended')).toBe(6), { timeout: 30_000 });
+    expect(await askTimes(started, 5)).toEqual(new Set([200]));
+    await writeFile(manifest, text);
+    await vi.waitFor(() => expect(count('a worker serves')).toBe(3), patience);
+  }, 60_000);
+
+  it('is ready while one of two answers', async () => {
+    await using started = await startWorkers();
+    const [stuck = 0] = workersOf(started);
+    process.kill(stuck, 'SIGSTOP');
+    const ready = await fetch(`${adminOf(started)}/readyz`);
+    process.kill(stuck, 'SIGCONT');
+    expect(await ready.text()).toBe('ready\n');
+  }, 30_000);
+
   it('gives up when workers end before they serve, again and again', async () => {
     const manifest = join(folder, 'manifest.json');
-    await writeFile(manifest, '{}');
+    await writeFile(manifest, '{"a":"{ __typename }"}');
     await using started = await startWorkers({
       PERSISTED_DOCUMENTS: 'allow',
       PERSISTED_DOCUMENTS_FILE: manifest,

@@ -17,13 +17,13 @@ export function banner(
   if (adminUrl) lines.push(['Metrics', `${adminUrl}/metrics`]);
   if (builtin?.demoKey) {
     lines.push(['API key', `${builtin.demoKey} (this is a demo; production has none)`]);
-  } else if (builtin) lines.push(['API keys', 'npm run keys -- --help']);
+  } else if (builtin)
+    lines.push(['API keys', 'npm run keys -- --help, or petstore-gateway keys --help']);
   const text = lines.map(([name, value]) => `  ${name.padEnd(9)}${value}\n`).join('');
   return `Pet Store gateway\n${text}`;
 }
 
 function describe(backend: BackendOptions): string {
   if (backend.kind === 'rest') return `REST service at ${backend.baseUrl.href}`;
-  const database = backend.databaseUrl.replace(/\/\/.*@/, '//');
-  return `built-in, ${database}${backend.demoKey ? ', with demo data' : ''}`;
+  return `built-in, ${backend.databaseUrl.replace(/\/\/.*@/, '//')}`;
 }

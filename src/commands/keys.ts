@@ -5,7 +5,10 @@ import { formatTable } from './table.ts';
 /** Creates an account. @throws ApiKeyError when the name is taken. */
 export async function createAccount({ keys }: Administration, name: string): Promise<Outcome> {
   const account = await keys.createAccount(name);
-  return { text: `Account ${name} created. Make a key: keys create ${name}\n`, json: account };
+  return {
+    text: `Account ${name} created. Make a key: npm run keys -- create ${name}\n`,
+    json: account,
+  };
 }
 
 /** Lists the accounts. */

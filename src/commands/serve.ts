@@ -31,6 +31,8 @@ export interface Service {
   readonly url: string;
   /** What a person at a terminal wants to see first. */
   readonly banner: string;
+  /** Rejects with the reason when the backend can't be expected to answer. */
+  checkReady(): Promise<void>;
   /** Stops accepting, finishes what is in flight, then closes the backend. */
   stop(): Promise<void>;
 }
@@ -83,6 +85,7 @@ async function open(
   return {
     url: listener.url,
     banner: banner(listener.url, adminUrl, options),
+    checkReady: () => petStore.checkReady(),
     async stop() {
       isDraining = true;
       const grace = wait(shutdownGraceMs, undefined, { ref: false });

@@ -44,7 +44,7 @@ const readTimeoutMs = 30_000;
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleMs = 3000;
 
-/** Serves a gateway over HTTP/1.1. @throws the listen error, such as EADDRINUSE. */
+/** Serves a gateway over HTTP/1.1. @throws the listen error; where the port is taken, with what to do. */
 export async function listen(
   gateway: Gateway,
   options: ListenOptions,
@@ -109,7 +109,11 @@ export async function listen(
     await once(server, 'listening');
   } catch (error) {
     guard[Symbol.dispose]();
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE') throw error;
+    const advice =
+      'End what listens there, or set PORT or ADMIN_PORT to another; 0 takes a free one.';
+    throw new Error(`${message}. ${advice}`, { cause: error });
   }
   const { address, port, family } = server.address() as AddressInfo;
   return {

@@ -7,13 +7,19 @@ import { createHealth } from '../server/health.ts';
 import { listen } from '../server/listen.ts';
 import type { Log } from '../telemetry/log.ts';
 import { aggregate, type Measured, type Metrics } from '../telemetry/metrics.ts';
-import type { Report, Request } from './messages.ts';
+import type { Answer, Report, Request } from './messages.ts';
 
-/** How often in a row a worker may end before it serves, until the primary gives up. */
+/** How often in a row workers may end before they serve, until the primary gives up if none serves. */
 const maxFailedStarts = 5;
 
+/** How long the next one waits after the first failed start, in milliseconds; then twice as long, ... */
+const firstPauseMs = 100;
+
+/** ... and so on up to this. */
+const longestPauseMs = 5000;
+
 /** How long a worker may take to answer, in milliseconds; one that is stuck is left out. */
-const answerMs = 2000;
+const answerMs = 1500;
 
 /** How much longer than its grace a worker may take to end before it is killed, in milliseconds. */
 const lateMs = 1000;
@@ -28,42 +34,43 @@ export async function superviseWorkers(
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ): Promise<Service> {
   const { workers: count, adminPort, shutdownGraceMs } = options;
+  const serving = new Set<Worker>();
+  const complete = Promise.withResolvers<void>();
   let isStopping = false;
   let failedStarts = 0;
-  let url = '';
 
   /** Forks a worker, and another one when it ends. */
   function fork(): Worker {
     const worker = cluster.fork();
-    let served = false;
     worker.on('message', (report: Report) => {
       if (report.tell !== 'serving') return;
-      served = true;
       log.info({ pid: worker.process.pid }, 'a worker serves');
       failedStarts = 0;
+      if (serving.add(worker).size === count) complete.resolve();
     });
     worker.once('exit', (code, signal) => {
+      const served = serving.delete(worker);
+      measurements.delete(worker);
       if (isStopping || url === '') return;
       log.error({ pid: worker.process.pid, code, signal }, 'a worker ended');
-      if (!served && ++failedStarts >= maxFailedStarts) {
-        log.error({ failedStarts }, 'workers end before they serve: giving up');
-        stop().then(() => process.exit(1));
-      } else {
-        fork();
-      }
+      if (!served) failedStarts++;
+      if (failedStarts < maxFailedStarts || serving.size > 0) return void replace();
+      log.error({ failedStarts }, 'workers end before they serve: giving up');
+      stop().then(() => process.exit(1));
     });
     return worker;
   }
 
-  // The first one alone: it brings the database up to date, and a bad start is told once.
-  url = await serving(fork());
-  await Promise.all(Array.from({ length: count - 1 }, () => serving(fork())));
+  async function replace(): Promise<void> {
+    const pauseMs = failedStarts === 0 ? 0 : firstPauseMs * 2 ** (failedStarts - 1);
+    await wait(Math.min(pauseMs, longestPauseMs));
+    if (!isStopping) fork();
+  }
 
-  const health = createHealth({
-    // One that is ready is enough: the others are being replaced.
-    checkReady: () => readyAt(url),
-    isDraining: () => isStopping,
-  });
+  // The first one alone: it brings the database up to date, and a bad start is told once.
+  let url = '';
+  url = await addressOf(fork());
+  const health = createHealth({ checkReady: oneIsReady, isDraining: () => isStopping });
   const scrape = async () => aggregate(await Promise.all(workers().map(measured)));
   const admin =
     adminPort === undefined
@@ -73,6 +80,8 @@ export async function superviseWorkers(
           { ...options, port: adminPort },
           { log, metrics },
         );
+  for (let others = count - 1; others > 0; others--) fork();
+  await complete.promise;
 
   async function stop(): Promise<void> {
     isStopping = true;
@@ -86,7 +95,7 @@ export async function superviseWorkers(
     await admin?.close(0);
   }
 
-  return { url, banner: banner(url, admin?.url, options, count), stop };
+  return { url, banner: banner(url, admin?.url, options, count), checkReady: oneIsReady, stop };
 }
 
 function workers(): Worker[] {
@@ -98,7 +107,7 @@ function ask(worker: Worker, request: Request): void {
 }
 
 /** The address at which a worker serves. @throws when it ends before. */
-function serving(worker: Worker): Promise<string> {
+function addressOf(worker: Worker): Promise<string> {
   return new Promise((resolve, reject) => {
     worker.on('message', (report: Report) => {
       if (report.tell === 'serving') resolve(report.url);
@@ -107,30 +116,52 @@ function serving(worker: Worker): Promise<string> {
   });
 }
 
-let requests = 0;
+let questions = 0;
 
-/** What a worker has measured; nothing when it ends or does not answer in time. */
-function measured(worker: Worker): Promise<Measured> {
-  const id = requests++;
+/** What a worker answers; undefined when it ends or does not answer in time. */
+function question<Tell extends Answer['tell']>(
+  worker: Worker,
+  tell: Tell,
+): Promise<Extract<Answer, { tell: Tell }> | undefined> {
+  const id = questions++;
   return new Promise((resolve) => {
-    const timeout = setTimeout(() => settle([]), answerMs);
-    const onExit = () => settle([]);
+    const timeout = setTimeout(() => settle(undefined), answerMs);
+    const onExit = () => settle(undefined);
     const onMessage = (report: Report) => {
-      if (report.tell === 'metrics' && report.id === id) settle(report.metrics);
+      if (report.tell === tell && 'id' in report && report.id === id) {
+        settle(report as Extract<Answer, { tell: Tell }>);
+      }
     };
-    const settle = (metrics: Measured) => {
+    const settle = (answer: Extract<Answer, { tell: Tell }> | undefined) => {
       clearTimeout(timeout);
       worker.off('message', onMessage).off('exit', onExit);
-      resolve(metrics);
+      resolve(answer);
     };
     worker.on('message', onMessage).on('exit', onExit);
-    ask(worker, { ask: 'metrics', id });
+    ask(worker, { ask: tell, id });
   });
 }
 
-/** Asks for readiness where everybody does, at the shared port. @throws with the reason why not. */
-async function readyAt(url: string): Promise<void> {
-  const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(answerMs) });
-  const text = await response.text();
-  if (!response.ok) throw new Error(text.trim().replace(/^not ready: /, ''));
+/** What each worker measured when it last answered, so that one that is stuck does not lower a sum. */
+const measurements = new Map<Worker, Measured>();
+
+async function measured(worker: Worker): Promise<Measured> {
+  const answer = await question(worker, 'metrics');
+  if (answer !== undefined) measurements.set(worker, answer.metrics);
+  return measurements.get(worker) ?? [];
+}
+
+/** One that is ready is enough: the others are being replaced. @throws with the reason why none is. */
+async function oneIsReady(): Promise<void> {
+  const answers = workers().map(async (worker) => {
+    const answer = await question(worker, 'readiness');
+    if (answer === undefined) throw new Error('No worker answers.');
+    if (answer.problem !== undefined) throw new Error(answer.problem);
+  });
+  try {
+    await Promise.any(answers);
+  } catch (error) {
+    const [first] = (error as AggregateError).errors as Error[];
+    throw first ?? new Error('No worker serves.');
+  }
 }

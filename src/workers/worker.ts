@@ -6,12 +6,18 @@ import type { Report, Request } from './messages.ts';
  * Tells the primary that this worker serves, and does what it asks. A worker whose primary is gone
  * ends by itself: node:cluster sees to that.
  */
-export function obeyPrimary({ url }: Service, metrics: Metrics, stop: () => void): void {
+export function obeyPrimary(service: Service, metrics: Metrics, stop: () => void): void {
   process.on('message', async (request: Request) => {
-    if (request.ask === 'stop') stop();
-    else report({ tell: 'metrics', id: request.id, metrics: await metrics.measured() });
+    if (request.ask === 'stop') return stop();
+    const { ask, id } = request;
+    if (ask === 'metrics') return report({ tell: ask, id, metrics: await metrics.measured() });
+    const problem = await service.checkReady().then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    report({ tell: ask, id, problem });
   });
-  report({ tell: 'serving', url });
+  report({ tell: 'serving', url: service.url });
 }
 
 function report(told: Report): void {
