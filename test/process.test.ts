@@ -4,6 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBuiltin, startGateway } from './support/gateway.ts';
 import { nodeStart } from './support/process.ts';
@@ -212,7 +213,7 @@ describe('a process whose log nobody reads', () => {
         stdio: ['ignore', 'pipe', unread],
       });
       const exited = once(child, 'exit');
-      const [banner] = await once(child.stdout, 'data');
+      const [banner] = await once(child.stdout as Readable, 'data');
       const url = /GraphQL +(\S+)/.exec(String(banner))?.[1] ?? '';
       // Their lines are more than a pipe holds.
       for (let index = 0; index < 1000; index++) {
