@@ -11,6 +11,11 @@ import { createLog, openLogWriter } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
 
+const [, leastNode = ''] = manifest.engines.node.split('>=');
+if (Number.parseInt(process.versions.node, 10) < Number(leastNode)) {
+  fail(new Error(`Expected Node ${leastNode} or newer, received ${process.version}.`));
+}
+
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
   .version(manifest.version)

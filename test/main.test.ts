@@ -91,6 +91,17 @@ describe('npm start', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
+  it('says which Node it needs to one that is too old', async () => {
+    const older = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } });
+      Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
+    const preload = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
+    const started = promisify(execFile)('node', [...preload, 'src/main.ts', '--version']);
+    await expect(started).rejects.toMatchObject({
+      code: 1,
+      stderr: 'Expected Node 24 or newer, received v20.20.2.\n',
+    });
+  });
+
   it('explains itself with --help', async () => {
     const { stdout } = await promisify(execFile)('node', ['src/main.ts', '--help']);
     for (const name of ['PORT', 'PETSTORE_BASE_URL', 'DATABASE_URL', 'SHUTDOWN_GRACE_MS']) {
