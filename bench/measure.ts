@@ -7,9 +7,12 @@ import { usualWork, type Work } from './works.ts';
 
 /** How much is measured. Times in seconds. */
 export interface Plan {
-  readonly rounds: number;
-  readonly secondsPerRound: number;
+  /** Of each server, before the first round. */
   readonly warmUpSeconds: number;
+  readonly rounds: number;
+  /** Of load before each round: while others were measured, connections have been closed. */
+  readonly leadInSeconds: number;
+  readonly secondsPerRound: number;
 }
 
 /** What one round of load showed. */
@@ -124,6 +127,7 @@ async function runRound(server: RunningServer, work: Work, bench: Bench): Promis
     loadMs: bench.upstream.cpuMs() + readCpuMs('self').children,
     busyMs: readBusyMs(),
   });
+  await load(server, work, bench.plan.leadInSeconds, bench);
   const before = await read();
   const result = await load(server, work, bench.plan.secondsPerRound, bench);
   const after = await read();

@@ -18,8 +18,8 @@ export interface Options {
   readonly svg: string | undefined;
 }
 
-const full: Plan = { rounds: 9, secondsPerRound: 2, warmUpSeconds: 6 };
-const quick: Plan = { rounds: 2, secondsPerRound: 2, warmUpSeconds: 2 };
+const full: Plan = { warmUpSeconds: 6, rounds: 7, leadInSeconds: 1, secondsPerRound: 2 };
+const quick: Plan = { warmUpSeconds: 2, rounds: 2, leadInSeconds: 1, secondsPerRound: 2 };
 const start = { name: 'start', title: 'From the spawn to the first answer' };
 
 /** The text of `--help`. */
