@@ -42,6 +42,18 @@ export async function aggregate(processes: readonly Measured[]): Promise<Scrape>
   return { contentType: registry.contentType, text: await registry.metrics() };
 }
 
+/**
+ * Adds what a process counted to the sum of those that have ended, so that no count ever falls: a
+ * reader takes a fall for a new beginning. Gauges told of what is no more.
+ */
+export async function addEnded(sum: Measured, ended: Measured): Promise<Measured> {
+  const counts = ended.filter(({ type }) => lasting.has(type));
+  return AggregatorRegistry.aggregate([sum, counts]).getMetricsAsJSON();
+}
+
+/** By their names, whatever prom-client's types say. */
+const lasting = new Set<unknown>(['counter', 'histogram']);
+
 /** Names of operations that get a label of their own; a client that invents names gets no more. */
 const maxOperations = 100;
 

@@ -6,7 +6,7 @@ import { createAdmin } from '../server/admin.ts';
 import { createHealth } from '../server/health.ts';
 import { listen } from '../server/listen.ts';
 import type { Log } from '../telemetry/log.ts';
-import { aggregate, type Measured, type Metrics } from '../telemetry/metrics.ts';
+import { addEnded, aggregate, type Measured, type Metrics } from '../telemetry/metrics.ts';
 import type { Answer, Report, Request } from './messages.ts';
 
 /** How often in a row workers may end before they serve, until the primary gives up if none serves. */
@@ -38,6 +38,7 @@ export async function superviseWorkers(
   const complete = Promise.withResolvers<void>();
   let isStopping = false;
   let failedStarts = 0;
+  let ended = Promise.resolve<Measured>([]);
 
   /** Forks a worker, and another one when it ends. */
   function fork(): Worker {
@@ -50,7 +51,9 @@ export async function superviseWorkers(
     });
     worker.once('exit', (code, signal) => {
       const served = serving.delete(worker);
+      const last = measurements.get(worker) ?? [];
       measurements.delete(worker);
+      ended = ended.then((sum) => addEnded(sum, last));
       if (isStopping || url === '') return;
       log.error({ pid: worker.process.pid, code, signal }, 'a worker ended');
       if (!served) failedStarts++;
@@ -71,7 +74,12 @@ export async function superviseWorkers(
   let url = '';
   url = await addressOf(fork());
   const health = createHealth({ checkReady: oneIsReady, isDraining: () => isStopping });
-  const scrape = async () => aggregate(await Promise.all(workers().map(measured)));
+  const scrape = async () => {
+    await Promise.all(workers().map(measure));
+    // Both at one moment, or a worker that ends would count twice.
+    const [living, gone] = [[...measurements.values()], ended];
+    return aggregate([...living, await gone]);
+  };
   const admin =
     adminPort === undefined
       ? undefined
@@ -85,10 +93,10 @@ export async function superviseWorkers(
 
   async function stop(): Promise<void> {
     isStopping = true;
-    const ended = workers().map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+    const ends = workers().map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const worker of workers()) ask(worker, { ask: 'stop' });
     await Promise.race([
-      Promise.all(ended),
+      Promise.all(ends),
       wait(shutdownGraceMs + lateMs, undefined, { ref: false }),
     ]);
     for (const worker of workers()) worker.process.kill('SIGKILL');
@@ -145,10 +153,9 @@ function question<Tell extends Answer['tell']>(
 /** What each worker measured when it last answered, so that one that is stuck does not lower a sum. */
 const measurements = new Map<Worker, Measured>();
 
-async function measured(worker: Worker): Promise<Measured> {
+async function measure(worker: Worker): Promise<void> {
   const answer = await question(worker, 'metrics');
-  if (answer !== undefined) measurements.set(worker, answer.metrics);
-  return measurements.get(worker) ?? [];
+  if (answer !== undefined && !worker.isDead()) measurements.set(worker, answer.metrics);
 }
 
 /** One that is ready is enough: the others are being replaced. @throws with the reason why none is. */
