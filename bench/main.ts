@@ -1,16 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fillDatabase } from './built-in.ts';
 import { moveToLoadCore } from './cores.ts';
+import { installPeers } from './install-peers.ts';
 import { findLoadGenerator } from './load.ts';
 import { describeMachine, versionsOf } from './machine.ts';
 import { type Bench, measure, measureStarts, type WorkResult } from './measure.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { drawResults } from './picture.ts';
 import { judgeCores, legend, toJson, toStartTable, toTable } from './report.ts';
-import { gateway, peers, sources } from './stacks.ts';
+import { gateway, sources } from './stacks.ts';
 import { startUpstream } from './upstream.ts';
 
 // What runs at the exit clears the files away.
@@ -28,7 +28,7 @@ try {
 async function run(options: Options): Promise<0 | 1> {
   const { plan } = options;
   moveToLoadCore();
-  installPeers(options);
+  installPeers(options.stacks);
   const stacks = options.stacks.filter(({ title, obstacle }) => {
     const reason = obstacle?.();
     if (reason !== undefined) print(`Skipped: ${title} does not run here. ${reason}`);
@@ -75,17 +75,6 @@ async function run(options: Options): Promise<0 | 1> {
   write(options.json, () => toJson(setup, versions, measured, starts));
   write(options.svg, () => drawResults(setup, measured, starts));
   return exitCode;
-}
-
-/** Installs the packages of the peers, unless they are there or none is wanted. */
-function installPeers({ stacks }: Options): void {
-  const isWanted = stacks.some(({ packages }) => packages.length > 0);
-  if (!isWanted || existsSync(join(peers, 'node_modules'))) return;
-  progress('Installing the peers, once ...');
-  execFileSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
-    cwd: peers,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
 }
 
 function write(path: string | undefined, text: () => string): void {

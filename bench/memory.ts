@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { moveToLoadCore } from './cores.ts';
 import { median } from './figures.ts';
+import { installPeers } from './install-peers.ts';
 import { findLoadGenerator } from './load.ts';
 import { load } from './measure.ts';
+import { choose } from './options.ts';
 import { type Stack, stacks } from './stacks.ts';
 import { type RunningServer, startServer } from './start.ts';
 import { layOut } from './table.ts';
@@ -23,18 +25,24 @@ Options:
   --help        this text
 `;
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: 'gateway,mercurius' },
-    help: { type: 'boolean', default: false },
-  },
-});
-process.stdout.write(values.help ? usage : await compare(values.only.split(',')));
+try {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', default: 'gateway,mercurius' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  process.stdout.write(values.help ? usage : await compare(choose('--only', values.only, stacks)));
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}
 
-async function compare(names: readonly string[]): Promise<string> {
+async function compare(compared: readonly Stack[]): Promise<string> {
   moveToLoadCore();
+  installPeers(compared);
   const rows: string[][] = [];
-  for (const stack of stacks.filter(({ name }) => names.includes(name))) {
+  for (const stack of compared) {
     rows.push([stack.title, ...(await grow(stack)).map((mb) => mb.toFixed(0))]);
   }
   const counts = marks.map((mark) => mark.toLocaleString('en'));

@@ -72,7 +72,8 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
 
 const docsPicture = fileURLToPath(new URL('../docs/benchmark.svg', import.meta.url));
 
-function choose<T extends { readonly name: string }>(
+/** What was named of these; all of them when nothing was. @throws naming what is not known. */
+export function choose<T extends { readonly name: string }>(
   option: string,
   names: string | undefined,
   all: readonly T[],

@@ -17,8 +17,9 @@ export function banner(
   if (adminUrl) lines.push(['Metrics', `${adminUrl}/metrics`]);
   if (builtin?.demoKey) {
     lines.push(['API key', `${builtin.demoKey} (this is a demo; production has none)`]);
-  } else if (builtin)
+  } else if (builtin) {
     lines.push(['API keys', 'npm run keys -- --help, or petstore-gateway keys --help']);
+  }
   const text = lines.map(([name, value]) => `  ${name.padEnd(9)}${value}\n`).join('');
   return `Pet Store gateway\n${text}`;
 }

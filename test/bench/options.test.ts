@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { readOptions } from '../../bench/options.ts';
 
@@ -24,5 +25,13 @@ describe('the options of the benchmark', () => {
     );
     expect(() => readOptions(['--work', 'pets-7'])).toThrow(/received pets-7\.$/);
     expect(() => readOptions(['--rounds'])).toThrow(/--rounds/);
+  });
+
+  it('are named alike where the memory is measured', () => {
+    const { status, stderr } = spawnSync('node', ['bench/memory.ts', '--only', 'graphile']);
+    expect([status, String(stderr)]).toEqual([
+      1,
+      expect.stringMatching(/^--only: expected names out of gateway, .*; received graphile\.\n$/),
+    ]);
   });
 });
