@@ -6,7 +6,8 @@ import { createAdmin } from '../server/admin.ts';
 import { createHealth } from '../server/health.ts';
 import { listen } from '../server/listen.ts';
 import type { Log } from '../telemetry/log.ts';
-import { addEnded, aggregate, type Measured, type Metrics } from '../telemetry/metrics.ts';
+import { aggregate, type Metrics } from '../telemetry/metrics.ts';
+import { Measurements } from './measurements.ts';
 import type { Answer, Report, Request } from './messages.ts';
 
 /** How often in a row workers may end before they serve, until the primary gives up if none serves. */
@@ -35,10 +36,10 @@ export async function superviseWorkers(
 ): Promise<Service> {
   const { workers: count, adminPort, shutdownGraceMs } = options;
   const serving = new Set<Worker>();
+  const measurements = new Measurements();
   const complete = Promise.withResolvers<void>();
   let isStopping = false;
   let failedStarts = 0;
-  let ended = Promise.resolve<Measured>([]);
 
   /** Forks a worker, and another one when it ends. */
   function fork(): Worker {
@@ -51,9 +52,7 @@ export async function superviseWorkers(
     });
     worker.once('exit', (code, signal) => {
       const served = serving.delete(worker);
-      const last = measurements.get(worker) ?? [];
-      measurements.delete(worker);
-      ended = ended.then((sum) => addEnded(sum, last));
+      measurements.end(worker);
       if (isStopping || url === '') return;
       log.error({ pid: worker.process.pid, code, signal }, 'a worker ended');
       if (!served) failedStarts++;
@@ -75,10 +74,13 @@ export async function superviseWorkers(
   url = await addressOf(fork());
   const health = createHealth({ checkReady: oneIsReady, isDraining: () => isStopping });
   const scrape = async () => {
-    await Promise.all(workers().map(measure));
-    // Both at one moment, or a worker that ends would count twice.
-    const [living, gone] = [[...measurements.values()], ended];
-    return aggregate([...living, await gone]);
+    await Promise.all(
+      workers().map(async (worker) => {
+        const answer = await question(worker, 'metrics');
+        if (answer !== undefined) measurements.note(worker, answer.metrics);
+      }),
+    );
+    return aggregate(await measurements.all());
   };
   const admin =
     adminPort === undefined
@@ -93,10 +95,10 @@ export async function superviseWorkers(
 
   async function stop(): Promise<void> {
     isStopping = true;
-    const ends = workers().map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+    const ended = workers().map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const worker of workers()) ask(worker, { ask: 'stop' });
     await Promise.race([
-      Promise.all(ends),
+      Promise.all(ended),
       wait(shutdownGraceMs + lateMs, undefined, { ref: false }),
     ]);
     for (const worker of workers()) worker.process.kill('SIGKILL');
@@ -148,14 +150,6 @@ function question<Tell extends Answer['tell']>(
     worker.on('message', onMessage).on('exit', onExit);
     ask(worker, { ask: tell, id });
   });
-}
-
-/** What each worker measured when it last answered, so that one that is stuck does not lower a sum. */
-const measurements = new Map<Worker, Measured>();
-
-async function measure(worker: Worker): Promise<void> {
-  const answer = await question(worker, 'metrics');
-  if (answer !== undefined && !worker.isDead()) measurements.set(worker, answer.metrics);
 }
 
 /** One that is ready is enough: the others are being replaced. @throws with the reason why none is. */
