@@ -2,7 +2,8 @@
 const rooms = {
   '^src/contract/': ['^src/contract/'],
   '^src/http/': ['^src/http/', '^src/contract/'],
-  '^src/config\\.ts$': [],
+  '^src/variables\\.ts$': [],
+  '^src/config\\.ts$': ['^src/variables\\.ts$'],
   '^src/telemetry/': ['^src/telemetry/'],
   '^src/graphql/': ['^src/graphql/', '^src/contract/'],
   '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/'],
@@ -36,7 +37,13 @@ const rooms = {
     '^src/telemetry/',
   ],
   '^src/workers/': ['^src/workers/', '^src/commands/', '^src/server/', '^src/telemetry/'],
-  '^src/main\\.ts$': ['^src/config\\.ts$', '^src/commands/', '^src/workers/', '^src/telemetry/'],
+  '^src/main\\.ts$': [
+    '^src/variables\\.ts$',
+    '^src/config\\.ts$',
+    '^src/commands/',
+    '^src/workers/',
+    '^src/telemetry/',
+  ],
 };
 
 /** A driver is known to one place only. */

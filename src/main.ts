@@ -6,10 +6,11 @@ import * as keys from './commands/keys.ts';
 import { serve } from './commands/serve.ts';
 import { formatTable } from './commands/table.ts';
 import { exportTo, importFrom, progressOn } from './commands/transfer.ts';
-import { configRows, loadConfig, type Variable, variables } from './config.ts';
+import { configRows, loadConfig } from './config.ts';
 import { createLog, openLogWriter } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
+import { type Variable, variables } from './variables.ts';
 
 const [, leastNode = ''] = manifest.engines.node.split('>=');
 if (Number.parseInt(process.versions.node, 10) < Number(leastNode)) {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, configRows, loadConfig, variables } from '../src/config.ts';
+import { ConfigError, configRows, loadConfig } from '../src/config.ts';
+import { variables } from '../src/variables.ts';
 
 describe('loadConfig', () => {
   it('serves the built-in backend with a demo when nothing is set', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ListPetsDocument } from '../src/client/documents/graphql.ts';
 import { gatewayErrorCodes } from '../src/client/errors.ts';
 import { persistedHash } from '../src/client/persisted-hash.ts';
-import { type Variable, variables } from '../src/config.ts';
+import { type Variable, variables } from '../src/variables.ts';
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
 
