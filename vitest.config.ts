@@ -8,24 +8,6 @@ export default defineConfig({
   ssr,
   test: {
     globalSetup: 'test/support/no-keys-logged.ts',
-    projects: [
-      { ssr, test: { name: 'all', include: ['test/**/*.test.ts'] } },
-      {
-        // Once more for what GraphQL and HTTP promise, on the other of the two ways that a plain JSON
-        // post can take. Without a socket it is the short one, and each operation is sent three times
-        // there: by the plugins, while it is prepared, and as prepared.
-        ssr,
-        test: {
-          name: 'other way',
-          include: [
-            'test/{clients,graphql,server,telemetry}/**/*.test.ts',
-            'test/backends/faults.test.ts',
-          ],
-          // It goes both ways itself.
-          exclude: ['test/server/two-ways.test.ts'],
-          env: { GRAPHQL_WAY: 'other' },
-        },
-      },
-    ],
+    include: ['test/**/*.test.ts'],
   },
 });

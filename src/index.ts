@@ -1,17 +1,35 @@
-import { coalesceReads, openPetStore } from './backends/open.ts';
+import { openApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
-import { createGateway as openGateway } from './server/gateway.ts';
-import { openPersistedDocuments } from './server/persisted-documents.ts';
+import { openGate } from './server/gate.ts';
+import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
+import { createNodeListener as listenerOf, type NodeListener } from './server/http/node.ts';
+import type { LocalExecute } from './server/local-execute.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
 
-export { createNodeListener } from './server/node-listener.ts';
-export type { Log };
+export type {
+  LocalCaller,
+  LocalExecute,
+  LocalResult,
+  TypedDocument,
+} from './server/local-execute.ts';
+export type { Log, NodeListener };
 export { type Config, ConfigError, loadConfig };
 
-/** Answers GraphQL requests. Never throws. */
-export type Gateway = (request: Request) => Promise<Response>;
+/**
+ * The gateway for another server: a fetch handler that answers GraphQL whatever the path, and a
+ * browser's `GET` with GraphiQL where that is on. Neither it nor its members ever reject.
+ */
+export interface Gateway extends FetchHandler {
+  /**
+   * The same for servers of `node:http`: Node's own, Express, Fastify's raw requests. It reads the
+   * body itself, and refuses one that was read before.
+   */
+  readonly nodeListener: NodeListener;
+  /** The same for callers in this process, without HTTP. */
+  readonly execute: LocalExecute;
+}
 
 const parts = [
   'backend',
@@ -29,10 +47,8 @@ const parts = [
 export type GatewayConfig = Pick<Config, (typeof parts)[number]>;
 
 /**
- * The gateway as a fetch handler, for a server that has routed the request: it answers GraphQL
- * whatever the path, and `GET` of a browser with GraphiQL where that is on. Disposing of it answers
- * what is in flight, closes the backend, and refuses what comes later. Log lines go to stderr unless
- * a log is given.
+ * Opens the gateway. Disposing of it answers what is in flight, closes the backend, and refuses what
+ * comes later. Log lines go to stderr unless a log is given.
  * @throws ConfigError for what is no configuration; when the backend or the manifest can't be opened.
  */
 export async function createGateway(
@@ -45,58 +61,33 @@ export async function createGateway(
       `createGateway: expected a configuration as loadConfig(process.env) makes it, received one without ${lacking}.`,
     );
   }
-  const { backend } = config;
-  const opened = new AsyncDisposableStack();
+  const tracing = await openTracing(config.otlpEndpoint);
   try {
-    const tracing = opened.use(await openTracing(config.otlpEndpoint));
     const telemetry = { log, metrics: new Metrics(), tracing };
-    const persistedDocuments = await openPersistedDocuments(config.persistedDocuments);
-    const backing = opened.use(await openPetStore(backend, telemetry));
-    const gateway = openGateway({
-      ...config,
-      persistedDocuments,
-      petStore: config.coalesceReads ? coalesceReads(backing, telemetry.metrics) : backing,
-      telemetry,
-      mounted: true,
-      // Whoever mounts it has health checks of their own.
-      health: () => undefined,
-      v1: false,
-      demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
+    const gate = openGate();
+    const surroundings = { telemetry, admission: gate, isDraining: undefined };
+    const app = await openApp(config, surroundings);
+    const close = async () => {
+      await gate.close();
+      await app[Symbol.asyncDispose]();
+      await tracing[Symbol.asyncDispose]();
+    };
+    let closed: Promise<void> | undefined;
+    return Object.assign(createFetchHandler(app.handle), {
+      nodeListener: listenerOf(app.handle),
+      execute: app.execute,
+      [Symbol.asyncDispose]: () => {
+        closed ??= close();
+        return closed;
+      },
     });
-    return closable(gateway, () => opened.disposeAsync());
   } catch (error) {
-    await opened.disposeAsync();
+    await tracing[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-/** A gateway that ends in order: see `createGateway`. */
-function closable(gateway: Gateway, close: () => Promise<void>): Gateway & AsyncDisposable {
-  const inFlight = new Set<Promise<Response>>();
-  let closed: Promise<void> | undefined;
-  const handle = async (request: Request) => {
-    if (closed !== undefined) return refuseClosed();
-    const answer = gateway(request);
-    inFlight.add(answer);
-    try {
-      return await answer;
-    } finally {
-      inFlight.delete(answer);
-    }
-  };
-  return Object.assign(handle, {
-    [Symbol.asyncDispose]: () => {
-      closed ??= Promise.allSettled(inFlight).then(close);
-      return closed;
-    },
-  });
-}
-
-function refuseClosed(): Response {
-  const message =
-    'This gateway is closed: it was disposed of before this request came. Dispose of it when your server ends.';
-  return Response.json(
-    { errors: [{ message, extensions: { code: 'UPSTREAM_UNAVAILABLE' } }] },
-    { status: 503 },
-  );
+/** The gateway as a request listener of `node:http`: its `nodeListener`. */
+export function createNodeListener(gateway: Pick<Gateway, 'nodeListener'>): NodeListener {
+  return gateway.nodeListener;
 }

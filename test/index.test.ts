@@ -6,6 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
+import { ListPetsDocument } from '../src/client/documents/graphql.ts';
 import { createGateway, createNodeListener, type Gateway, loadConfig } from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -163,21 +164,7 @@ describe('the listener for node:http', () => {
     );
     const answer = await fetch(server.url, { method: 'POST', headers, body: list });
     expect(answer.status).toBe(500);
-    expect(await answer.text()).toContain('mount it ahead of body parsers');
-  });
-
-  it.each([
-    ['answers 500 for', false, 500],
-    ['leaves an answer alone that was sent before', true, 200],
-  ])('%s a handler that fails', async (_, isAnswered, status) => {
-    const fails = createNodeListener(() => Promise.reject(new Error('no')));
-    await using server = await listen(
-      createServer((incoming, outgoing) => {
-        if (isAnswered) outgoing.end('sent');
-        fails(incoming, outgoing);
-      }),
-    );
-    expect((await fetch(server.url)).status).toBe(status);
+    expect(await answer.text()).toContain('mount the gateway before body parsers');
   });
 });
 
@@ -232,27 +219,32 @@ describe('the gateway as a fetch handler', () => {
     });
   });
 
-  it.each([
-    ['over REST', 'rest'],
-    ['built in', 'builtin'],
-  ])('answers what is in flight when it is disposed of, and refuses the rest: %s', async (_, kind) => {
+  it('answers what is in flight when it is disposed of, and refuses the rest', async () => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     await using upstream = await startUpstream((_request, response) => {
+      arrive();
       response.setHeader('content-type', 'application/json');
       response.end('[{"id":1,"name":"a","categoryId":1}]');
     });
     const { log, logged } = openTelemetry();
-    const rest = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
-    const gateway = await createGateway(kind === 'rest' ? rest : config, log);
-    const ask = () =>
+    const gateway = await createGateway(
+      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` }),
+      log,
+    );
+    const send = () =>
       gateway(new Request('http://localhost', { method: 'POST', headers, body: list }));
-    const inFlight = ask();
+    const inFlight = send();
+    await arrived;
     await Promise.all([gateway[Symbol.asyncDispose](), gateway[Symbol.asyncDispose]()]);
     expect(await (await inFlight).json()).toEqual({ data: { pets: [{ id: '1' }] } });
-    const late = await ask();
+    const late = await send();
     expect([late.status, await late.json()]).toMatchObject([
       503,
-      { errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }] },
+      { errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', requestId: expect.any(String) } }] },
     ]);
+    expect(await gateway.execute('{ pets { id } }')).toMatchObject({
+      errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }],
+    });
     expect(logged).toEqual([]);
   });
 
@@ -286,5 +278,72 @@ describe('the gateway as a fetch handler', () => {
   it('rejects when its database can not be opened', async () => {
     const nowhere = loadConfig({ DATABASE_URL: 'file:/dev/null/pets.db' });
     await expect(createGateway(nowhere)).rejects.toThrow(/^DATABASE_URL: /);
+  });
+});
+
+describe('the gateway for callers in its process', () => {
+  const authorization = 'Bearer demo-key';
+
+  it('executes typed documents, again and again', async () => {
+    await using gateway = await createGateway(config);
+    for (let time = 0; time < 3; time++) {
+      const { data, errors } = await gateway.execute(
+        ListPetsDocument,
+        { limit: 1 },
+        { authorization },
+      );
+      expect(errors).toBeUndefined();
+      expect(data?.pets?.map((pet) => pet.id)).toEqual(['1']);
+    }
+  });
+
+  it('types errors, names the request and keeps the limits', async () => {
+    const { log, lines } = openTelemetry();
+    await using gateway = await createGateway(config, log);
+    const caller = { authorization, requestId: 'bff-1' };
+    expect(await gateway.execute('{ pet(id: 404404) { id } }', {}, caller)).toEqual({
+      data: { pet: null },
+      errors: [
+        {
+          message: expect.any(String),
+          path: ['pet'],
+          locations: [{ line: 1, column: 3 }],
+          extensions: expect.objectContaining({ code: 'NOT_FOUND', requestId: 'bff-1' }),
+        },
+      ],
+      extensions: { deprecations: [expect.objectContaining({ field: 'Query.pet' })] },
+    });
+    const tooLarge = await gateway.execute(`{ ${'orders '.repeat(21)} }`, {}, caller);
+    expect(tooLarge).toMatchObject({ errors: [{ extensions: { code: 'OPERATION_TOO_LARGE' } }] });
+    expect(tooLarge).not.toHaveProperty('data');
+    expect(await gateway.execute('{ nope }', {}, caller)).toMatchObject({
+      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
+    });
+    expect(await gateway.execute('{ pets { id } }')).toMatchObject({
+      errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+    });
+    const entries = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+    expect(entries).toHaveLength(4);
+    expect(entries[0]).toMatchObject({
+      requestId: 'bff-1',
+      operation: 'query',
+      codes: ['NOT_FOUND'],
+    });
+  });
+
+  it('ends the REST calls of a caller who gives up', async () => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    await using upstream = await startUpstream((_request, response) => {
+      response.once('close', end);
+    });
+    await using gateway = await createGateway(
+      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' }),
+    );
+    const signal = AbortSignal.timeout(200);
+    expect(await gateway.execute('{ pets { id } }', {}, { authorization, signal })).toMatchObject({
+      data: { pets: null },
+      errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }],
+    });
+    await ended;
   });
 });

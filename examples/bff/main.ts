@@ -1,6 +1,4 @@
-import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { serve } from '@hono/node-server';
-import { print } from 'graphql';
 import { Hono } from 'hono';
 import { createGateway, loadConfig } from 'petstore-gateway';
 import { isGatewayError, StorefrontDocument } from 'petstore-gateway/client';
@@ -10,33 +8,21 @@ const deadlineMs = 2000;
 
 const gateway = await createGateway(loadConfig({ LOG_LEVEL: 'warn', ...process.env }));
 
-/** Asks the gateway in this process on behalf of a request: with its key, trace and deadline. */
-async function ask<Data, Variables>(
-  request: Request,
-  document: TypedDocumentNode<Data, Variables>,
-  variables: Variables,
-): Promise<{ data?: Data | null; errors?: readonly unknown[] }> {
-  const headers = new Headers({ 'content-type': 'application/json' });
-  for (const name of ['authorization', 'traceparent', 'x-request-id']) {
-    const value = request.headers.get(name);
-    if (value !== null) headers.set(name, value);
-  }
-  const response = await gateway(
-    new Request('http://gateway/graphql', {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ query: print(document), variables }),
-      signal: AbortSignal.any([request.signal, AbortSignal.timeout(deadlineMs)]),
-    }),
-  );
-  return response.json();
-}
-
 const app = new Hono();
 
 // One endpoint, three REST calls. What came in time is answered, and what did not is named.
 app.get('/storefront', async (context) => {
-  const { data, errors = [] } = await ask(context.req.raw, StorefrontDocument, { limit: 3 });
+  const { signal } = context.req.raw;
+  const { data, errors = [] } = await gateway.execute(
+    StorefrontDocument,
+    { limit: 3 },
+    {
+      authorization: context.req.header('authorization'),
+      requestId: context.req.header('x-request-id'),
+      traceparent: context.req.header('traceparent'),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
+    },
+  );
   if (errors.some((error) => isGatewayError(error, 'UNAUTHENTICATED'))) {
     return context.json({ problem: 'Send an API key: "Authorization: Bearer <key>".' }, 401);
   }

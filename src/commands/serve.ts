@@ -1,24 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type BackendOptions, coalesceReads, openPetStore } from '../backends/open.ts';
+import { type AppOptions, openApp } from '../app.ts';
 import { createAdmin } from '../server/admin.ts';
-import { createGateway, type GatewayOptions } from '../server/gateway.ts';
-import { createHealth } from '../server/health.ts';
-import { type ListenOptions, listen } from '../server/listen.ts';
-import {
-  openPersistedDocuments,
-  type PersistedDocumentsOptions,
-} from '../server/persisted-documents.ts';
+import { listen } from '../server/listener/listen.ts';
+import { type OverloadLimits, openOverloadGuard } from '../server/listener/overload.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { banner } from './banner.ts';
 
 /** What the gateway serves and where. */
-export interface ServeOptions
-  extends ListenOptions,
-    Pick<GatewayOptions, 'graphiql' | 'introspection' | 'corsOrigins' | 'operationLimits'> {
-  readonly backend: BackendOptions;
-  readonly persistedDocuments: PersistedDocumentsOptions;
-  /** Answer equal reads in flight with one call. */
-  readonly coalesceReads: boolean;
+export interface ServeOptions extends AppOptions, OverloadLimits {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
   /** A port for `/metrics` and health, apart from the public one. */
   readonly adminPort: number | undefined;
   /** How long requests in flight may finish after `stop`, in milliseconds. */
@@ -53,39 +45,28 @@ async function open(
   telemetry: Telemetry,
   opened: AsyncDisposableStack,
 ): Promise<Service> {
-  const { backend, adminPort, shutdownGraceMs } = options;
+  const { host, port, adminPort, shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
-  const persistedDocuments = await openPersistedDocuments(options.persistedDocuments);
-  const backing = opened.use(await openPetStore(backend, telemetry));
-  const petStore = options.coalesceReads ? coalesceReads(backing, metrics) : backing;
   let isDraining = false;
-  const health = createHealth({
-    checkReady: () => petStore.checkReady(),
-    isDraining: () => isDraining,
-  });
-  const gateway = createGateway({
-    ...options,
-    persistedDocuments,
-    petStore,
-    telemetry,
-    health,
-    v1: backend.kind === 'builtin',
-    demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
-  });
-  const listener = await listen(gateway, options, telemetry);
+  const admission = opened.use(openOverloadGuard(options, metrics));
+  const surroundings = { telemetry, admission, isDraining: () => isDraining };
+  const app = opened.use(await openApp(options, surroundings));
+  const listener = await listen(app.handle, { host, port });
   opened.defer(() => listener.close(0));
   let adminUrl: string | undefined;
   if (adminPort !== undefined) {
-    const admin = createAdmin(metrics, health);
-    const { url, close } = await listen(admin, { ...options, port: adminPort }, telemetry);
+    const { url, close } = await listen(createAdmin(metrics, app.health), {
+      host,
+      port: adminPort,
+    });
     opened.defer(() => close(0));
     adminUrl = url;
   }
   return {
     url: listener.url,
     banner: banner(listener.url, adminUrl, options),
-    checkReady: () => petStore.checkReady(),
+    checkReady: app.checkReady,
     async stop() {
       isDraining = true;
       const grace = wait(shutdownGraceMs, undefined, { ref: false });

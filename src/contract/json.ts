@@ -77,9 +77,12 @@ function isExact(value: number, source: string): boolean {
 }
 
 /** The text of JSON's bytes, which are UTF-8 (RFC 8259). @throws TypeError when they are not. */
-export function decodeUtf8(bytes: Buffer): string {
+export function decodeUtf8(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new TypeError('Expected UTF-8');
-  const text = bytes.toString('utf8');
+  const { buffer, byteOffset, byteLength } = bytes;
+  const text = (
+    Buffer.isBuffer(bytes) ? bytes : Buffer.from(buffer, byteOffset, byteLength)
+  ).toString();
   return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
 }
 

@@ -1,26 +1,28 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
-import { BackendTimeoutError } from '../contract/error.ts';
+import { BackendTimeoutError, ErrorResponse } from '../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
-import type { Int64, Pet } from '../contract/records.ts';
+import type { Int64, Message, NewPet, Pet } from '../contract/records.ts';
 
 /** What a GraphQL request brings along, and where its calls go. */
 export interface ContextOptions {
   readonly petStore: PetStore;
   /** The `Authorization` header as it arrived. */
-  readonly authorization: string | null;
+  readonly authorization: string | undefined;
   readonly requestId: string;
   /** Aborted when the client is gone, or when its own deadline has passed. */
   readonly signal: AbortSignal;
   readonly listener?: CallListener;
 }
 
-/** What is told of the calls of a request. */
+/** Follows the calls of a request. */
 export interface CallListener {
   /** Follows the calls that the backend makes. */
   readonly observe: NonNullable<Call['observe']>;
   /** Called when a field first asks for the key, and there is a well-formed one. */
   onKey(): void;
+  /** Called when the backend has answered a call, so that it has accepted the key. */
+  onKeyAccepted(): void;
 }
 
 /**
@@ -28,56 +30,65 @@ export interface CallListener {
  * once; nothing is shared with another request.
  */
 export interface GatewayContext {
-  readonly petStore: PetStore;
-  /**
-   * What a call to the backend needs. Only a field that calls the backend asks for it, so that
-   * introspection works without a key.
-   * @throws UnauthenticatedError when the request has no usable API key.
-   */
-  readonly call: () => Call;
   /** `GET /pets`, once for each pair of limit and status. */
   readonly pets: Reads<ListPetsQuery, readonly Pet[]>;
   /** `GET /pets/{petId}`, once for each id. */
   readonly pet: Reads<Int64, Pet>;
   /** `GET /store/orders`, once. */
   readonly orders: Reads<'all', unknown>;
+  /** `POST /pets`. @throws UnauthenticatedError when the request has no usable API key. */
+  addPet(pet: NewPet): Promise<Pet>;
+  /** `POST /messages`. @throws UnauthenticatedError when the request has no usable API key. */
+  sendMessage(message: string): Promise<Message>;
 }
 
 type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
 
-/** The context of one request. The credential is read when a field first needs it. */
+/**
+ * The context of one request. The credential is read when a field first needs it, so that
+ * introspection works without a key.
+ */
 export function createContext(options: ContextOptions): GatewayContext {
   const { petStore, authorization, requestId, signal, listener } = options;
-  let made: Call | undefined;
-  const call = (): Call => {
-    // A field that has not begun when the client leaves never will: a later mutation least of all.
+  let credential: Call | undefined;
+
+  async function call<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
+    // Starts no field after the client disconnects: a later mutation least of all.
     signal.throwIfAborted();
-    if (made === undefined) {
+    if (credential === undefined) {
       const { apiKey, authorization: verbatim } = readBearer(authorization);
       const observe = listener?.observe;
-      made = { apiKey, authorization: verbatim, requestId, signal, observe };
+      credential = { apiKey, authorization: verbatim, requestId, signal, observe };
       listener?.onKey();
     }
-    return made;
-  };
+    try {
+      const value = await send(credential);
+      listener?.onKeyAccepted();
+      return value;
+    } catch (error) {
+      if (error instanceof ErrorResponse && error.status === 404) listener?.onKeyAccepted();
+      throw error;
+    }
+  }
+
   return {
-    petStore,
-    call,
     pets: loadEach(
-      (query) => petStore.listPets(call(), query),
+      (query) => call((to) => petStore.listPets(to, query)),
       ({ limit, status }) => `${limit} ${status}`,
       signal,
     ),
     pet: loadEach(
-      (petId) => petStore.getPet(call(), petId),
+      (petId) => call((to) => petStore.getPet(to, petId)),
       (petId) => petId,
       signal,
     ),
     orders: loadEach(
-      () => petStore.listOrders(call()),
+      () => call((to) => petStore.listOrders(to)),
       (key) => key,
       signal,
     ),
+    addPet: (pet) => call((to) => petStore.createPet(to, pet)),
+    sendMessage: (message) => call((to) => petStore.sendMessage(to, message)),
   };
 }
 

@@ -1,4 +1,4 @@
-import { GraphQLError, isValueNode } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError, isValueNode } from 'graphql';
 import {
   BackendTimeoutError,
   BackendUnavailableError,
@@ -33,10 +33,10 @@ const codeOfStatus: Readonly<Record<number, FieldErrorCode>> = {
   429: 'RATE_LIMITED',
 };
 
-/** What a client is told of an error whose words it may see. Any other is masked. */
-interface Told {
+/** What a client sees of an error whose message it may see. Any other is masked. */
+interface Description {
   readonly message: string;
-  readonly extensions: Readonly<Record<string, unknown>>;
+  readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
 }
 
 /** The request that an error belongs to. */
@@ -46,42 +46,52 @@ export interface FailedRequest {
   readonly signal: AbortSignal;
 }
 
+/** An error as clients see it. */
+export interface TypedError extends GraphQLFormattedError {
+  readonly extensions: Readonly<Record<string, unknown>> & {
+    readonly code: string;
+    readonly requestId: string;
+  };
+}
+
 /**
- * The typed form of an error, as clients see it: message, path and locations kept, `extensions` by
- * the table of the README. An error that nobody foresaw is masked, and `onUnexpected` is told, unless
- * the request was aborted: then it failed for that.
+ * The typed form of an error: message, path and locations kept, `extensions` by the table of the
+ * README. An unforeseen error is masked and passed to `onUnexpected`, unless the request was aborted:
+ * then it failed for that.
  */
 export function typedError(
   error: GraphQLError,
   { requestId, signal }: FailedRequest,
   onUnexpected: (error: unknown) => void,
-): GraphQLError {
-  const told = tell(error) ?? (signal.aborted ? cancelled : mask(error, onUnexpected));
-  const typed = new GraphQLError(told.message, {
-    path: error.path,
-    extensions: { ...told.extensions, requestId },
-  });
-  // Compiled execution knows the locations only, not the nodes that they are found by.
-  return Object.assign(typed, { locations: error.locations });
+): TypedError {
+  const { message, extensions } =
+    describe(error) ?? (signal.aborted ? cancelled : mask(error, onUnexpected));
+  const { locations, path } = error;
+  return {
+    message,
+    ...(locations && { locations }),
+    ...(path && { path }),
+    extensions: { ...extensions, requestId },
+  };
 }
 
-function tell(error: GraphQLError): Told | undefined {
+function describe(error: GraphQLError): Description | undefined {
   const cause = rootCause(error);
-  if (!(cause instanceof GraphQLError)) return tellContractError(cause);
+  if (!(cause instanceof GraphQLError)) return describeContractError(cause);
   // Errors of the request itself: syntax, validation, variables. Those of a field have a path, and
   // graphql-js raises them only where a resolver broke the schema, or a variable was null.
   const [node] = error.nodes ?? [];
   const isOfValue = node !== undefined && isValueNode(node);
   if (error.path !== undefined && !isOfValue) return undefined;
-  const isAboutValue = error.extensions['code'] === undefined || isOfValue;
+  const { code = 'BAD_USER_INPUT' } = error.extensions as { readonly code?: string };
   return {
     // A number that was kept as its text shows as that text.
     message: error.message.replaceAll(/\{ rawJSON: "([^"]*)" \}/g, '$1'),
-    extensions: { ...error.extensions, ...(isAboutValue && { code: 'BAD_USER_INPUT' }) },
+    extensions: { code: isOfValue ? 'BAD_USER_INPUT' : code },
   };
 }
 
-function tellContractError(cause: unknown): Told | undefined {
+function describeContractError(cause: unknown): Description | undefined {
   if (cause instanceof ErrorResponse) {
     const { status, body, retryAfterMs, message } = cause;
     const code = codeOfStatus[status] ?? 'UPSTREAM_ERROR';
@@ -95,9 +105,9 @@ function tellContractError(cause: unknown): Told | undefined {
       },
     };
   }
-  if (cause instanceof InvalidInputError) return told('BAD_USER_INPUT', cause);
-  if (cause instanceof UnauthenticatedError) return told('UNAUTHENTICATED', cause);
-  if (cause instanceof BackendTimeoutError) return told('UPSTREAM_TIMEOUT', cause);
+  if (cause instanceof InvalidInputError) return withCode('BAD_USER_INPUT', cause);
+  if (cause instanceof UnauthenticatedError) return withCode('UNAUTHENTICATED', cause);
+  if (cause instanceof BackendTimeoutError) return withCode('UPSTREAM_TIMEOUT', cause);
   if (cause instanceof InvalidResponseError) {
     return {
       message: `The pet store sent a response that breaks its contract. ${cause.message}`,
@@ -117,16 +127,16 @@ function tellContractError(cause: unknown): Told | undefined {
   return undefined;
 }
 
-function told(code: FieldErrorCode, { message }: Error): Told {
+function withCode(code: FieldErrorCode, { message }: Error): Description {
   return { message, extensions: { code } };
 }
 
-const cancelled: Told = {
+const cancelled: Description = {
   message: 'The request was aborted by its caller.',
   extensions: { code: 'CANCELLED' },
 };
 
-function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Told {
+function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Description {
   onUnexpected(rootCause(error));
   return {
     message: 'Something went wrong in the gateway. Quote the requestId when you report it.',

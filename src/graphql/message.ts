@@ -25,6 +25,6 @@ builder.mutationField('sendMessage', (t) =>
     description:
       'Sends a message to the messages endpoint; `status` tells whether it was only queued.',
     args: { message: t.arg.string({ required: true, description: 'The text to send.' }) },
-    resolve: (_root, { message }, context) => context.petStore.sendMessage(context.call(), message),
+    resolve: (_root, { message }, context) => context.sendMessage(message),
   }),
 );

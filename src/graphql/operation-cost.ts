@@ -1,5 +1,19 @@
 import { type DocumentNode, Kind, type SelectionSetNode } from 'graphql';
 
+/** What one operation may cost at most. */
+export interface OperationLimits {
+  /** Lexical tokens of the whole document. */
+  readonly maxTokens: number;
+  /** Levels of fields; introspection is counted apart, by graphql-js. */
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  readonly maxDirectives: number;
+  /** Fields at the root of an operation, each of which is a call to the backend. */
+  readonly maxRootFields: number;
+  /** Fields of all levels, every fragment counted as often as it is spread. */
+  readonly maxFields: number;
+}
+
 /** What an operation asks for, every fragment counted as often as it is spread. */
 export interface OperationCost {
   /** Levels of fields; what lies below an introspection field is not counted. */

@@ -105,7 +105,7 @@ builder.mutationField('addPet', (t) =>
         categoryId: int64Argument('categoryId', categoryId),
         ...(status ? { status } : {}),
       };
-      return context.petStore.createPet(context.call(), pet);
+      return context.addPet(pet);
     },
   }),
 );

@@ -1,47 +1,47 @@
-import { decodeUtf8 } from '../contract/json.ts';
-
-/** The body of a request is larger than the limit; what came after it was not read. */
-export class BodyTooLargeError extends Error {
-  override readonly name = 'BodyTooLargeError';
-  /** The limit in bytes. */
-  readonly limit: number;
-
-  constructor(limit: number) {
-    super(`The request body is too large: expected at most ${limit} bytes.`);
-    this.limit = limit;
-  }
-}
+import { HttpError } from './error.ts';
 
 /** The most that a request body may hold, in bytes. */
 export const maxBodyBytes = 256 * 1024;
 
+/** The refusal of a body beyond `maxBodyBytes`. */
+export function bodyTooLarge(): HttpError {
+  return new HttpError(
+    413,
+    'BODY_TOO_LARGE',
+    `The request body is too large: expected at most ${maxBodyBytes} bytes.`,
+  );
+}
+
 /**
- * The body of a request as text, counted while it arrives.
- * @throws BodyTooLargeError beyond `limit` bytes, whatever Content-Length said; TypeError when the
- *   bytes are not UTF-8.
+ * Collects a body of at most `maxBodyBytes` while it arrives. Chunks after the first are copied into
+ * one buffer that doubles, because a chunk of one byte is an object of several hundred.
  */
-export async function readText(request: Request, limit = maxBodyBytes): Promise<string> {
-  if (Number(request.headers.get('content-length')) > limit) throw new BodyTooLargeError(limit);
-  if (request.body === null) return '';
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body) {
-    size += chunk.byteLength;
-    if (size > limit) throw new BodyTooLargeError(limit);
-    chunks.push(chunk);
+export class BodyReader {
+  #bytes: Uint8Array = empty;
+  #size = 0;
+
+  /** Takes the next chunk; what comes after the limit is counted and dropped. */
+  push(chunk: Uint8Array): void {
+    const start = this.#size;
+    this.#size += chunk.byteLength;
+    if (this.#size > maxBodyBytes) this.#bytes = empty;
+    else if (start === 0) this.#bytes = chunk;
+    else this.#append(chunk, start);
   }
-  return decodeUtf8(Buffer.concat(chunks, size));
+
+  /** The whole body, or its refusal. */
+  end(): Uint8Array | HttpError {
+    return this.#size > maxBodyBytes ? bodyTooLarge() : this.#bytes.subarray(0, this.#size);
+  }
+
+  #append(chunk: Uint8Array, start: number): void {
+    if (this.#size > this.#bytes.byteLength) {
+      const grown = Buffer.allocUnsafe(Math.max(this.#size, 2 * start));
+      grown.set(this.#bytes.subarray(0, start));
+      this.#bytes = grown;
+    }
+    this.#bytes.set(chunk, start);
+  }
 }
 
-/** Whether a `Content-Type` says `application/json`; a charset must be UTF-8. */
-export function isJsonType(contentType: string | null | undefined): boolean {
-  return jsonType.test(contentType ?? '');
-}
-
-/** What is wrong with a `Content-Type` that is not JSON's, for the client that sent it. */
-export function notJsonType(contentType: string | null): string {
-  const received = contentType === null ? 'none' : JSON.stringify(contentType.slice(0, 100));
-  return `content-type: expected application/json in UTF-8, received ${received}.`;
-}
-
-const jsonType = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;
+const empty = new Uint8Array(0);

@@ -1,17 +1,27 @@
+import { HttpError, methodNotAllowed } from '../http/error.ts';
+import { restErrorResponse } from '../http/error-response.ts';
+import type { HttpHandler } from '../http/message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { problem } from './answers.ts';
-import type { Gateway } from './gateway.ts';
 import type { Health } from './health.ts';
 
 /** Answers the operator's own port: `/metrics`, `/livez` and `/readyz`. */
-export function createAdmin(metrics: Pick<Metrics, 'scrape'>, health: Health): Gateway {
+export function createAdmin(
+  metrics: Pick<Metrics, 'scrape'>,
+  health: Health | undefined,
+): HttpHandler {
   return async (request) => {
-    const { pathname } = new URL(request.url);
-    const answer = health(request, pathname);
-    if (answer !== undefined) return answer;
-    if (pathname !== '/metrics') return problem(404, 'There is nothing at this address.');
-    if (request.method !== 'GET') return problem(405, `Expected GET, received ${request.method}.`);
+    const probe = health?.(request);
+    if (probe !== undefined) return probe;
+    const { method, path } = request;
+    if (path !== '/metrics') {
+      return restErrorResponse(
+        new HttpError(404, 'NOT_FOUND', 'There is nothing at this address.'),
+      );
+    }
+    if (method !== 'GET' && method !== 'HEAD') {
+      return restErrorResponse(methodNotAllowed('GET, HEAD', method));
+    }
     const { contentType, text } = await metrics.scrape();
-    return new Response(text, { headers: { 'content-type': contentType } });
+    return { status: 200, headers: { 'content-type': contentType }, body: text };
   };
 }

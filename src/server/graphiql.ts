@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import type { HttpRequest, HttpResponse } from '../http/message.ts';
 
 const operations = new URL('../../schema/operations/', import.meta.url);
 
@@ -14,8 +15,39 @@ const examples: Readonly<Record<string, object>> = {
 /** The order of the tabs; an operation that is not named here comes after them. */
 const first = ['list-pets', 'storefront', 'add-pet'];
 
+/** GraphiQL for browsers at the address of GraphQL. */
+export interface GraphiqlPage {
+  /** The page, for a browser that opens the address; undefined for any other request. */
+  answer(request: HttpRequest): Promise<HttpResponse> | undefined;
+}
+
+/** Makes the page, which starts with this API key. It is rendered when it is first asked for. */
+export function createGraphiql(apiKey: string | undefined): GraphiqlPage {
+  let rendered: Promise<string> | undefined;
+  const render = async () => {
+    // Its module is large.
+    const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+    const page = renderGraphiQL(await readOptions(apiKey));
+    return page.replace('<head>', () => `<head>${rememberActiveTab}`);
+  };
+  return {
+    answer({ method, headers }) {
+      if (method !== 'GET' || !headers['accept']?.includes('text/html')) return undefined;
+      rendered ??= render().catch((error) => {
+        rendered = undefined;
+        throw error;
+      });
+      return rendered.then((body) => ({
+        status: 200,
+        headers: { 'content-type': 'text/html' },
+        body,
+      }));
+    },
+  };
+}
+
 /** What GraphiQL shows: a tab for each named operation, and a key in its headers pane. */
-export async function graphiqlOptions(apiKey: string | undefined) {
+async function readOptions(apiKey: string | undefined) {
   const headers = JSON.stringify(
     { Authorization: `Bearer ${apiKey ?? '<API key>'}` },
     undefined,
@@ -50,9 +82,3 @@ const rememberActiveTab = `<script>{
     if (tabs) localStorage.setItem('graphiql:' + name, tabs[activeTabIndex]?.[name] ?? '');
   }
 }</script>`;
-
-/** The page itself, with everything it loads inside. Its module is large and loaded when asked for. */
-export async function renderGraphiql(options: object): Promise<string> {
-  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  return renderGraphiQL(options).replace('<head>', () => `<head>${rememberActiveTab}`);
-}

@@ -1,4 +1,6 @@
-import { problem, text } from './answers.ts';
+import { methodNotAllowed } from '../http/error.ts';
+import { restErrorResponse } from '../http/error-response.ts';
+import type { HttpRequest, HttpResponse } from '../http/message.ts';
 
 /** Whether the process lives, and whether it wants requests. */
 export interface HealthOptions {
@@ -9,15 +11,15 @@ export interface HealthOptions {
 }
 
 /** Answers `/livez` and `/readyz`, exact paths only; undefined for any other. */
-export type Health = (request: Request, path: string) => Promise<Response> | undefined;
+export type Health = (request: HttpRequest) => Promise<HttpResponse> | undefined;
 
 /** How long a check may take, and how long its verdict holds, in milliseconds. */
 const times = { check: 2000, verdict: 1000 };
 
-/** Health as orchestrators ask for it. Probes that come together share one look at the backend. */
+/** Health as orchestrators ask for it. Probes that come together share one check of the backend. */
 export function createHealth({ checkReady, isDraining }: HealthOptions): Health {
   let verdict: Promise<string | undefined> | undefined;
-  const lookAtBackend = () => {
+  const checkBackend = () => {
     verdict ??= whyNotReady(checkReady).finally(() => {
       setTimeout(() => {
         verdict = undefined;
@@ -26,17 +28,24 @@ export function createHealth({ checkReady, isDraining }: HealthOptions): Health 
     return verdict;
   };
 
-  return (request, path) => {
-    if (path !== '/livez' && path !== '/readyz') return undefined;
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return Promise.resolve(problem(405, `Expected GET, received ${request.method}.`));
+  async function answer({ method, path }: HttpRequest): Promise<HttpResponse> {
+    if (method !== 'GET' && method !== 'HEAD') {
+      return restErrorResponse(methodNotAllowed('GET, HEAD', method));
     }
-    if (path === '/livez') return Promise.resolve(text(200, 'live'));
-    if (isDraining()) return Promise.resolve(text(503, 'not ready: draining'));
-    return lookAtBackend().then((reason) =>
-      reason === undefined ? text(200, 'ready') : text(503, `not ready: ${reason}`),
-    );
+    if (path === '/livez') return text(200, 'live');
+    if (isDraining()) return text(503, 'not ready: draining');
+    const reason = await checkBackend();
+    return reason === undefined ? text(200, 'ready') : text(503, `not ready: ${reason}`);
+  }
+
+  return (request) => {
+    const { path } = request;
+    return path === '/livez' || path === '/readyz' ? answer(request) : undefined;
   };
+}
+
+function text(status: number, line: string): HttpResponse {
+  return { status, headers: { 'content-type': 'text/plain' }, body: `${line}\n` };
 }
 
 async function whyNotReady(checkReady: () => Promise<void>): Promise<string | undefined> {

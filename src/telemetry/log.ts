@@ -2,9 +2,16 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 import { readable } from './readable.ts';
-import type { CallRecord } from './request-record.ts';
 
-/** How a request ended. */
+/** One call to the REST service, as the log shows it. */
+export interface CallRecord {
+  readonly operation: string;
+  /** The HTTP status, or the kind of failure. */
+  readonly status: number | string;
+  readonly ms: number;
+}
+
+/** The log line of a request. */
 export interface RequestEntry {
   readonly requestId: string;
   readonly traceId: string | undefined;

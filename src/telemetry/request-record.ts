@@ -1,31 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { CallRecord } from './log.ts';
+import type { Telemetry } from './telemetry.ts';
 import type { RequestTrace } from './trace.ts';
 
-/** One call to the REST service, as the log tells it. */
-export interface CallRecord {
-  readonly operation: string;
-  /** The HTTP status, or the kind of failure. */
-  readonly status: number | string;
-  readonly ms: number;
+/** How a request ended. */
+export interface RequestEnd {
+  /** The HTTP method and path; for an operation of a caller in this process, what stands for them. */
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
 }
 
-/** What is noted of one request while it is answered, for the log, the metrics and the trace. */
+/** The most of a path that the log repeats: it is the client's. */
+const maxPathLength = 256;
+
+/** Opens the record of a request, with the id and the `traceparent` that its client sent. */
+export function openRecord(
+  telemetry: Telemetry,
+  requestId: string | undefined,
+  traceparent: string | undefined,
+): RequestRecord {
+  const trace = telemetry.tracing.startRequest(traceparent);
+  return new RequestRecord(telemetry, readRequestId(requestId), trace);
+}
+
+/** What is recorded of one request while it is answered, for the log, the metrics and the trace. */
 export class RequestRecord {
   readonly requestId: string;
-  readonly trace: RequestTrace;
   /** The GraphQL operation; undefined for any other request, or while it is not known. */
   operation: { readonly type: string; readonly name: string | undefined } | undefined;
   /** Whether a field asked for the caller's key; without an error in the result, it was a good one. */
   usedKey = false;
+  /** Whether the backend has answered a call with the caller's key. */
+  keyAccepted = false;
   /** The codes of the errors in the result, each once for each error. */
   codes: readonly string[] = [];
-  readonly calls: CallRecord[] = [];
   /** The deprecated fields that the operation uses. */
   deprecatedFields: readonly string[] = [];
+  readonly #telemetry: Telemetry;
+  readonly #trace: RequestTrace;
+  readonly #calls: CallRecord[] = [];
   readonly #start = performance.now();
 
-  constructor(requestId: string, trace: RequestTrace) {
+  constructor(telemetry: Telemetry, requestId: string, trace: RequestTrace) {
+    this.#telemetry = telemetry;
     this.requestId = requestId;
-    this.trace = trace;
+    this.#trace = trace;
   }
 
   /** A name is the client's: what is longer than a name should be is cut off. */
@@ -33,27 +53,50 @@ export class RequestRecord {
     this.operation = { type, name: name?.slice(0, 64) };
   }
 
-  /** Notes that a field asked for the caller's key. */
+  /** Records that a field asked for the caller's key. */
   onKey(): void {
     this.usedKey = true;
   }
 
-  /** The time since the request came in, in milliseconds with two decimals. */
-  elapsedMs(): number {
-    return rounded(performance.now() - this.#start);
+  /** Records that the backend has answered a call with the caller's key. */
+  onKeyAccepted(): void {
+    this.keyAccepted = true;
   }
 
   /** Follows one call to the backend: see `Call.observe`. */
   readonly observe = (operation: string) => {
-    const trace = this.trace.startCall(operation);
+    const trace = this.#trace.startCall(operation);
     return {
       traceparent: trace.traceparent,
       end: (status: number | string, ms: number) => {
-        this.calls.push({ operation, status, ms: rounded(ms) });
+        this.#calls.push({ operation, status, ms: rounded(ms) });
         trace.end(status, typeof status === 'string' || status >= 500);
       },
     };
   };
+
+  /** Writes to the log, the metrics and the trace how the request ended, with ids that join them. */
+  close({ method, path, status }: RequestEnd): void {
+    const { requestId, operation, codes } = this;
+    const { log, metrics } = this.#telemetry;
+    const { traceId } = this.#trace;
+    const ms = rounded(performance.now() - this.#start);
+    if (operation !== undefined || codes.length > 0) {
+      metrics.request(operation?.name, codes, ms / 1000, { requestId, traceId }, this.usedKey);
+    }
+    // After the request, which may have earned its operation's name a label.
+    for (const field of this.deprecatedFields) metrics.deprecatedUse(field, operation?.name);
+    const name = operation
+      ? `${operation.type} ${operation.name ?? ''}`.trim()
+      : `${method} ${path.slice(0, maxPathLength)}`;
+    this.#trace.end({ name, method, status, requestId, codes });
+    log.request({ requestId, traceId, operation: name, status, codes, ms, calls: this.#calls });
+  }
+}
+
+/** A request's own id if it is short and plain enough for logs and headers, else a new one. */
+function readRequestId(given: string | undefined): string {
+  return given && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
 }
 
 function rounded(ms: number): number {

@@ -7,7 +7,7 @@ import {
   InvalidResponseError,
   UnauthenticatedError,
 } from '../contract/error.ts';
-import { BodyTooLargeError } from '../http/body.ts';
+import { HttpError } from '../http/error.ts';
 
 /**
  * The Error body that answers an error. The contract names no codes; these are this service's own.
@@ -19,7 +19,9 @@ export function toErrorBody(error: unknown): ErrorBody {
   }
   if (error instanceof InvalidInputError) return body(400, 'invalid_value', error.message);
   if (error instanceof UnauthenticatedError) return body(401, 'unauthenticated', error.message);
-  if (error instanceof BodyTooLargeError) return body(413, 'body_too_large', error.message);
+  if (error instanceof HttpError) {
+    return body(error.status, error.code.toLowerCase(), error.message);
+  }
   if (error instanceof ErrorResponse || error instanceof InvalidResponseError) {
     return body(502, 'bad_gateway', 'The service behind this one answered wrongly.');
   }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { HttpResponse } from '../http/message.ts';
 
 /** The files of the reference page: their names below it, where they come from, what they are. */
 const files: ReadonlyMap<string, readonly [module: string, type: string]> = new Map([
@@ -33,7 +34,7 @@ const contentSecurityPolicy = [
 export async function referenceFile(
   name: string,
   apiKey: string | undefined,
-): Promise<Response | undefined> {
+): Promise<HttpResponse | undefined> {
   const file = files.get(name);
   if (file === undefined) return undefined;
   const [module, type] = file;
@@ -42,13 +43,14 @@ export async function referenceFile(
     name === '' && apiKey
       ? Buffer.from(String(content).replace('data-api-key=""', `data-api-key="${apiKey}"`))
       : content;
-  return new Response(body, {
+  return {
+    status: 200,
     headers: {
       'content-type': type,
-      'content-length': String(body.byteLength),
       'cache-control': name === '' ? 'no-cache' : 'public, max-age=3600',
       'content-security-policy': contentSecurityPolicy,
       'x-content-type-options': 'nosniff',
     },
-  });
+    body,
+  };
 }

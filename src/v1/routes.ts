@@ -1,12 +1,14 @@
-import { STATUS_CODES } from 'node:http';
 import { readBearer } from '../contract/bearer.ts';
 import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/decode.ts';
-import { ErrorResponse, InvalidInputError } from '../contract/error.ts';
+import { InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import { parseJson, stringifyJson } from '../contract/json.ts';
+import { decodeUtf8, parseJson, stringifyJson } from '../contract/json.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import { getPetRemoval, pageSize } from '../contract/records.ts';
-import { isJsonType, notJsonType, readText } from '../http/body.ts';
+import { HttpError, methodNotAllowed } from '../http/error.ts';
+import { errorBodyResponse } from '../http/error-response.ts';
+import { isJsonType, unsupportedMediaType } from '../http/media-type.ts';
+import type { HttpRequest, HttpResponse } from '../http/message.ts';
 import { toErrorBody } from './errors.ts';
 import { openApiJson } from './openapi.ts';
 import { referenceFile } from './reference.ts';
@@ -20,15 +22,15 @@ export interface V1Options {
   readonly demoKey?: string | undefined;
 }
 
-/** Answers a request to `/v1/…` or `/quickstart/…`, errors as an Error body, and never throws. */
+/** Answers a request to `/v1/…` or `/quickstart/…`, errors as an Error body, and never rejects. */
 export type V1Handler = (
-  request: Request,
+  request: HttpRequest,
   caller: Pick<Call, 'requestId' | 'observe'>,
-) => Promise<Response>;
+) => Promise<HttpResponse>;
 
-interface Exchange {
-  readonly request: Request;
-  readonly url: URL;
+/** A request that was routed. */
+interface RoutedRequest {
+  readonly request: HttpRequest;
   readonly call: Call;
   /** The text of the path that the route's group matched. */
   readonly parameter: string;
@@ -37,11 +39,11 @@ interface Exchange {
 interface Route {
   readonly path: RegExp;
   readonly methods: Readonly<
-    Record<string, (options: V1Options, to: Exchange) => Promise<Response>>
+    Record<string, (options: V1Options, routed: RoutedRequest) => Promise<HttpResponse>>
   >;
   /** Answers without a key. */
   readonly isPublic?: true;
-  /** Sent with every answer of the route. */
+  /** Sent with every response of the route. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -68,33 +70,35 @@ const nobody: Call = { apiKey: '', authorization: '', requestId: '' };
 /** The REST interface of the contract over any `PetStore`. */
 export function createV1(options: V1Options): V1Handler {
   return async (request, caller) => {
-    const url = new URL(request.url);
     let headers: Route['headers'];
     try {
-      const { route, parameter } = findRoute(url.pathname);
+      const { route, parameter } = findRoute(request.path);
       headers = route.headers;
       const handle = route.methods[request.method === 'HEAD' ? 'GET' : request.method];
-      if (handle === undefined) throw methodNotAllowed(route, request.method);
-      if (route.isPublic) return await handle(options, { request, url, call: nobody, parameter });
-      const { apiKey, authorization } = readBearer(request.headers.get('authorization'));
-      const call: Call = { apiKey, authorization, signal: request.signal, ...caller };
-      return withHeaders(await handle(options, { request, url, call, parameter }), headers);
+      if (handle === undefined) throw methodNotAllowed(allowedBy(route), request.method);
+      if (route.isPublic) return await handle(options, { request, call: nobody, parameter });
+      const { apiKey, authorization } = readBearer(request.headers['authorization']);
+      const { requestId, observe } = caller;
+      const call: Call = { apiKey, authorization, signal: request.signal, requestId, observe };
+      return withHeaders(await handle(options, { request, call, parameter }), headers);
     } catch (error) {
       const body = toErrorBody(error);
       if (body.status === 500 && !request.signal.aborted) {
         options.reportError(error, caller.requestId);
       }
-      const response = json(body.status, JSON.stringify(body));
-      if (body.status === 401) response.headers.set('www-authenticate', 'Bearer');
-      if (error instanceof MethodNotAllowed) response.headers.set('allow', error.allow);
-      return withHeaders(response, headers);
+      const own = error instanceof HttpError ? error.headers : {};
+      return withHeaders(errorBodyResponse(body, own), headers);
     }
   };
 }
 
-async function listPets({ petStore }: V1Options, { url, call }: Exchange): Promise<Response> {
-  const limit = single(url, 'limit');
-  const status = single(url, 'status');
+async function listPets(
+  { petStore }: V1Options,
+  { request, call }: RoutedRequest,
+): Promise<HttpResponse> {
+  const search = new URLSearchParams(request.search);
+  const limit = single(search, 'limit');
+  const status = single(search, 'status');
   const query: ListPetsQuery = {
     ...(limit === undefined ? {} : { limit: parseLimit(limit) }),
     ...(status === undefined ? {} : { status: decodePetStatus(status) }),
@@ -103,12 +107,18 @@ async function listPets({ petStore }: V1Options, { url, call }: Exchange): Promi
   return json(200, JSON.stringify(pets.map(encodePet)));
 }
 
-async function createPet({ petStore }: V1Options, { request, call }: Exchange): Promise<Response> {
-  const pet = await petStore.createPet(call, decodeNewPet(await readJson(request)));
+async function createPet(
+  { petStore }: V1Options,
+  { request, call }: RoutedRequest,
+): Promise<HttpResponse> {
+  const pet = await petStore.createPet(call, decodeNewPet(readJson(request)));
   return json(201, JSON.stringify(encodePet(pet)));
 }
 
-async function getPet({ petStore }: V1Options, { call, parameter }: Exchange): Promise<Response> {
+async function getPet(
+  { petStore }: V1Options,
+  { call, parameter }: RoutedRequest,
+): Promise<HttpResponse> {
   const petId = parseInt64(decoded(parameter));
   if (petId === undefined) {
     throw new InvalidInputError(`petId: expected an int64, received ${JSON.stringify(parameter)}.`);
@@ -116,45 +126,35 @@ async function getPet({ petStore }: V1Options, { call, parameter }: Exchange): P
   return json(200, JSON.stringify(encodePet(await petStore.getPet(call, petId))));
 }
 
-async function listOrders({ petStore }: V1Options, { call }: Exchange): Promise<Response> {
+async function listOrders({ petStore }: V1Options, { call }: RoutedRequest): Promise<HttpResponse> {
   return json(200, stringifyJson(await petStore.listOrders(call)));
 }
 
 async function sendMessage(
   { petStore }: V1Options,
-  { request, call }: Exchange,
-): Promise<Response> {
-  const message = decodeNewMessage(await readJson(request));
+  { request, call }: RoutedRequest,
+): Promise<HttpResponse> {
+  const message = decodeNewMessage(readJson(request));
   return json(200, JSON.stringify(await petStore.sendMessage(call, message)));
 }
 
-async function describe(): Promise<Response> {
+async function describe(): Promise<HttpResponse> {
   return json(200, await openApiJson());
 }
 
-async function showReference({ demoKey }: V1Options, { parameter }: Exchange): Promise<Response> {
+async function showReference(
+  { demoKey }: V1Options,
+  { parameter }: RoutedRequest,
+): Promise<HttpResponse> {
   const file = await referenceFile(parameter, demoKey);
   if (file === undefined) throw notFound();
   return file;
 }
 
-class MethodNotAllowed extends ErrorResponse {
-  readonly allow: string;
-
-  constructor(allow: string, message: string) {
-    super(405, message, { body: { code: 'method_not_allowed', message, status: 405 } });
-    this.allow = allow;
-  }
-}
-
-function methodNotAllowed(route: Route, method: string): MethodNotAllowed {
-  const allow = Object.keys(route.methods).flatMap((name) =>
-    name === 'GET' ? ['GET', 'HEAD'] : name,
-  );
-  return new MethodNotAllowed(
-    allow.join(', '),
-    `This address answers ${allow.join(', ')}, received ${method}.`,
-  );
+function allowedBy({ methods }: Route): string {
+  return Object.keys(methods)
+    .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name))
+    .join(', ');
 }
 
 function findRoute(path: string): { route: Route; parameter: string } {
@@ -165,18 +165,19 @@ function findRoute(path: string): { route: Route; parameter: string } {
   throw notFound();
 }
 
-function notFound(): ErrorResponse {
-  const message = 'There is nothing at this address.';
-  return ErrorResponse.of({ code: 'not_found', message, status: 404 });
+function notFound(): HttpError {
+  return new HttpError(404, 'NOT_FOUND', 'There is nothing at this address.');
 }
 
-async function readJson(request: Request): Promise<unknown> {
-  const contentType = request.headers.get('content-type');
-  if (!isJsonType(contentType)) throw new InvalidInputError(notJsonType(contentType));
+function readJson({ headers, body }: HttpRequest): unknown {
+  const contentType = headers['content-type'];
+  if (!isJsonType(contentType)) {
+    throw new InvalidInputError(unsupportedMediaType(contentType).message);
+  }
+  if (body instanceof HttpError) throw body;
   try {
-    return parseJson(await readText(request));
-  } catch (error) {
-    if (!(error instanceof SyntaxError) && !(error instanceof TypeError)) throw error;
+    return parseJson(decodeUtf8(body));
+  } catch {
     throw new InvalidInputError('body: expected JSON in UTF-8, received something else.');
   }
 }
@@ -190,8 +191,8 @@ function decoded(segment: string): string {
   }
 }
 
-function single(url: URL, name: string): string | undefined {
-  const values = url.searchParams.getAll(name);
+function single(search: URLSearchParams, name: string): string | undefined {
+  const values = search.getAll(name);
   if (values.length < 2) return values[0];
   throw new InvalidInputError(`${name}: expected it once, received it ${values.length} times.`);
 }
@@ -204,18 +205,11 @@ function parseLimit(text: string): number {
   );
 }
 
-function json(status: number, body: string): Response {
-  return new Response(body, {
-    status,
-    statusText: STATUS_CODES[status] ?? '',
-    headers: {
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-    },
-  });
+function json(status: number, body: string): HttpResponse {
+  return { status, headers: { 'content-type': 'application/json' }, body };
 }
 
-function withHeaders(response: Response, headers: Route['headers']): Response {
-  for (const [name, value] of Object.entries(headers ?? {})) response.headers.set(name, value);
+function withHeaders(response: HttpResponse, headers: Route['headers']): HttpResponse {
+  Object.assign(response.headers, headers);
   return response;
 }

@@ -4,9 +4,9 @@ import { banner } from '../commands/banner.ts';
 import type { ServeOptions, Service } from '../commands/serve.ts';
 import { createAdmin } from '../server/admin.ts';
 import { createHealth } from '../server/health.ts';
-import { listen } from '../server/listen.ts';
+import { listen } from '../server/listener/listen.ts';
 import type { Log } from '../telemetry/log.ts';
-import { aggregate, type Metrics } from '../telemetry/metrics.ts';
+import { aggregate } from '../telemetry/metrics.ts';
 import { Measurements } from './measurements.ts';
 import type { Answer, Report, Request } from './messages.ts';
 
@@ -32,7 +32,7 @@ const lateMs = 1000;
  */
 export async function superviseWorkers(
   options: ServeOptions & { readonly workers: number },
-  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
+  { log }: { readonly log: Log },
 ): Promise<Service> {
   const { workers: count, adminPort, shutdownGraceMs } = options;
   const serving = new Set<Worker>();
@@ -85,11 +85,7 @@ export async function superviseWorkers(
   const admin =
     adminPort === undefined
       ? undefined
-      : await listen(
-          createAdmin({ scrape }, health),
-          { ...options, port: adminPort },
-          { log, metrics },
-        );
+      : await listen(createAdmin({ scrape }, health), { host: options.host, port: adminPort });
   for (let others = count - 1; others > 0; others--) fork();
   await complete.promise;
 

@@ -8,7 +8,7 @@ import {
   persistedHash,
   StorefrontDocument,
 } from '../../src/client/index.ts';
-import { openPersistedDocuments } from '../../src/server/persisted-documents.ts';
+import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { hanging, withoutOrders } from '../support/behaving.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { manifestFile } from '../support/manifest.ts';

@@ -4,46 +4,41 @@ import { describe, expect, it } from 'vitest';
 import { checkService } from '../../src/commands/check-service.ts';
 import { checkContract, NotCheckedError } from '../../src/conformance/run.ts';
 import { UnauthenticatedError } from '../../src/contract/error.ts';
-import { listen } from '../../src/server/listen.ts';
 import { answer, startFaultServer } from '../support/fault-server.ts';
+import { startFetchServer } from '../support/fetch-server.ts';
 import { apiKey, openGateway } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
 import { type BrokenService, brokenServices, unusualServices } from './broken-services.ts';
 
 /** The built-in service, its answers changed on their way out. */
 async function start(change: BrokenService['answer'] = (_, right) => right()) {
   const opened = await openGateway();
-  const listener = await listen(
-    async (request) => {
-      const url = new URL(request.url);
-      const asked = {
-        operation: `${request.method} ${url.pathname.replace(/^\/(v1|quickstart)/, '')}`,
-        query: url.searchParams,
-        authorization: request.headers.get('authorization'),
-        body: await request.text(),
-      };
-      return change(asked, (changed) => {
-        const { query, authorization, body } = { ...asked, ...changed };
-        const headers = new Headers(request.headers);
-        headers.delete('content-length');
-        if (authorization !== null) headers.set('authorization', authorization);
-        const search = query.size === 0 ? '' : `?${query}`;
-        return opened.gateway(
-          new Request(url.origin + url.pathname + search, {
-            method: request.method,
-            headers,
-            ...(request.method === 'POST' ? { body: Buffer.from(body) } : {}),
-          }),
-        );
-      });
-    },
-    { host: '127.0.0.1', port: 0, maxRequestsInFlight: 100, maxEventLoopLagMs: 10_000 },
-    quiet,
-  );
+  const server = await startFetchServer(async (request) => {
+    const url = new URL(request.url);
+    const asked = {
+      operation: `${request.method} ${url.pathname.replace(/^\/(v1|quickstart)/, '')}`,
+      query: url.searchParams,
+      authorization: request.headers.get('authorization'),
+      body: await request.text(),
+    };
+    return change(asked, (changed) => {
+      const { query, authorization, body } = { ...asked, ...changed };
+      const headers = new Headers(request.headers);
+      headers.delete('content-length');
+      if (authorization !== null) headers.set('authorization', authorization);
+      const search = query.size === 0 ? '' : `?${query}`;
+      return opened.gateway(
+        new Request(url.origin + url.pathname + search, {
+          method: request.method,
+          headers,
+          ...(request.method === 'POST' ? { body: Buffer.from(body) } : {}),
+        }),
+      );
+    });
+  });
   return {
     options: {
-      baseUrl: new URL(`${listener.url}/v1`),
-      messagesBaseUrl: new URL(`${listener.url}/quickstart`),
+      baseUrl: new URL(`${server.url}/v1`),
+      messagesBaseUrl: new URL(`${server.url}/quickstart`),
       apiKey,
       write: true,
       json: false,
@@ -51,7 +46,7 @@ async function start(change: BrokenService['answer'] = (_, right) => right()) {
     },
     petStore: opened.petStore,
     async [Symbol.asyncDispose]() {
-      await listener.close(0);
+      await server[Symbol.asyncDispose]();
       await opened[Symbol.asyncDispose]();
     },
   };

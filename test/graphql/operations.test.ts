@@ -128,7 +128,7 @@ describe('the calls that an operation makes', () => {
       { id: JSON.rawJSON('0.99999999999999999999') },
       /\$id.* 0\.99999999999999999999/,
     ],
-    ['query ($id: ID!) { pet(id: $id) { id } }', {}, /\$id.*required/],
+    ['query ($id: ID!) { pet(id: $id) { id } }', {}, /\$id.*to be provided/],
     [
       'mutation { addPet(input: { name: "a", categoryId: "9223372036854775808" }) { id } }',
       {},

@@ -3,13 +3,14 @@ import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { createHealth } from '../../src/server/health.ts';
 import { answer, startFaultServer } from '../support/fault-server.ts';
 import { callWith, openBuiltin } from '../support/gateway.ts';
+import { httpRequest } from '../support/http-request.ts';
 import { quiet } from '../support/log.ts';
 
 /** What `/readyz` says of a backend, asked anew every time. */
 async function readiness(checkReady: () => Promise<void>, isDraining = false) {
   const health = createHealth({ checkReady, isDraining: () => isDraining });
-  const response = await health(new Request('http://gateway.test/readyz'), '/readyz');
-  return `${response?.status} ${await response?.text()}`.trim();
+  const response = await health(httpRequest('/readyz'));
+  return `${response?.status} ${response?.body}`.trim();
 }
 
 describe('/readyz', () => {
@@ -64,7 +65,7 @@ describe('/readyz', () => {
       },
       isDraining: () => false,
     });
-    const probe = () => health(new Request('http://gateway.test/readyz'), '/readyz');
+    const probe = () => health(httpRequest('/readyz'));
     await Promise.all([probe(), probe(), probe()]);
     expect(asked).toBe(1);
   });

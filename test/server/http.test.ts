@@ -3,10 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { auditServer, serverAudits } from 'graphql-http';
 import { describe, expect, it, vi } from 'vitest';
-import { createHealth } from '../../src/server/health.ts';
-import { listen } from '../../src/server/listen.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { openTelemetry } from '../support/log.ts';
 import { recording } from '../support/recording.ts';
 
 /** Sends bytes as they are and returns all that comes back until the connection ends. */
@@ -53,6 +50,34 @@ describe('GraphQL over HTTP', () => {
     expect(await answer.json()).toMatchObject({
       errors: [{ message: expect.stringMatching(message) }],
     });
+  });
+
+  it.each([
+    'application/json',
+    'application/graphql-response+json',
+  ])('answers 400 to a GET without a query from a client that accepts %s', async (accept) => {
+    await using service = await startGateway();
+    const response = await fetch(`${service.url}/graphql`, { headers: { accept } });
+    expect(response.status).toBe(400);
+    expect(response.headers.get('content-type')).toContain(accept);
+    expect(await response.json()).toMatchObject({
+      errors: [{ message: 'query: expected the text of an operation, received none.' }],
+    });
+  });
+
+  it.each([
+    null,
+    {},
+    { clientLibrary: { name: 'x', version: '1' } },
+    { persistedQuery: 5 },
+  ])('accepts the extensions %j', async (extensions) => {
+    await using service = await startGateway();
+    const response = await fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ __typename }', extensions }),
+    });
+    expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
   });
 
   it('says that a mutation is to be posted', async () => {
@@ -237,16 +262,12 @@ describe('the HTTP edge', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 (?:200|302|404) /);
   });
 
-  it('tells whether it is alive and ready', async () => {
-    let ready = true;
-    const health = createHealth({
-      checkReady: async () => {},
-      isDraining: () => !ready,
-    });
-    await using service = await startGateway({ health });
+  it('reports whether it is alive and ready', async () => {
+    let isDraining = false;
+    await using service = await startGateway({ isDraining: () => isDraining });
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
-    ready = false;
+    isDraining = true;
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
   });
@@ -266,17 +287,32 @@ describe('the HTTP edge', () => {
   });
 
   it('answers 500 and logs it when the gateway itself throws', async () => {
-    const telemetry = openTelemetry();
-    const listener = await listen(
-      () => Promise.reject(new Error('secret')),
-      { host: '127.0.0.1', port: 0, maxRequestsInFlight: 9, maxEventLoopLagMs: 10_000 },
-      telemetry,
-    );
-    const response = await fetch(`${listener.url}/graphql`, { method: 'POST', body: '{}' });
+    const admission = {
+      enter() {
+        throw new Error('secret');
+      },
+      leave() {},
+    };
+    const corsOrigins = ['https://shop.example'];
+    await using service = await startGateway({ admission, corsOrigins });
+    const headers = { origin: 'https://shop.example', 'x-request-id': 'r1' };
+    const response = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body: '{}' });
     expect(response.status).toBe(500);
-    expect(await response.text()).not.toContain('secret');
-    expect(telemetry.logged).toHaveLength(1);
-    await listener.close(0);
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+    expect(await response.json()).toEqual({
+      errors: [
+        {
+          message: 'Something went wrong in the gateway. Quote the requestId when you report it.',
+          extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: 'r1' },
+        },
+      ],
+    });
+    const rest = await fetch(`${service.url}/v1/pets`);
+    expect([rest.status, await rest.json()]).toMatchObject([
+      500,
+      { code: 'internal_server_error', status: 500 },
+    ]);
+    expect(service.logged).toHaveLength(2);
   });
 
   it('allows cross-origin calls from the configured origins and from no other', async () => {

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
-import { openOverloadGuard } from '../../src/server/overload.ts';
+import { openOverloadGuard } from '../../src/server/listener/overload.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { openTelemetry } from '../support/log.ts';
 
 const authorization = 'Bearer demo-key';
 
@@ -12,19 +13,18 @@ describe('overload', () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let entered = 0;
     const petStore = await openBuiltin();
-    await using service = await startGateway(
-      {
-        petStore: {
-          ...petStore,
-          async listOrders() {
-            entered++;
-            await released;
-            return [];
-          },
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        async listOrders() {
+          entered++;
+          await released;
+          return [];
         },
       },
-      { maxRequestsInFlight: 2 },
-    );
+      maxRequestsInFlight: 2,
+      corsOrigins: ['https://shop.example'],
+    });
     const orders = () => fetch(`${service.url}/v1/store/orders`, { headers: { authorization } });
     const inFlight = [orders(), orders()];
     await vi.waitFor(() => expect(entered).toBe(2), { interval: 5 });
@@ -32,11 +32,15 @@ describe('overload', () => {
     const refused = await orders();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await refused.json()).toMatchObject({ code: 'overloaded', status: 503 });
-    const graphql = await fetch(`${service.url}/graphql`, { method: 'POST', body: '{}' });
+    const headers = { origin: 'https://shop.example', 'x-request-id': 'busy-1' };
+    const graphql = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body: '{}' });
     expect(graphql.status).toBe(503);
     expect(await graphql.json()).toMatchObject({
-      errors: [{ extensions: { code: 'OVERLOADED' } }],
+      errors: [{ extensions: { code: 'OVERLOADED', requestId: 'busy-1' } }],
     });
+    expect(graphql.headers.get('x-request-id')).toBe('busy-1');
+    expect(graphql.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+    expect(graphql.headers.get('access-control-expose-headers')).toContain('retry-after');
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
 
     release();
@@ -47,20 +51,18 @@ describe('overload', () => {
   it('counts clients that leave as gone', async () => {
     const petStore = await openBuiltin();
     let entered = 0;
-    await using service = await startGateway(
-      {
-        petStore: {
-          ...petStore,
-          listOrders(call) {
-            entered++;
-            return new Promise((_, reject) => {
-              call.signal?.addEventListener('abort', () => reject(call.signal?.reason));
-            });
-          },
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listOrders(call) {
+          entered++;
+          return new Promise((_, reject) => {
+            call.signal?.addEventListener('abort', () => reject(call.signal?.reason));
+          });
         },
       },
-      { maxRequestsInFlight: 1 },
-    );
+      maxRequestsInFlight: 1,
+    });
     for (let index = 0; index < 3; index++) {
       const client = new AbortController();
       const { signal } = client;
@@ -78,15 +80,20 @@ describe('overload', () => {
   });
 
   it('turns requests away while the event loop lags, and takes them in again after', async () => {
-    using guard = openOverloadGuard({ maxRequestsInFlight: 10, maxEventLoopLagMs: 50 });
-    expect(guard.enter()).toBe(true);
+    const { metrics } = openTelemetry();
+    const limits = { maxRequestsInFlight: 10, maxEventLoopLagMs: 50 };
+    using guard = openOverloadGuard(limits, metrics);
+    guard.enter();
     const block = setInterval(() => {
       const until = performance.now() + 100;
       while (performance.now() < until);
     }, 1);
-    await vi.waitFor(() => expect(guard.enter()).toBe(false), { interval: 50, timeout: 5000 });
+    await vi.waitFor(() => expect(() => guard.enter()).toThrow('Too busy'), {
+      interval: 50,
+      timeout: 5000,
+    });
     clearInterval(block);
-    await vi.waitFor(() => expect(guard.enter()).toBe(true), { interval: 50, timeout: 5000 });
+    await vi.waitFor(() => guard.enter(), { interval: 50, timeout: 5000 });
   });
 });
 

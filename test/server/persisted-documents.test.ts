@@ -9,7 +9,7 @@ import { persistedHash } from '../../src/client/persisted-hash.ts';
 import {
   openPersistedDocuments,
   type PersistedDocuments,
-} from '../../src/server/persisted-documents.ts';
+} from '../../src/server/graphql/persisted-documents.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { manifestFile as file } from '../support/manifest.ts';
 import { recording } from '../support/recording.ts';
@@ -85,15 +85,18 @@ describe('PERSISTED_DOCUMENTS=allow', () => {
     expect(await opened.post({ extensions }, '')).toEqual(unknown);
   });
 
-  it('keeps nothing of clients without a key, so that they displace nothing', async () => {
+  it('keeps nothing of clients whose key was not accepted, so that they displace nothing', async () => {
     await using opened = await open('allow');
     const send = (index: number, authorization?: string) => {
-      const document = `{ __typename } # ${index} ${'x'.repeat(30_000)}`;
+      const document = `${query} # ${index} ${'x'.repeat(30_000)}`;
       return opened.post({ query: document, extensions: apollo(sha256(document)) }, authorization);
     };
     await opened.post({ query, extensions: apollo(sha256(query)) });
     for (let index = 0; index < 80; index++) {
-      expect(await send(index, '')).toEqual({ data: { __typename: 'Query' } });
+      const authorization = index % 2 === 0 ? '' : 'Bearer made-up-key';
+      expect(await send(index, authorization)).toMatchObject({
+        errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+      });
     }
     expect(await opened.post({ extensions: apollo(sha256(query)) })).toEqual(pets);
   });
@@ -108,7 +111,7 @@ describe('PERSISTED_DOCUMENTS=allow', () => {
 
   it('forgets the oldest documents when they take more than 4 MiB', async () => {
     await using opened = await open('allow');
-    const document = (index: number) => `{ __typename } # ${index} ${'x'.repeat(30_000)}`;
+    const document = (index: number) => `${query} # ${index} ${'x'.repeat(30_000)}`;
     const register = (index: number) =>
       opened.post({ query: document(index), extensions: apollo(sha256(document(index))) });
     for (let index = 0; index < 80; index++) await register(index);

@@ -1,9 +1,10 @@
+import { type AppParts, createApp } from '../../src/app.ts';
 import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Call, PetStore } from '../../src/contract/pet-store.ts';
-import { createGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway.ts';
-import { createHealth } from '../../src/server/health.ts';
-import { type ListenOptions, listen } from '../../src/server/listen.ts';
+import { createFetchHandler } from '../../src/server/http/fetch.ts';
+import { listen } from '../../src/server/listener/listen.ts';
+import { type OverloadLimits, openOverloadGuard } from '../../src/server/listener/overload.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { checkResponses } from './violations.ts';
 
@@ -25,42 +26,40 @@ export function callWith(key = apiKey, signal?: AbortSignal): Call {
   };
 }
 
-/**
- * Of the two ways that a plain JSON post can take, a request without a socket takes Yoga's, and one
- * over a socket the short one. With this, each takes the other.
- */
-const isOtherWay = process.env['GRAPHQL_WAY'] === 'other';
+/** What a test may want otherwise than usual. */
+export type TestOptions = Partial<AppParts & OverloadLimits>;
 
 /**
  * A gateway to talk to through `fetch`, without a socket. Its log lines are kept. Disposing of it
  * fails when a response of its REST interface was not what the OpenAPI document says.
  */
-export async function openGateway(options: Partial<GatewayOptions> = {}) {
-  const opened = await open(options);
-  return { ...opened, gateway: isOtherWay ? byPost(opened.gateway) : opened.gateway };
-}
-
-async function open(options: Partial<GatewayOptions>) {
+export async function openGateway(options: TestOptions = {}) {
   const petStore = options.petStore ?? (await openBuiltin());
   const telemetry = openTelemetry();
-  const gateway = createGateway({
+  const limits = { maxRequestsInFlight: 1000, maxEventLoopLagMs: 10_000, ...options };
+  const admission = openOverloadGuard(limits, telemetry.metrics);
+  const app = createApp({
     telemetry,
-    health: createHealth({ checkReady: () => petStore.checkReady(), isDraining: () => false }),
+    admission,
+    isDraining: () => false,
     graphiql: false,
     introspection: true,
     corsOrigins: [],
     operationLimits: loadConfig({}).operationLimits,
     persistedDocuments: { mode: 'off', manifest: new Map() },
+    demoKey: undefined,
     v1: true,
     ...options,
     petStore,
   });
-  const checked = checkResponses(gateway);
+  const checked = checkResponses(createFetchHandler(app.handle));
   return {
+    ...app,
     gateway: checked.gateway,
     petStore,
     ...telemetry,
     async [Symbol.asyncDispose]() {
+      admission[Symbol.dispose]();
       await petStore[Symbol.asyncDispose]();
       checked[Symbol.dispose]();
     },
@@ -68,23 +67,9 @@ async function open(options: Partial<GatewayOptions>) {
 }
 
 /** The same gateway on a free port. */
-export async function startGateway(
-  options: Partial<GatewayOptions> = {},
-  listenOptions: Partial<ListenOptions> = {},
-) {
-  const opened = await open(options);
-  const gateway = isOtherWay ? withoutPost(opened.gateway) : opened.gateway;
-  const { url, close } = await listen(
-    gateway,
-    {
-      host: '127.0.0.1',
-      port: 0,
-      maxRequestsInFlight: 1000,
-      maxEventLoopLagMs: 10_000,
-      ...listenOptions,
-    },
-    quiet,
-  );
+export async function startGateway(options: TestOptions = {}) {
+  const opened = await openGateway(options);
+  const { url, close } = await listen(opened.handle, { host: '127.0.0.1', port: 0 });
   return {
     ...opened,
     url,
@@ -93,27 +78,5 @@ export async function startGateway(
       await close(0);
       await opened[Symbol.asyncDispose]();
     },
-  };
-}
-
-/** The same gateway by Yoga's way. */
-function withoutPost(gateway: Gateway): Gateway {
-  return (request) => gateway(request);
-}
-
-/**
- * The same gateway by its short way. Each operation is sent twice without a key before: that calls
- * no backend, and makes the third time the one that is prepared.
- */
-function byPost(gateway: Gateway) {
-  return async (request: Request): Promise<Response> => {
-    if (request.method !== 'POST' || gateway.post === undefined) return gateway(request);
-    const text = await request.clone().text();
-    const headers = Object.fromEntries(request.headers);
-    const { authorization, ...anonymous } = headers;
-    await gateway.post(text, anonymous, request.signal);
-    await gateway.post(text, anonymous, request.signal);
-    const plain = await gateway.post(text, headers, request.signal);
-    return plain ? new Response(plain.body, plain) : gateway(request);
   };
 }

@@ -1,13 +1,15 @@
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import type { Gateway } from '../../src/server/gateway.ts';
+import type { FetchHandler } from '../../src/server/http/fetch.ts';
 import { type Operation, readOpenApi, type Schema } from './openapi.ts';
 
 /**
  * The same gateway, its responses held against the OpenAPI document. Disposing throws when one of
  * them did not conform.
  */
-export function checkResponses(gateway: Gateway): { readonly gateway: Gateway } & Disposable {
+export function checkResponses(
+  gateway: FetchHandler,
+): { readonly gateway: FetchHandler } & Disposable {
   const violations = new Set<string>();
   const checked = async (request: Request) => {
     const response = await gateway(request);
@@ -17,7 +19,7 @@ export function checkResponses(gateway: Gateway): { readonly gateway: Gateway } 
     return response;
   };
   return {
-    gateway: Object.assign(checked, gateway),
+    gateway: checked,
     [Symbol.dispose]() {
       if (violations.size === 0) return;
       const list = [...violations].join('\n');

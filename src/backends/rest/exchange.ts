@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { endOfTurn } from '../../http/end-of-turn.ts';
+import { endOfTurn } from '../../end-of-turn.ts';
 import { BodyInterrupted } from './faults.ts';
 
 /** What can end a call before its answer is there: its deadline, or a caller who leaves. */

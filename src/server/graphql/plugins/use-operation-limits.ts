@@ -1,27 +1,13 @@
 import { type DocumentNode, GraphQLError, Kind, parse } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { operationCost } from '../../graphql/operation-cost.ts';
-
-/** What one operation may cost at most. */
-export interface OperationLimits {
-  /** Lexical tokens of the whole document. */
-  readonly maxTokens: number;
-  /** Levels of fields; introspection is counted apart, by graphql-js. */
-  readonly maxDepth: number;
-  readonly maxAliases: number;
-  readonly maxDirectives: number;
-  /** Fields at the root of an operation, each of which is a call to the backend. */
-  readonly maxRootFields: number;
-  /** Fields of all levels, every fragment counted as often as it is spread. */
-  readonly maxFields: number;
-}
+import { type OperationLimits, operationCost } from '../../../graphql/operation-cost.ts';
+import { HttpError } from '../../../http/error.ts';
 
 /**
  * Refuses an operation that costs too much, with status 400, before it is validated: validation
  * itself is what a hostile document aims at.
  */
 export function useOperationLimits(limits: OperationLimits): Plugin {
-  const checked = new WeakSet<DocumentNode>();
   return {
     onParse({ setParseFn }) {
       setParseFn((source, options) => parse(source, { ...options, maxTokens: limits.maxTokens }));
@@ -29,9 +15,7 @@ export function useOperationLimits(limits: OperationLimits): Plugin {
         if (isTooLong(result)) {
           throw tooLarge('tokens', limits.maxTokens, `more than ${limits.maxTokens}`);
         }
-        if (!isDocument(result) || checked.has(result)) return;
-        refuseBeyond(limits, result);
-        checked.add(result);
+        if (isDocument(result)) refuseBeyond(limits, result);
       };
     },
   };
@@ -60,9 +44,10 @@ function isDocument(result: unknown): result is DocumentNode {
   return (result as DocumentNode | undefined)?.kind === Kind.DOCUMENT;
 }
 
-function tooLarge(what: string, maximum: number, actual: string): GraphQLError {
-  return new GraphQLError(
+function tooLarge(what: string, maximum: number, actual: string): HttpError {
+  return new HttpError(
+    400,
+    'OPERATION_TOO_LARGE',
     `The operation is too large: expected at most ${maximum} ${what}, received ${actual}.`,
-    { extensions: { code: 'OPERATION_TOO_LARGE', http: { status: 400 } } },
   );
 }

@@ -1,4 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { HttpError } from '../../http/error.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Admission } from '../admission.ts';
 
 /** When new requests are turned away so that those in flight can finish. */
 export interface OverloadLimits {
@@ -7,18 +10,14 @@ export interface OverloadLimits {
   readonly maxEventLoopLagMs: number;
 }
 
-/** Decides, before anything is spent on a request, whether it is taken in. */
-export interface OverloadGuard extends Disposable {
-  /** Takes a request in; false when it must be turned away. Each `true` needs one `leave`. */
-  enter(): boolean;
-  leave(): void;
-}
-
-/** How often the lag is looked at, in milliseconds. */
+/** How often the lag is measured, in milliseconds. */
 const intervalMs = 250;
 
-/** Starts to watch the event loop; disposing of the guard stops it. */
-export function openOverloadGuard(limits: OverloadLimits): OverloadGuard {
+/** Turns requests away beyond the limits, and counts them. Disposing of it ends the measuring. */
+export function openOverloadGuard(
+  limits: OverloadLimits,
+  metrics: Pick<Metrics, 'refused'>,
+): Admission & Disposable {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   let lags = false;
@@ -31,9 +30,14 @@ export function openOverloadGuard(limits: OverloadLimits): OverloadGuard {
 
   return {
     enter() {
-      if (lags || inFlight >= limits.maxRequestsInFlight) return false;
-      inFlight++;
-      return true;
+      if (!lags && inFlight < limits.maxRequestsInFlight) {
+        inFlight++;
+        return;
+      }
+      metrics.refused();
+      throw new HttpError(503, 'OVERLOADED', 'Too busy. Try again in a second.', {
+        'retry-after': '1',
+      });
     },
     leave() {
       inFlight--;

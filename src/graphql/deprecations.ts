@@ -1,0 +1,29 @@
+import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
+
+/** A deprecated field that an operation uses, as `extensions.deprecations` lists it. */
+export interface Deprecation {
+  /** Its schema coordinate, such as `Query.pet`. */
+  readonly field: string;
+  /** The date of its removal, such as `2030-12-05`. */
+  readonly removal: string;
+  readonly replacement: string;
+}
+
+/** The deprecated fields that a document uses, each once. */
+export function deprecationsOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+): readonly Deprecation[] {
+  const found = new Map<string, Deprecation>();
+  const typeInfo = new TypeInfo(schema);
+  const addField = () => {
+    const field = typeInfo.getFieldDef();
+    const removal = field?.extensions['removal'];
+    const replacement = field?.extensions['replacement'];
+    if (typeof removal !== 'string' || typeof replacement !== 'string') return;
+    const coordinate = `${typeInfo.getParentType()?.name}.${field?.name}`;
+    found.set(coordinate, { field: coordinate, removal, replacement });
+  };
+  visit(document, visitWithTypeInfo(typeInfo, { Field: addField }));
+  return [...found.values()];
+}

@@ -1,0 +1,40 @@
+import type { ErrorBody } from '../contract/error.ts';
+import type { HttpError } from './error.ts';
+import { graphqlMediaType } from './media-type.ts';
+import type { HttpRequest, HttpResponse } from './message.ts';
+
+/** The error as a GraphQL response: for the addresses where clients expect GraphQL. */
+export function graphqlErrorResponse(
+  { status, code, message, headers }: HttpError,
+  request: HttpRequest,
+  requestId: string,
+): HttpResponse {
+  const body = { errors: [{ message, extensions: { code, requestId } }] };
+  const type = graphqlMediaType(request.headers['accept']);
+  return {
+    status,
+    headers: { 'content-type': `${type}; charset=utf-8`, ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+/** The error as an Error body (contract, "Error"): for every other address. */
+export function restErrorResponse({ status, code, message, headers }: HttpError): HttpResponse {
+  return errorBodyResponse({ code: code.toLowerCase(), message, status }, headers);
+}
+
+/** A response with this Error body; a 401 names the scheme (RFC 9110, section 11.6.1). */
+export function errorBodyResponse(
+  body: ErrorBody,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
+  return {
+    status: body.status,
+    headers: {
+      'content-type': 'application/json',
+      ...(body.status === 401 && { 'www-authenticate': 'Bearer' }),
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  };
+}

@@ -1,0 +1,127 @@
+import { type DocumentNode, GraphQLError, getOperationAST, OperationTypeNode } from 'graphql';
+import type { PetStore } from '../../contract/pet-store.ts';
+import { createContext } from '../../graphql/context.ts';
+import { HttpError } from '../../http/error.ts';
+import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
+import type { GraphiqlPage } from '../graphiql.ts';
+import { BoundedCache } from './bounded-cache.ts';
+import { documentBytes } from './document-bytes.ts';
+import type { EngineResult, GraphqlEngine } from './engine.ts';
+import { type GraphqlParams, readParams } from './params.ts';
+import type { PersistedDocuments } from './persisted-documents.ts';
+import { RequestedDocuments } from './requested-document.ts';
+import { writeResult } from './response.ts';
+import { type TypedResult, typeResult } from './typed-result.ts';
+
+/** What kept documents may take, in bytes, the code compiled for them included. */
+const maxDocumentBytes = 32 * 1024 * 1024;
+
+/** What GraphQL is served with. */
+export interface GraphqlHandlerOptions {
+  readonly engine: GraphqlEngine;
+  readonly petStore: PetStore;
+  readonly persistedDocuments: PersistedDocuments;
+  /** The page for browsers; undefined where it is turned off. */
+  readonly graphiql: GraphiqlPage | undefined;
+  /** Called with every error that no code foresaw, and the id of its request. */
+  readonly reportError: (error: unknown, requestId: string) => void;
+}
+
+/** Who asks for an operation, and how. */
+export interface Caller {
+  /** The `Authorization` header as it arrived. */
+  readonly authorization: string | undefined;
+  /** Aborted when the caller has left, or its deadline has passed. */
+  readonly signal: AbortSignal;
+  /** Refuses a mutation: nothing may change by following a link. */
+  readonly isReadOnly: boolean;
+}
+
+/** The text of a document, which of its operations to execute, and the variables. */
+export interface OperationRequest extends Pick<GraphqlParams, 'operationName' | 'variables'> {
+  readonly text: string;
+}
+
+/** The only way to GraphQL: every shape of request becomes an operation that is executed here. */
+export interface GraphqlHandler {
+  /** Answers an HTTP request. @throws HttpError for one that carries no operation to execute. */
+  answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse>;
+  /** Executes an operation. @throws HttpError when its document has none of that name. */
+  execute(operation: OperationRequest, caller: Caller, record: RequestRecord): Promise<TypedResult>;
+}
+
+/** Makes the handler. It keeps the parsed documents of callers whose key the backend accepted. */
+export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
+  const { engine, petStore, graphiql, reportError } = options;
+  const requested = new RequestedDocuments(options.persistedDocuments);
+  const documents = new BoundedCache<DocumentNode>(maxDocumentBytes);
+
+  const execute: GraphqlHandler['execute'] = async (
+    { text, operationName, variables = {} },
+    { authorization, signal, isReadOnly },
+    record,
+  ) => {
+    const { requestId } = record;
+    const type = (result: EngineResult) => typeResult(result, record, signal, reportError);
+    const kept = documents.get(text);
+    const document = kept ?? engine.readDocument(text);
+    if ('errors' in document) return type(document);
+    const operation = findOperation(document, operationName);
+    record.setOperation(operation.operation, operation.name?.value);
+    if (isReadOnly && operation.operation !== OperationTypeNode.QUERY) throw expectedPost();
+    const contextValue = createContext({
+      petStore,
+      authorization,
+      requestId,
+      signal,
+      listener: record,
+    });
+    const result = await engine.execute({ document, operationName, variables, contextValue });
+    if (kept === undefined && record.keyAccepted) {
+      documents.add(text, document, documentBytes(text, document));
+    }
+    return type(result);
+  };
+
+  async function executeRequest(request: HttpRequest, record: RequestRecord): Promise<TypedResult> {
+    const { headers, method, signal } = request;
+    const { authorization } = headers;
+    const params = readParams(request);
+    const document = requested.find(params, authorization);
+    if (document instanceof GraphQLError) {
+      return typeResult({ errors: [document] }, record, signal, reportError);
+    }
+    const { operationName, variables } = params;
+    const result = await execute(
+      { text: document.text, operationName, variables },
+      { authorization, signal, isReadOnly: method === 'GET' },
+      record,
+    );
+    if (record.keyAccepted) requested.register(document, authorization);
+    return result;
+  }
+
+  return {
+    execute,
+    async answer(request, record) {
+      const page = graphiql?.answer(request);
+      return page ?? writeResult(await executeRequest(request, record), request);
+    },
+  };
+}
+
+function findOperation(document: DocumentNode, operationName: string | undefined) {
+  const operation = getOperationAST(document, operationName);
+  if (operation) return operation;
+  throw new HttpError(
+    400,
+    'OPERATION_RESOLUTION_FAILURE',
+    'operationName: expected the name of an operation of the document, received none that is in it.',
+  );
+}
+
+function expectedPost(): HttpError {
+  const message = 'Expected POST for a mutation, received GET.';
+  return new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
+}

@@ -1,0 +1,130 @@
+import { decodeUtf8, parseJson } from '../../contract/json.ts';
+import { HttpError } from '../../http/error.ts';
+import { isJsonType, unsupportedMediaType } from '../../http/media-type.ts';
+import type { HttpRequest } from '../../http/message.ts';
+
+/** What a request asks of GraphQL (GraphQL over HTTP, section 5.1), of the right types. */
+export interface GraphqlParams {
+  /** The text of the document; undefined when only its hash was sent. */
+  readonly query?: string | undefined;
+  readonly operationName?: string | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  /** Of any shape; only `persistedQuery` has a meaning. */
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
+  /** The hash of a document (GraphQL over HTTP, appendix "Persisted Documents"). */
+  readonly documentId?: string | undefined;
+}
+
+/**
+ * Reads the parameters out of a JSON body or a URL, int64-exact. A form, which any web page may
+ * submit, carries no operation.
+ * @throws HttpError with status 400, 405, 413 or 415; it does not quote the body.
+ */
+export function readParams(request: HttpRequest): GraphqlParams {
+  if (request.method === 'POST') return readBody(request);
+  if (request.method === 'GET') return readSearch(request.search);
+  throw new HttpError(405, 'BAD_REQUEST', 'Expected GET or POST, received another method.', {
+    allow: 'GET, POST',
+  });
+}
+
+function readBody({ headers, body }: HttpRequest): GraphqlParams {
+  const contentType = headers['content-type'];
+  if (!isJsonType(contentType)) throw unsupportedMediaType(contentType);
+  if (body instanceof HttpError) throw body;
+  let text: string;
+  try {
+    text = decodeUtf8(body);
+  } catch {
+    throw badRequest('body: expected UTF-8 text, received other bytes.');
+  }
+  return checkParams(parseObject('body', text));
+}
+
+function readSearch(search: string): GraphqlParams {
+  const members: Record<string, unknown> = {};
+  for (const [name, value] of new URLSearchParams(search)) {
+    // Of the others none has a meaning, and a link may carry more, such as what it is tracked by.
+    if (!isMember(name) || value === '' || name in members) continue;
+    members[name] = isJsonMember(name) ? parseObject(name, value) : value;
+  }
+  return checkParams(members);
+}
+
+/** A JSON object. @throws HttpError; the parser's own words would quote the text. */
+function parseObject(name: string, text: string): Record<string, unknown> {
+  let json: unknown;
+  try {
+    json = parseJson(text);
+  } catch {
+    throw badRequest(`${name}: expected JSON, received other text.`);
+  }
+  if (!isObject(json)) {
+    throw badRequest(`${name}: expected a JSON object, received ${typeName(json)}.`);
+  }
+  return json;
+}
+
+function checkParams(members: Record<string, unknown>): GraphqlParams {
+  for (const name in members) {
+    if (!isMember(name) && members[name] !== null) {
+      throw badRequest(
+        `body: expected query, variables, operationName, extensions or documentId, received ${JSON.stringify(name.slice(0, 64))}.`,
+      );
+    }
+  }
+  const { documentId } = members;
+  return {
+    query: readString(members, 'query'),
+    operationName: readString(members, 'operationName'),
+    variables: readObject(members, 'variables'),
+    extensions: readObject(members, 'extensions'),
+    documentId: typeof documentId === 'string' ? documentId : undefined,
+  };
+}
+
+/** Null and an empty text count as absent: clients send them for what they do not have. */
+function readString(members: Record<string, unknown>, name: string): string | undefined {
+  const value = members[name];
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (value == null) return undefined;
+  throw badRequest(`${name}: expected a string, received ${typeName(value)}.`);
+}
+
+function readObject(
+  members: Record<string, unknown>,
+  name: string,
+): Record<string, unknown> | undefined {
+  const value = members[name];
+  if (value == null) return undefined;
+  if (isObject(value)) return value;
+  throw badRequest(`${name}: expected an object, received ${typeName(value)}.`);
+}
+
+function isMember(name: string): boolean {
+  return (
+    name === 'query' ||
+    name === 'variables' ||
+    name === 'operationName' ||
+    name === 'extensions' ||
+    name === 'documentId'
+  );
+}
+
+function isJsonMember(name: string): boolean {
+  return name === 'variables' || name === 'extensions';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function badRequest(message: string): HttpError {
+  return new HttpError(400, 'BAD_REQUEST', message);
+}

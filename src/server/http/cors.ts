@@ -1,0 +1,38 @@
+import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+
+/** Lets pages of some origins read responses in a browser (WHATWG Fetch, "CORS protocol"). */
+export interface Cors {
+  /** The response to a preflight request of an allowed origin; undefined for any other request. */
+  preflight(request: HttpRequest): HttpResponse | undefined;
+  /** Adds what the browser of a page needs before the page may read the response. */
+  addHeaders(request: HttpRequest, response: HttpResponse): void;
+}
+
+/** CORS for exactly these origins, without cookies: a page sends its API key or none. */
+export function createCors(origins: readonly string[]): Cors {
+  const allows = (origin: string | undefined): origin is string =>
+    origin !== undefined && origins.includes(origin);
+  return {
+    preflight({ method, headers }) {
+      const isPreflight = method === 'OPTIONS' && 'access-control-request-method' in headers;
+      if (!isPreflight || !allows(headers['origin'])) return undefined;
+      return {
+        status: 204,
+        headers: {
+          'access-control-allow-methods': 'GET, POST',
+          'access-control-allow-headers': 'authorization, content-type, x-request-id',
+          'access-control-max-age': '3600',
+        },
+        body: '',
+      };
+    },
+    addHeaders({ headers: { origin } }, { headers }) {
+      if (origins.length === 0) return;
+      // For refused origins too, or a cache would serve their response to an allowed one.
+      headers['vary'] = headers['vary'] ? `${headers['vary']}, Origin` : 'Origin';
+      if (!allows(origin)) return;
+      headers['access-control-allow-origin'] = origin;
+      headers['access-control-expose-headers'] = 'x-request-id, retry-after';
+    },
+  };
+}

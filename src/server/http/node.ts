@@ -1,0 +1,104 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BodyReader } from '../../http/body.ts';
+import { HttpError } from '../../http/error.ts';
+import type { HttpHandler, HttpRequest, HttpResponse, RequestHeaders } from '../../http/message.ts';
+
+/** A request listener for servers of `node:http`. Resolves when the response has been handed over. */
+export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+
+/** How long a client may take to read its response once the socket is full, in milliseconds. */
+const readTimeoutMs = 30_000;
+
+/**
+ * Translates between `node:http` and the handler. When the client disconnects first, the request's
+ * signal is aborted and nothing is written.
+ */
+export function createNodeListener(handle: HttpHandler): NodeListener {
+  return async (incoming, outgoing) => {
+    const client = new AbortController();
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) client.abort();
+    });
+    const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
+    const body = hasBody ? await readBody(incoming) : noBody;
+    if (body === undefined) return;
+    const response = await handle(toRequest(incoming, body, client.signal));
+    if (!client.signal.aborted && !outgoing.headersSent) write(response, outgoing);
+  };
+}
+
+const noBody = new Uint8Array(0);
+
+/** The body or its refusal; undefined when the client disconnects before it is complete. */
+function readBody(incoming: IncomingMessage): Promise<HttpRequest['body'] | undefined> {
+  return new Promise((resolve) => {
+    if (incoming.readableDidRead) return resolve(bodyWasRead());
+    const reader = new BodyReader();
+    incoming
+      .on('data', (chunk: Buffer) => reader.push(chunk))
+      .once('end', () => resolve(reader.end()))
+      .once('error', () => resolve(undefined));
+  });
+}
+
+function bodyWasRead(): HttpError {
+  return new HttpError(
+    500,
+    'INTERNAL_SERVER_ERROR',
+    'The request body was already read: mount the gateway before body parsers.',
+  );
+}
+
+function toRequest(
+  incoming: IncomingMessage,
+  body: HttpRequest['body'],
+  signal: AbortSignal,
+): HttpRequest {
+  const { method = 'GET', url = '/' } = incoming;
+  const target = url.startsWith('/') ? url : pathOfAddress(url);
+  const mark = target.indexOf('?');
+  return {
+    method,
+    path: mark < 0 ? target : target.slice(0, mark),
+    search: mark < 0 ? '' : target.slice(mark + 1),
+    headers: headersOf(incoming),
+    body,
+    signal,
+  };
+}
+
+/** The path of a request target that is a whole address (RFC 9112, section 3.2.2). */
+function pathOfAddress(target: string): string {
+  const url = URL.parse(target);
+  return url === null ? '/' : url.pathname + url.search;
+}
+
+/** Of several Authorization headers Node keeps the first only; a second one must be seen. */
+function headersOf({ headers, rawHeaders }: IncomingMessage): RequestHeaders {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === 13 && name.toLowerCase() === 'authorization') {
+      values.push(rawHeaders[index + 1] ?? '');
+    }
+  }
+  // Only Set-Cookie is ever an array, and no request has it.
+  const joined = headers as RequestHeaders;
+  return values.length < 2 ? joined : { ...joined, authorization: values.join(', ') };
+}
+
+function write({ status, headers, body }: HttpResponse, outgoing: ServerResponse): void {
+  if (status === 204 || status === 304) {
+    outgoing.writeHead(status, headers).end();
+    return;
+  }
+  const length = Buffer.byteLength(body);
+  headers['content-length'] = String(length);
+  outgoing.writeHead(status, headers);
+  // A text of as many bytes as characters is ASCII, which Node writes faster as Latin-1.
+  const isAscii = typeof body === 'string' && length === body.length;
+  outgoing.end(body, isAscii ? 'latin1' : 'utf8');
+  if (outgoing.writableLength > 0) {
+    outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
+  }
+}

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, Server as TcpServer } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { endOfTurn } from '../../end-of-turn.ts';
+import type { HttpHandler } from '../../http/message.ts';
+import { createNodeListener } from '../http/node.ts';
+
+/** Where to listen. */
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+/** A listening HTTP server. */
+export interface Listener {
+  /** Its address, such as `http://127.0.0.1:4000`. */
+  readonly url: string;
+  /** Accepts nothing more, lets requests in flight finish for `graceMs`, then cuts them off. */
+  close(graceMs: number): Promise<void>;
+}
+
+const serverOptions = {
+  // A second Host header is joined to the first, so that it can be seen and refused.
+  joinDuplicateHeaders: true,
+  // How long a client may take to send its headers, and its whole request, in milliseconds.
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 1000,
+  // Longer than the minute that load balancers keep an idle connection: they close it, not we, so
+  // that no request meets a connection that is being closed.
+  keepAliveTimeout: 75_000,
+} as const;
+
+/** How long a connection may stay idle while the server closes, in milliseconds. */
+const idleMs = 3000;
+
+/** Serves a handler over HTTP/1.1. @throws the listen error; where the port is taken, with what to do. */
+export async function listen(
+  handle: HttpHandler,
+  { host, port }: ListenOptions,
+): Promise<Listener> {
+  let closing = false;
+  const listener = createNodeListener(async (request) => {
+    const response = await handle(request);
+    await endOfTurn();
+    if (closing) response.headers['connection'] = 'close';
+    return response;
+  });
+  const server = createServer(serverOptions, listener);
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE') throw error;
+    const advice =
+      'End what listens there, or set PORT or ADMIN_PORT to another; 0 takes a free one.';
+    throw new Error(`${message}. ${advice}`, { cause: error });
+  }
+  const bound = server.address() as AddressInfo;
+  const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  return {
+    url: `http://${name}:${bound.port}`,
+    async close(graceMs) {
+      closing = true;
+      await nobodyWaits(server);
+      const idle = setInterval(() => server.closeIdleConnections(), idleMs);
+      const force = setTimeout(() => server.closeAllConnections(), graceMs);
+      try {
+        // Not http's own close(), which cuts off idle connections too: on one that a load balancer
+        // keeps, a request may be on its way. The response to it says that it was the last.
+        await new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
+      } finally {
+        clearInterval(idle);
+        clearTimeout(force);
+      }
+    },
+  };
+}
+
+/**
+ * Resolves when every connection that was opened has been accepted, or after a second of ever new
+ * ones. Node accepts one per turn of its loop; a listener that closes resets those not yet accepted.
+ */
+async function nobodyWaits(server: TcpServer): Promise<void> {
+  const end = performance.now() + 1000;
+  let accepted = 1;
+  server.on('connection', () => accepted++);
+  // The turn that is under way may have had its one already.
+  await turn();
+  for (let before = 0; before < accepted && performance.now() < end; ) {
+    before = accepted;
+    await turn();
+  }
+}

@@ -1,0 +1,116 @@
+import { type DocumentNode, print } from 'graphql';
+import type { Deprecation } from '../graphql/deprecations.ts';
+import type { TypedError } from '../graphql/errors.ts';
+import { HttpError, internalError } from '../http/error.ts';
+import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Admission } from './admission.ts';
+import type { GraphqlHandler } from './graphql/handler.ts';
+import type { TypedResult } from './graphql/typed-result.ts';
+
+/** A parsed document with the types of its result and its variables, as GraphQL Codegen makes it. */
+export interface TypedDocument<Data, Variables> {
+  readonly kind: 'Document';
+  readonly definitions: readonly object[];
+  readonly __apiType?: (variables: Variables) => Data;
+}
+
+/** On whose behalf a caller in this process asks. */
+export interface LocalCaller {
+  /** The `Authorization` header of its own request. */
+  readonly authorization?: string | null | undefined;
+  /** Ends the REST calls when it is aborted; `AbortSignal.timeout` sets a deadline. */
+  readonly signal?: AbortSignal | undefined;
+  /** Names the request in the log, in errors and towards the REST service; a new id by default. */
+  readonly requestId?: string | null | undefined;
+  /** The trace to join (W3C Trace Context). */
+  readonly traceparent?: string | null | undefined;
+}
+
+/** A result as a client of the HTTP address sees it, but as objects. */
+export interface LocalResult<Data> {
+  readonly errors?: readonly TypedError[];
+  /** Absent when nothing was executed. */
+  readonly data?: Data | null;
+  readonly extensions?: { readonly deprecations: readonly Deprecation[] };
+}
+
+/**
+ * Executes an operation for a caller in this process, with every limit and record of an HTTP request
+ * but without its messages. Never rejects: what goes wrong is in `errors`.
+ */
+export type LocalExecute = <Data = Record<string, unknown>, Variables = Record<string, unknown>>(
+  document: string | TypedDocument<Data, Variables>,
+  variables?: Variables,
+  caller?: LocalCaller,
+) => Promise<LocalResult<Data>>;
+
+/** What the operations of this process go through. */
+export interface LocalExecuteOptions {
+  readonly telemetry: Telemetry;
+  readonly admission: Admission;
+  readonly graphql: GraphqlHandler;
+}
+
+/** Makes the function; a document that is an object is printed once. */
+export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
+  const { telemetry, admission, graphql } = options;
+  const texts = new WeakMap<object, string>();
+
+  function textOf(document: string | object): string {
+    if (typeof document === 'string') return document;
+    let text = texts.get(document);
+    if (text === undefined) {
+      text = print(document as DocumentNode);
+      texts.set(document, text);
+    }
+    return text;
+  }
+
+  function refuse(error: unknown, record: RequestRecord): TypedResult {
+    const { requestId } = record;
+    if (!(error instanceof HttpError)) {
+      telemetry.log.error({ err: error, requestId }, 'unexpected error');
+    }
+    const { code, message } = error instanceof HttpError ? error : internalError();
+    record.codes = [code];
+    return { errors: [{ message, extensions: { code, requestId } }] };
+  }
+
+  async function run(
+    document: string | object,
+    variables: object | undefined,
+    { authorization, signal = never }: LocalCaller,
+    record: RequestRecord,
+  ): Promise<TypedResult> {
+    try {
+      admission.enter();
+      try {
+        return await graphql.execute(
+          { text: textOf(document), variables: { ...variables }, operationName: undefined },
+          { authorization: authorization ?? undefined, signal, isReadOnly: false },
+          record,
+        );
+      } finally {
+        admission.leave();
+      }
+    } catch (error) {
+      return refuse(error, record);
+    }
+  }
+
+  return async <Data>(
+    document: string | object,
+    variables?: unknown,
+    caller: LocalCaller = {},
+  ): Promise<LocalResult<Data>> => {
+    const { requestId, traceparent } = caller;
+    const record = openRecord(telemetry, requestId ?? undefined, traceparent ?? undefined);
+    const result = await run(document, variables as object | undefined, caller, record);
+    record.close({ method: 'execute', path: '', status: 'data' in result ? 200 : 400 });
+    return result as LocalResult<Data>;
+  };
+}
+
+/** The signal of a caller who waits for as long as it takes. */
+const never = new AbortController().signal;

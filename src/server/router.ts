@@ -1,0 +1,83 @@
+import { HttpError, internalError, methodNotAllowed } from '../http/error.ts';
+import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../http/message.ts';
+import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { V1Handler } from '../v1/routes.ts';
+import type { Admission } from './admission.ts';
+import type { GraphqlHandler } from './graphql/handler.ts';
+import type { Health } from './health.ts';
+import { createCors } from './http/cors.ts';
+import { checkHost } from './http/host.ts';
+
+/** What is at which address. */
+export interface RouterOptions {
+  readonly telemetry: Telemetry;
+  readonly admission: Admission;
+  readonly graphql: GraphqlHandler;
+  /** `/livez` and `/readyz`; not for a gateway in another server, which has its own. */
+  readonly health: Health | undefined;
+  /** The REST interface at `/v1` and `/quickstart`. */
+  readonly v1: V1Handler | undefined;
+  /** The origins whose pages may call the gateway from a browser. */
+  readonly corsOrigins: readonly string[];
+  /** Answer GraphQL at every address: another server has routed the request. */
+  readonly mounted: boolean;
+}
+
+/** Answers requests to every address of the gateway; each but a health check gets one record. */
+export function createRouter(options: RouterOptions): HttpHandler {
+  const { telemetry, admission, health, graphql, v1, mounted } = options;
+  const cors = createCors(options.corsOrigins);
+
+  async function route(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+    const { method, path } = request;
+    if (mounted || path === '/graphql') return graphql.answer(request, record);
+    if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, record);
+    if (path !== '/') {
+      throw new HttpError(404, 'NOT_FOUND', 'Nothing is here. GraphQL is at /graphql.');
+    }
+    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
+    return { status: 302, headers: { location: '/graphql' }, body: '' };
+  }
+
+  async function answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+    checkHost(request.headers['host']);
+    const preflight = cors.preflight(request);
+    if (preflight !== undefined) return preflight;
+    admission.enter();
+    try {
+      return await route(request, record);
+    } finally {
+      admission.leave();
+    }
+  }
+
+  function refuse(error: unknown, request: HttpRequest, record: RequestRecord): HttpResponse {
+    const { requestId } = record;
+    if (!(error instanceof HttpError)) {
+      telemetry.log.error({ err: error, requestId }, 'unexpected error');
+    }
+    const refusal = error instanceof HttpError ? error : internalError();
+    if (!mounted && request.path !== '/graphql') return restErrorResponse(refusal);
+    record.codes = [refusal.code];
+    return graphqlErrorResponse(refusal, request, requestId);
+  }
+
+  return async (request) => {
+    const probe = health?.(request);
+    if (probe !== undefined) return probe;
+    const { headers, method, path } = request;
+    const record = openRecord(telemetry, headers['x-request-id'], headers['traceparent']);
+    let response: HttpResponse;
+    try {
+      response = await answer(request, record);
+    } catch (error) {
+      response = refuse(error, request, record);
+    }
+    cors.addHeaders(request, response);
+    response.headers['x-request-id'] = record.requestId;
+    record.close({ method, path, status: response.status });
+    return response;
+  };
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { recording } from '../support/recording.ts';
+
+const authorization = 'Bearer demo-key';
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+interface Sent {
+  readonly query: string;
+  readonly variables?: object;
+}
+
+/** The shapes in which clients send an operation; each resolves with the text of the response. */
+const shapes: Readonly<Record<string, (url: string, sent: Sent) => Promise<string>>> = {
+  'a bare POST': (url, sent) => post(url, sent),
+  "Apollo Client's POST": (url, sent) =>
+    post(url, { ...sent, extensions: { clientLibrary: { name: '@apollo/client', version: '4' } } }),
+  "urql's POST": (url, sent) => post(url, { ...sent, extensions: {} }),
+  'a GET': (url, sent) => get(url, { query: sent.query, ...variablesOf(sent) }),
+  'a POST of the hash': async (url, sent) => {
+    const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(sent.query) } };
+    await post(url, { ...sent, extensions });
+    return post(url, { variables: sent.variables, extensions });
+  },
+  'a GET of the hash': async (url, sent) => {
+    const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(sent.query) } };
+    await post(url, { ...sent, extensions });
+    return get(url, { documentId: `sha256:${sha256(sent.query)}`, ...variablesOf(sent) });
+  },
+};
+
+function variablesOf({ variables }: Sent): Record<string, string> {
+  return variables ? { variables: JSON.stringify(variables) } : {};
+}
+
+async function post(url: string, body: object): Promise<string> {
+  const headers = { 'content-type': 'application/json', authorization };
+  const init = { method: 'POST', headers, body: JSON.stringify(body) };
+  return (await fetch(`${url}/graphql`, init)).text();
+}
+
+async function get(url: string, search: Record<string, string>): Promise<string> {
+  const response = await fetch(`${url}/graphql?${new URLSearchParams(search)}`, {
+    headers: { authorization },
+  });
+  return response.text();
+}
+
+const start = (petStore = openBuiltin()) =>
+  petStore.then((opened) =>
+    startGateway({
+      petStore: opened,
+      persistedDocuments: { mode: 'allow', manifest: new Map() },
+    }),
+  );
+
+describe.each(Object.entries(shapes))('%s', (name, send) => {
+  it('gets the same response the first time, compiled, and after', async () => {
+    await using service = await start();
+    const sent = { query: 'query ($n: Int) { pets(limit: $n) { id } }', variables: { n: 2 } };
+    for (let time = 0; time < 4; time++) {
+      expect(await send(service.url, sent)).toBe('{"data":{"pets":[{"id":"1"},{"id":"2"}]}}');
+    }
+  });
+
+  it('keeps the digits of defaults of variables', async () => {
+    if (name.includes('GET')) return;
+    const { petStore, calls } = recording(await openBuiltin());
+    await using service = await start(Promise.resolve(petStore));
+    for (const digits of ['9007199254740993', '9223372036854775807', '-9223372036854775808']) {
+      const query = `mutation ($c: ID! = ${digits}, $o: AddPetInput! = { name: "o", categoryId: ${digits} }) {
+        plain: addPet(input: { name: "x", categoryId: $c }) { categoryId }
+        object: addPet(input: $o) { categoryId }
+      }`;
+      for (let time = 0; time < 10; time++) {
+        expect(JSON.parse(await send(service.url, { query }))).toEqual({
+          data: { plain: { categoryId: digits }, object: { categoryId: digits } },
+        });
+      }
+      const stored = calls.filter((call) => call.includes(`"categoryId":"${digits}"`));
+      expect(stored).toHaveLength(calls.length);
+      calls.length = 0;
+    }
+  });
+
+  it('keeps the digits of a default in a query, on both executors', async () => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using service = await start(Promise.resolve(petStore));
+    // Introspection is never compiled.
+    for (const beside of ['', '__schema { queryType { name } }']) {
+      for (const id of ['9007199254740993', '9223372036854775807', '-9223372036854775808']) {
+        const query = `query ($id: ID! = ${id}) { pet(id: $id) { id } ${beside} }`;
+        for (let time = 0; time < 10; time++) {
+          expect(await send(service.url, { query })).toContain('"code":"NOT_FOUND"');
+        }
+        expect(new Set(calls)).toEqual(new Set([`getPet "${id}"`]));
+        calls.length = 0;
+      }
+    }
+  });
+
+  it('may use any alias', async () => {
+    await using service = await start();
+    const query = '{ then: pets(limit: 1) { then: id constructor: name } }';
+    for (let time = 0; time < 3; time++) {
+      expect(await send(service.url, { query })).toBe(
+        '{"data":{"then":[{"then":"1","constructor":"Biscuit"}]}}',
+      );
+    }
+  });
+});
+
+describe('what a kept document is looked up by', () => {
+  it('is its text alone', async () => {
+    await using service = await start();
+    const query = 'query Q { pets(limit: 1) { id } }';
+    for (let time = 0; time < 3; time++) {
+      expect(await post(service.url, { query, operationName: 'Q' })).toContain('"data"');
+    }
+    const glued = await post(service.url, { query: `\0Q\0${query}` });
+    expect(glued).toContain('GRAPHQL_PARSE_FAILED');
+  });
+});
