@@ -88,7 +88,7 @@ export function createApp(parts: AppParts): App {
   const reportError = (error: unknown, requestId: string) =>
     telemetry.log.error({ err: error, requestId }, 'unexpected error');
   const graphql = createGraphqlHandler({
-    engine: createEngine(parts),
+    prepare: createEngine(parts),
     petStore,
     persistedDocuments: parts.persistedDocuments,
     graphiql: parts.graphiql ? createGraphiql(demoKey) : undefined,

@@ -30,7 +30,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
   const { telemetry, admission, health, graphql, v1, mounted } = options;
   const cors = createCors(options.corsOrigins);
 
-  async function route(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+  function route(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
     const { method, path } = request;
     if (mounted || path === '/graphql') return graphql.answer(request, record);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, record);
@@ -38,7 +38,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       throw new HttpError(404, 'NOT_FOUND', 'Nothing is here. GraphQL is at /graphql.');
     }
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
-    return { status: 302, headers: { location: '/graphql' }, body: '' };
+    return Promise.resolve({ status: 302, headers: { location: '/graphql' }, body: '' });
   }
 
   async function answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {

@@ -1,13 +1,10 @@
-import { type DocumentNode, GraphQLError } from 'graphql';
-import { createYoga } from 'graphql-yoga';
-import type { GatewayContext } from '../../graphql/context.ts';
-import type { Deprecation } from '../../graphql/deprecations.ts';
+import { GraphQLError } from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
 import type { OperationLimits } from '../../graphql/operation-cost.ts';
 import { schema } from '../../graphql/schema.ts';
-import { useCompiledExecution } from './plugins/use-compiled-execution.ts';
-import { useDeprecations } from './plugins/use-deprecations.ts';
 import { useHiddenSchema } from './plugins/use-hidden-schema.ts';
 import { useOperationLimits } from './plugins/use-operation-limits.ts';
+import { PreparedDocument } from './prepared-document.ts';
 
 /** What documents may ask for. */
 export interface EngineOptions {
@@ -16,69 +13,49 @@ export interface EngineOptions {
   readonly operationLimits: OperationLimits;
 }
 
-/** An operation whose document was read, with what its resolvers work with. */
-export interface ExecutableOperation {
-  readonly document: DocumentNode;
-  readonly operationName: string | undefined;
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly contextValue: GatewayContext;
-}
+/**
+ * Parses a document and checks it; the errors are the client's mistakes.
+ * @throws HttpError beyond a limit.
+ */
+export type PrepareDocument = (text: string) => PreparedDocument | readonly GraphQLError[];
 
-/** What an operation comes to. */
-export interface EngineResult {
-  readonly errors?: readonly GraphQLError[];
-  readonly data?: Record<string, unknown> | null;
-  readonly extensions?: { readonly deprecations: readonly Deprecation[] };
-}
+/**
+ * A plugin sees each document once, when it is prepared. What each request needs belongs in the
+ * handler: to pass a compiled execution through Yoga's hooks costs a microsecond.
+ */
+type DocumentPlugin = Pick<Plugin, 'onParse' | 'onValidate'>;
 
-/** Yoga without its HTTP: the schema, and the plugins around parsing, validating and executing. */
-export interface GraphqlEngine {
-  /** Parses a document and checks it; the errors are the client's. @throws HttpError beyond a limit. */
-  readDocument(text: string): DocumentNode | { readonly errors: readonly GraphQLError[] };
-  /** Executes an operation of a document that was read. */
-  execute(operation: ExecutableOperation): Promise<EngineResult>;
-}
-
-/** Makes the engine. A plugin added here sees every document and every execution. */
-export function createEngine(options: EngineOptions): GraphqlEngine {
-  const yoga = createYoga<object>({
+/** Makes Yoga without its HTTP: the schema, and the plugins around parsing and validating. */
+export function createEngine({ introspection, operationLimits }: EngineOptions): PrepareDocument {
+  const plugins: readonly DocumentPlugin[] = [
+    useOperationLimits(operationLimits),
+    ...(introspection ? [] : [useHiddenSchema()]),
+  ];
+  const yoga = createYoga({
     schema,
-    plugins: [
-      useOperationLimits(options.operationLimits),
-      !options.introspection && useHiddenSchema(),
-      useDeprecations(),
-      // Last, because it decides what executes.
-      useCompiledExecution(),
-    ],
-    // The handler keeps documents and masks errors.
+    plugins: [...plugins],
+    // The handler keeps documents and types errors.
     parserAndValidationCache: false,
     maskedErrors: false,
     logging: false,
   });
-  // No plugin depends on the request before it is executed, so one envelope serves all of them.
-  const { parse, validate, execute } = yoga.getEnveloped({} as never);
+  // No plugin looks at the request, so one envelope serves all of them.
+  const { parse, validate } = yoga.getEnveloped({} as never);
 
-  return {
-    readDocument(text) {
-      let document: DocumentNode;
-      try {
-        document = parse(text);
-      } catch (error) {
-        if (error instanceof GraphQLError) return { errors: [syntaxError(error)] };
-        throw error;
-      }
+  return (text) => {
+    try {
+      const document = parse(text);
       const errors: readonly GraphQLError[] = validate(schema, document);
-      return errors.length > 0 ? { errors } : document;
-    },
-    execute: async ({ document, operationName, variables, contextValue }) =>
-      execute({ schema, document, operationName, variableValues: variables, contextValue }),
+      if (errors.length > 0) return errors;
+      return new PreparedDocument({ schema, document, hideSuggestions: !introspection });
+    } catch (error) {
+      if (error instanceof GraphQLError) return [syntaxError(error)];
+      throw error;
+    }
   };
 }
 
 function syntaxError({ message, source, positions }: GraphQLError): GraphQLError {
-  return new GraphQLError(message, {
-    source,
-    positions,
-    extensions: { code: 'GRAPHQL_PARSE_FAILED' },
-  });
+  const extensions = { code: 'GRAPHQL_PARSE_FAILED' };
+  return new GraphQLError(message, { source, positions, extensions });
 }

@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, getOperationAST, OperationTypeNode } from 'graphql';
+import { GraphQLError, OperationTypeNode } from 'graphql';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { HttpError } from '../../http/error.ts';
@@ -7,9 +7,10 @@ import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import { documentBytes } from './document-bytes.ts';
-import type { EngineResult, GraphqlEngine } from './engine.ts';
+import type { PrepareDocument } from './engine.ts';
 import { type GraphqlParams, readParams } from './params.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
+import { PreparedDocument } from './prepared-document.ts';
 import { RequestedDocuments } from './requested-document.ts';
 import { writeResult } from './response.ts';
 import { type TypedResult, typeResult } from './typed-result.ts';
@@ -19,7 +20,7 @@ const maxDocumentBytes = 32 * 1024 * 1024;
 
 /** What GraphQL is served with. */
 export interface GraphqlHandlerOptions {
-  readonly engine: GraphqlEngine;
+  readonly prepare: PrepareDocument;
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
   /** The page for browsers; undefined where it is turned off. */
@@ -51,11 +52,11 @@ export interface GraphqlHandler {
   execute(operation: OperationRequest, caller: Caller, record: RequestRecord): Promise<TypedResult>;
 }
 
-/** Makes the handler. It keeps the parsed documents of callers whose key the backend accepted. */
+/** Makes the handler. It keeps the prepared documents of callers whose key the backend accepted. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { engine, petStore, graphiql, reportError } = options;
+  const { prepare, petStore, graphiql, reportError } = options;
   const requested = new RequestedDocuments(options.persistedDocuments);
-  const documents = new BoundedCache<DocumentNode>(maxDocumentBytes);
+  const documents = new BoundedCache<PreparedDocument>(maxDocumentBytes);
 
   const execute: GraphqlHandler['execute'] = async (
     { text, operationName, variables = {} },
@@ -63,34 +64,36 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     record,
   ) => {
     const { requestId } = record;
-    const type = (result: EngineResult) => typeResult(result, record, signal, reportError);
     const kept = documents.get(text);
-    const document = kept ?? engine.readDocument(text);
-    if ('errors' in document) return type(document);
-    const operation = findOperation(document, operationName);
-    record.setOperation(operation.operation, operation.name?.value);
-    if (isReadOnly && operation.operation !== OperationTypeNode.QUERY) throw expectedPost();
-    const contextValue = createContext({
-      petStore,
-      authorization,
-      requestId,
-      signal,
-      listener: record,
-    });
-    const result = await engine.execute({ document, operationName, variables, contextValue });
-    if (kept === undefined && record.keyAccepted) {
-      documents.add(text, document, documentBytes(text, document));
+    const document = kept ?? prepare(text);
+    if (!(document instanceof PreparedDocument)) {
+      return typeResult({ errors: document }, record, signal, reportError);
     }
-    return type(result);
+    const operation = document.find(operationName);
+    if (operation === undefined) throw unknownOperation();
+    const { definition, deprecations } = operation;
+    record.setOperation(definition.operation, definition.name?.value);
+    if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
+    const options = { petStore, authorization, requestId, signal, listener: record };
+    const result = await operation.execute(variables, createContext(options));
+    if (kept === undefined && record.keyAccepted) {
+      documents.add(text, document, documentBytes(text, document.document));
+    }
+    const typed = typeResult(result, record, signal, reportError);
+    if (deprecations.length === 0) return typed;
+    record.deprecatedFields = deprecations.map(({ field }) => field);
+    return { ...typed, extensions: { deprecations } };
   };
 
-  async function executeRequest(request: HttpRequest, record: RequestRecord): Promise<TypedResult> {
+  async function answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+    const page = graphiql?.answer(request);
+    if (page !== undefined) return page;
     const { headers, method, signal } = request;
     const { authorization } = headers;
     const params = readParams(request);
     const document = requested.find(params, authorization);
     if (document instanceof GraphQLError) {
-      return typeResult({ errors: [document] }, record, signal, reportError);
+      return writeResult(typeResult({ errors: [document] }, record, signal, reportError), request);
     }
     const { operationName, variables } = params;
     const result = await execute(
@@ -99,22 +102,14 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       record,
     );
     if (record.keyAccepted) requested.register(document, authorization);
-    return result;
+    return writeResult(result, request);
   }
 
-  return {
-    execute,
-    async answer(request, record) {
-      const page = graphiql?.answer(request);
-      return page ?? writeResult(await executeRequest(request, record), request);
-    },
-  };
+  return { answer, execute };
 }
 
-function findOperation(document: DocumentNode, operationName: string | undefined) {
-  const operation = getOperationAST(document, operationName);
-  if (operation) return operation;
-  throw new HttpError(
+function unknownOperation(): HttpError {
+  return new HttpError(
     400,
     'OPERATION_RESOLUTION_FAILURE',
     'operationName: expected the name of an operation of the document, received none that is in it.',

@@ -1,10 +1,18 @@
+import type { GraphQLError } from 'graphql';
+import type { Deprecation } from '../../graphql/deprecations.ts';
 import { type TypedError, typedError } from '../../graphql/errors.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
-import type { EngineResult } from './engine.ts';
 
-/** The result of an operation, its errors as clients see them. Without `data` none was executed. */
+/** What executing an operation comes to. Without `data` none was executed. */
+export interface EngineResult {
+  readonly errors?: readonly GraphQLError[];
+  readonly data?: Record<string, unknown> | null;
+}
+
+/** The result of an operation as its client sees it. */
 export interface TypedResult extends Omit<EngineResult, 'errors'> {
   readonly errors?: readonly TypedError[];
+  readonly extensions?: { readonly deprecations: readonly Deprecation[] };
 }
 
 /**
@@ -12,19 +20,16 @@ export interface TypedResult extends Omit<EngineResult, 'errors'> {
  * the last to touch a result, so nothing unforeseen gets past it unmasked.
  */
 export function typeResult(
-  { errors: untyped, ...rest }: EngineResult,
+  { errors: untyped, data }: EngineResult,
   record: RequestRecord,
   signal: AbortSignal,
   reportError: (error: unknown, requestId: string) => void,
 ): TypedResult {
-  if (rest.extensions !== undefined) {
-    record.deprecatedFields = rest.extensions.deprecations.map(({ field }) => field);
-  }
-  if (untyped === undefined) return rest;
+  if (untyped === undefined) return { data: data ?? null };
   const { requestId } = record;
   const request = { requestId, signal };
   const report = (cause: unknown) => reportError(cause, requestId);
   const errors = untyped.map((error) => typedError(error, request, report));
   record.codes = errors.map(({ extensions }) => extensions.code);
-  return { errors, ...rest };
+  return data === undefined ? { errors } : { errors, data };
 }

@@ -7,7 +7,7 @@ import { HttpError } from '../../../http/error.ts';
  * Refuses an operation that costs too much, with status 400, before it is validated: validation
  * itself is what a hostile document aims at.
  */
-export function useOperationLimits(limits: OperationLimits): Plugin {
+export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onParse'> {
   return {
     onParse({ setParseFn }) {
       setParseFn((source, options) => parse(source, { ...options, maxTokens: limits.maxTokens }));

@@ -1,0 +1,77 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  execute,
+  getOperationAST,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { type CompiledOperation, compileOperation } from '../../execution/compile.ts';
+import type { GatewayContext } from '../../graphql/context.ts';
+import { type Deprecation, deprecationsOf } from '../../graphql/deprecations.ts';
+import type { EngineResult } from './typed-result.ts';
+
+/** What all executions of a document have in common. */
+type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions'>;
+
+/** A document that was parsed and checked, with its operations. */
+export class PreparedDocument {
+  readonly document: DocumentNode;
+  readonly #args: CommonArgs;
+  readonly #operations = new Map<string | undefined, PreparedOperation>();
+
+  constructor(args: CommonArgs) {
+    this.document = args.document;
+    this.#args = args;
+  }
+
+  /** The operation of this name, or the only one; undefined when there is none. */
+  find(operationName: string | undefined): PreparedOperation | undefined {
+    const known = this.#operations.get(operationName);
+    if (known !== undefined) return known;
+    const definition = getOperationAST(this.document, operationName);
+    if (!definition) return undefined;
+    const operation = new PreparedOperation(definition, { ...this.#args, operationName });
+    this.#operations.set(operationName, operation);
+    return operation;
+  }
+}
+
+/** An operation of a prepared document. */
+export class PreparedOperation {
+  readonly definition: OperationDefinitionNode;
+  /** The deprecated fields that its document uses. */
+  readonly deprecations: readonly Deprecation[];
+  readonly #args: ExecutionArgs;
+  #uses: 'none' | 'one' | 'several' = 'none';
+  #compiled: CompiledOperation | undefined;
+
+  constructor(definition: OperationDefinitionNode, args: ExecutionArgs) {
+    this.definition = definition;
+    this.deprecations = deprecationsOf(args.schema, args.document);
+    this.#args = args;
+  }
+
+  /**
+   * Executes it: when it is used again by code compiled for it, where that answers the same, else by
+   * graphql-js. (Yoga's own executor rounds large integers in defaults of variables.)
+   */
+  execute(
+    variableValues: Readonly<Record<string, unknown>>,
+    contextValue: GatewayContext,
+  ): EngineResult | Promise<EngineResult> {
+    if (this.#uses !== 'several') this.#countUse();
+    return (
+      this.#compiled?.(contextValue, variableValues) ??
+      execute({ ...this.#args, variableValues, contextValue })
+    );
+  }
+
+  /** Compiling costs more than executing once: an operation earns it by being used again. */
+  #countUse(): void {
+    const { schema, document, operationName } = this.#args;
+    if (this.#uses === 'one') {
+      this.#compiled = compileOperation(schema, document, operationName ?? undefined);
+    }
+    this.#uses = this.#uses === 'none' ? 'one' : 'several';
+  }
+}
