@@ -8,7 +8,7 @@ const rooms = {
   '^src/end-of-turn\\.ts$': [],
   '^src/graphql/': ['^src/graphql/', '^src/contract/'],
   '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/'],
-  '^src/client/': ['^src/client/'],
+  '^src/client\\.ts$': [],
   '^src/conformance/': ['^src/conformance/', '^src/contract/'],
   '^src/backends/rest/': [
     '^src/backends/rest/',
@@ -76,7 +76,7 @@ export default {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/(main|client)', orphan: true },
+      from: { path: '^src', pathNot: '^src/(main|client)\\.ts$', orphan: true },
       to: {},
     },
     {
@@ -89,8 +89,18 @@ export default {
       name: 'resolvable',
       severity: 'error',
       from: { path: '^src' },
-      // The one package that consists of types only.
-      to: { couldNotResolve: true, pathNot: '^@graphql-typed-document-node/core$' },
+      // The one package that consists of types only, and the one that may not be built yet.
+      to: {
+        couldNotResolve: true,
+        pathNot: '^(@graphql-typed-document-node/core|petstore-gateway-client)$',
+      },
+    },
+    {
+      name: 'client-on-its-own',
+      severity: 'error',
+      from: { path: '^packages/client/' },
+      // Of graphql only types: the client has no dependencies.
+      to: { pathNot: '^packages/client/', dependencyTypesNot: ['type-only'] },
     },
     ...Object.entries(rooms).map(([room, allowed]) => ({
       name: `imports-of-${room.replace(/[^a-z0-9/]/g, '').replace(/^src\//, '')}`,

@@ -6,12 +6,16 @@ ARG NODE_VERSION=26.10.0
 FROM node:${NODE_VERSION}-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/client/package.json packages/client/
+COPY examples/web/package.json examples/web/
 # The npm package `node` is a development dependency: the image has that runtime already.
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:${NODE_VERSION}-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc rolldown.config.js ./
+COPY packages/client/package.json packages/client/
+COPY examples/web/package.json examples/web/
 RUN npm ci --ignore-scripts
 COPY src src
 RUN node node_modules/rolldown/bin/cli.mjs --config

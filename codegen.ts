@@ -1,15 +1,49 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
-import { addTypenameSelectionDocumentTransform } from '@graphql-codegen/client-preset';
+import { addTypenameSelectionDocumentTransform, preset } from '@graphql-codegen/client-preset';
+
+/**
+ * The client preset for a package without dependencies: documents of the package's own type, and no
+ * `graphql()` function, which would put every document into every bundle.
+ */
+const clientPackage: typeof preset = {
+  ...preset,
+  async buildGeneratesSection(options) {
+    const files = await preset.buildGeneratesSection(options);
+    return files
+      .filter(({ filename }) => !filename.endsWith('/gql.ts'))
+      .map((file) => ({
+        ...file,
+        filename: file.filename.replace('/graphql.ts', '/src/documents.ts'),
+        config: {
+          ...file.config,
+          documentNodeImport: './typed-document-node.ts#TypedDocumentNode',
+        },
+      }));
+  },
+};
+
+const config = {
+  useTypeImports: true,
+  importExtension: '.ts',
+  emitLegacyCommonJSImports: false,
+  scalars: {
+    ID: { input: 'string | number', output: 'string' },
+    DateTime: 'string',
+    JSON: 'unknown',
+  },
+  enumsAsTypes: true,
+} as const;
 
 /** Writes what is derived from the code: the printed schema and the typed documents. */
-const config: CodegenConfig = {
+const codegen: CodegenConfig = {
   schema: 'schema/stability.ts',
-  documents: 'schema/operations/*.graphql',
   generates: {
     'schema/schema.graphql': { plugins: ['./schema/print.ts'] },
+    'packages/client/schema.graphql': { plugins: ['./schema/print.ts'] },
     'src/graphql/operation-stability.ts': { plugins: ['./schema/stability.ts'] },
-    'src/client/documents/': {
-      preset: 'client',
+    'packages/client/': {
+      preset: clientPackage,
+      documents: 'schema/operations/*.graphql',
       presetConfig: {
         fragmentMasking: false,
         skipIndexFile: true,
@@ -17,19 +51,9 @@ const config: CodegenConfig = {
       },
       // Clients with a normalised cache ask for it anyway; so the hashes are of what they send.
       documentTransforms: [addTypenameSelectionDocumentTransform],
-      config: {
-        useTypeImports: true,
-        importExtension: '.ts',
-        emitLegacyCommonJSImports: false,
-        scalars: {
-          ID: { input: 'string | number', output: 'string' },
-          DateTime: 'string',
-          JSON: 'unknown',
-        },
-        enumsAsTypes: true,
-      },
+      config,
     },
   },
 };
 
-export default config;
+export default codegen;

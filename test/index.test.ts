@@ -6,7 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { ListPetsDocument } from '../src/client/documents/graphql.ts';
+import { ListPetsDocument } from '../packages/client/src/documents.ts';
 import { createGateway, createNodeListener, type Gateway, loadConfig } from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
 import { startUpstream } from './support/upstream.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AddPetDocument, ListPetsDocument } from '../src/client/documents/graphql.ts';
+import { AddPetDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
 import { ask } from './support/graphql.ts';
 import { nodeStart, npmStart } from './support/process.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { ListPetsDocument } from '../src/client/documents/graphql.ts';
-import { gatewayErrorCodes } from '../src/client/errors.ts';
-import { persistedHash } from '../src/client/persisted-hash.ts';
+import { ListPetsDocument } from '../packages/client/src/documents.ts';
+import { gatewayErrorCodes } from '../packages/client/src/errors.ts';
+import { persistedHash } from '../packages/client/src/persisted-hash.ts';
 import { type Variable, variables } from '../src/variables.ts';
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');

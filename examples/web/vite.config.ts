@@ -8,7 +8,7 @@ export default defineConfig({
   resolve: {
     alias: {
       'petstore-gateway/client': fileURLToPath(
-        new URL('../../src/client/index.ts', import.meta.url),
+        new URL('../../packages/client/src/index.ts', import.meta.url),
       ),
     },
   },

@@ -1,14 +1,14 @@
 import { GraphQLError } from 'graphql';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { GetPetDocument, ListPetsDocument } from '../../src/client/documents/graphql.ts';
+import { GetPetDocument, ListPetsDocument } from '../../packages/client/src/documents.ts';
 import {
   type FieldErrorCode,
   type GatewayError,
   type GatewayErrorCode,
   isGatewayError,
   type RestErrorBody,
-} from '../../src/client/errors.ts';
-import { persistedHash } from '../../src/client/persisted-hash.ts';
+} from '../../packages/client/src/errors.ts';
+import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
 import type * as server from '../../src/graphql/errors.ts';
 import { openGateway } from '../support/gateway.ts';
 import { ask } from '../support/graphql.ts';

@@ -9,7 +9,7 @@ import {
   ListPetsDocument,
   persistedHash,
   StorefrontDocument,
-} from '../../src/client/index.ts';
+} from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { hanging, withoutOrders } from '../support/behaving.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';

@@ -6,7 +6,7 @@ import {
   ListPetsDocument,
   SendMessageDocument,
   StorefrontDocument,
-} from '../../src/client/documents/graphql.ts';
+} from '../../packages/client/src/documents.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { ask } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';

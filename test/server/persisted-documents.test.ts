@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AddPetDocument, ListPetsDocument } from '../../src/client/documents/graphql.ts';
-import { persistedHash } from '../../src/client/persisted-hash.ts';
+import { AddPetDocument, ListPetsDocument } from '../../packages/client/src/documents.ts';
+import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
 import {
   openPersistedDocuments,
   type PersistedDocuments,

@@ -1,0 +1,10 @@
+/** What a client of the gateway needs: typed documents, typed errors, and no server code. */
+import { GetPetDocument as getPet } from './documents.ts';
+
+export * from './documents.ts';
+export * from './errors.ts';
+export { persistedHash } from './persisted-hash.ts';
+export type { TypedDocumentNode } from './typed-document-node.ts';
+
+/** @deprecated The field `pet` is removed on 5 December 2030. Use `ListPetsDocument` with a `status`. */
+export const GetPetDocument = getPet;

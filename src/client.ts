@@ -1,0 +1,2 @@
+/** The client package under the name of the gateway's own. */
+export * from 'petstore-gateway-client';
