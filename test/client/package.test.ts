@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { consumerTest, openConsumer } from '../support/consumer.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const run = promisify(execFile);
+
+let consumer: Awaited<ReturnType<typeof openConsumer>>;
+beforeAll(async () => {
+  consumer = await openConsumer();
+});
+afterAll(() => consumer[Symbol.asyncDispose]());
+
+const typed = `
+import { GraphQLError, print } from 'graphql';
+import {
+  GetPetDocument, isGatewayError, ListPetsDocument, persistedHash, TileFragmentDoc,
+  type ListPetsQuery, type TileFragment, type TypedDocumentNode,
+} from 'petstore-gateway-client';
+
+declare function query<Data, Variables>(
+  document: TypedDocumentNode<Data, Variables>, variables: Variables,
+): Promise<Data>;
+export async function names(): Promise<string[] | undefined> {
+  const { pets }: ListPetsQuery = await query(ListPetsDocument, { limit: 5, status: 'sold' });
+  return pets?.map(({ name }) => name);
+}
+// @ts-expect-error No such status.
+export const wrong = () => query(ListPetsDocument, { status: 'lost' });
+export const tile: TypedDocumentNode<TileFragment, unknown> = TileFragmentDoc;
+export const text: string = print(ListPetsDocument) + persistedHash(GetPetDocument);
+const error: unknown = new GraphQLError('', { extensions: { code: 'RATE_LIMITED' } });
+export const wait: number | undefined = isGatewayError(error, 'RATE_LIMITED')
+  ? error.extensions.retryAfterMs
+  : undefined;
+`;
+
+const moduleSettings = {
+  nodenext: ['main.ts', { module: 'nodenext' }],
+  bundler: ['main.ts', { module: 'esnext', moduleResolution: 'bundler' }],
+  'CommonJS by require(esm)': ['main.cts', { module: 'nodenext' }],
+} as const;
+const strict = { strict: true, noEmit: true, target: 'es2022', lib: ['es2022', 'dom'], types: [] };
+
+const used = `
+const errors = [new GraphQLError('Slow.', { extensions: { code: 'RATE_LIMITED' } }), new Error()];
+console.log(versionInfo.major, print(ListPetsDocument).startsWith('query ListPets('), persistedHash(ListPetsDocument).length,
+  TileFragmentDoc.definitions.length, errors.map((error) => isGatewayError(error, 'RATE_LIMITED')).join());`;
+const names = '{ isGatewayError, ListPetsDocument, persistedHash, TileFragmentDoc }';
+const esm = `import { GraphQLError, print, versionInfo } from 'graphql';
+import ${names} from 'petstore-gateway-client';${used}`;
+const commonJs = `const { GraphQLError, print, versionInfo } = require('graphql');
+const ${names} = require('petstore-gateway-client');${used}`;
+
+describe.each(['16', '17'])('petstore-gateway-client beside graphql %s', (graphql) => {
+  const open = (files: Readonly<Record<string, string>>) =>
+    consumer.project({
+      ...(graphql === '16' ? { theirs: ['graphql'] } : { ours: ['graphql'] }),
+      files,
+    });
+
+  consumerTest.each([
+    ['an ES module', 'main.js', esm],
+    ['CommonJS', 'main.cjs', commonJs],
+  ])('runs in %s', async (_, main, text) => {
+    const { node } = await open({ [main]: text });
+    expect(await node(main)).toBe(`${graphql} true 71 1 true,false\n`);
+  });
+
+  describe.each(Object.entries(moduleSettings))('under %s', (_, [main, settings]) => {
+    consumerTest.each(['5.9', '7.0'])('has types for TypeScript %s', async (version) => {
+      const compilerOptions = { ...strict, ...settings };
+      const { tsc } = await open({
+        [main]: typed,
+        'tsconfig.json': JSON.stringify({ compilerOptions, files: [main] }),
+      });
+      expect(await tsc(version, '--version')).toContain(`Version ${version}.`);
+      expect(await tsc(version)).toBe('');
+    });
+  });
+});
+
+describe('petstore-gateway-client', () => {
+  it('is all that a frontend installs, and takes less than 1 MB', async () => {
+    const root = await mkdtemp(join(consumer.tarball, '..', 'install-'));
+    await writeFile(join(root, 'package.json'), '{}');
+    await run('npm', ['install', '--offline', '--no-audit', consumer.tarball], { cwd: root });
+    const installed = join(root, 'node_modules');
+    const packages = (await readdir(installed)).filter((name) => !name.startsWith('.'));
+    expect(packages).toEqual(['petstore-gateway-client']);
+    const entries = await readdir(installed, { recursive: true, withFileTypes: true });
+    const sizes = entries
+      .filter((entry) => entry.isFile())
+      .map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size);
+    expect(bytes).toBeLessThan(100_000);
+  });
+
+  it('adds less than 0.5 KB to a bundle for one document', async () => {
+    const { root } = await consumer.project({
+      files: {
+        'main.js': `import { ListPetsDocument } from 'petstore-gateway-client'; globalThis.used = ListPetsDocument;`,
+      },
+    });
+    await build({
+      root,
+      logLevel: 'error',
+      build: { rolldownOptions: { input: join(root, 'main.js') }, modulePreload: false },
+    });
+    const [file = ''] = await readdir(join(root, 'dist/assets'));
+    const bundle = await readFile(join(root, 'dist/assets', file));
+    expect(String(bundle)).not.toMatch(/AddPet|Storefront|RATE_LIMITED/);
+    expect(gzipSync(bundle).byteLength).toBeLessThan(512);
+  });
+
+  it('marks the documents of deprecated fields', async () => {
+    const { root } = await consumer.project({ files: {} });
+    const types = await readFile(
+      join(root, 'node_modules/petstore-gateway-client/dist/index.d.ts'),
+      'utf8',
+    );
+    expect(types).toMatch(/@deprecated .*ListPetsDocument.*\nexport declare const GetPetDocument/);
+  });
+});

@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { it } from 'vitest';
+
+const run = promisify(execFile);
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const declared = join(repository, 'test/consumers');
+
+/** Where the packages of test/consumers are, by their lock file: shared by all runs of the tests. */
+const lock = createHash('sha256').update(readFileSync(join(declared, 'package-lock.json')));
+const installed = join(tmpdir(), `petstore-consumers-${lock.digest('hex').slice(0, 16)}`);
+
+/** Installs test/consumers, unless that was done before. False, with a line, where it can't be. */
+async function install(): Promise<boolean> {
+  if (existsSync(installed)) return true;
+  const folder = await mkdtemp(`${installed}-`);
+  try {
+    await cp(declared, folder, { recursive: true });
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
+    await rename(folder, installed);
+    return true;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    // Another test file may have been faster.
+    if (existsSync(installed)) return true;
+    const [line] = String((error as Error).message).split('\n');
+    process.stderr.write(`Tests of other packages are SKIPPED: test/consumers, ${line}\n`);
+    return false;
+  }
+}
+
+/** A test that needs the packages of test/consumers: skipped where they can't be installed. */
+export const consumerTest = it.skipIf(!(await install()));
+
+/** The client package as npm packs it, unpacked into a folder of its own. */
+async function packClient(folder: string): Promise<string> {
+  const source = join(folder, 'source');
+  await cp(join(repository, 'packages/client'), source, {
+    recursive: true,
+    filter: (path) => !path.endsWith('/dist'),
+  });
+  await symlink(join(repository, 'node_modules'), join(source, 'node_modules'));
+  const path = `${join(repository, 'node_modules/.bin')}:${process.env['PATH']}`;
+  const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: source,
+    env: { ...process.env, PATH: path },
+  });
+  return join(folder, packed.stdout.trim());
+}
+
+const typeScript5 = join(installed, 'node_modules/typescript-5/bin/tsc');
+const typeScript7 = join(repository, 'node_modules/typescript/bin/tsc');
+
+/** What Node prints for these arguments, whatever its exit code. */
+async function print(cwd: string, args: readonly string[]): Promise<string> {
+  const child = await run(process.execPath, args, { cwd }).catch((error) => error);
+  return child.stdout + child.stderr;
+}
+
+interface Project {
+  /** Packages that the repository has. */
+  readonly ours?: readonly string[];
+  /** Packages that test/consumers has. */
+  readonly theirs?: readonly string[];
+  /** Texts by their paths. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Packs the client for a test file. Disposing of it removes its projects too. */
+export async function openConsumer() {
+  const folder = await mkdtemp(join(tmpdir(), 'pet-store-consumer-'));
+  const tarball = await packClient(folder);
+
+  return {
+    /** The path of the packed client. */
+    tarball,
+
+    /** A project with the packed client in it, these files, and packages by their names. */
+    async project({ ours = [], theirs = [], files }: Project) {
+      const root = await mkdtemp(join(folder, 'project-'));
+      const client = join(root, 'node_modules/petstore-gateway-client');
+      await mkdir(client, { recursive: true });
+      await run('tar', ['-xzf', tarball, '-C', client, '--strip-components=1']);
+      const link = async (place: string, names: readonly string[]) => {
+        for (const name of names) {
+          const path = join(root, 'node_modules', name);
+          await mkdir(dirname(path), { recursive: true });
+          await symlink(join(place, 'node_modules', name), path);
+        }
+      };
+      await link(repository, ours);
+      await link(installed, theirs);
+      const written = { 'package.json': '{ "type": "module" }', ...files };
+      for (const [name, text] of Object.entries(written)) {
+        await mkdir(dirname(join(root, name)), { recursive: true });
+        await writeFile(join(root, name), text);
+      }
+      return {
+        root,
+        /** What Node prints. */
+        node: (...args: string[]) => print(root, args),
+        /** What this TypeScript prints: nothing when all is right. */
+        tsc: (version: string, ...args: string[]) =>
+          print(root, [version === '5.9' ? typeScript5 : typeScript7, ...args]),
+      };
+    },
+
+    async [Symbol.asyncDispose]() {
+      await rm(folder, { recursive: true });
+    },
+  };
+}
