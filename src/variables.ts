@@ -87,7 +87,8 @@ export const variables = {
   },
   PERSISTED_DOCUMENTS_FILE: {
     accepts: 'the path of a JSON file',
-    meaning: "the manifest of such documents, as codegen's client preset writes it",
+    meaning:
+      "the manifest of such documents, in the format of codegen's client preset or of Apollo",
     parse: (text: string) => text,
   },
   MAX_FIELDS: limit('1000', 'fields of an operation, fragments spread'),

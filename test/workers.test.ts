@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { manifestFile } from './support/manifest.ts';
 import { nodeStart } from './support/process.ts';
 import { startUpstream } from './support/upstream.ts';
 
@@ -137,8 +138,7 @@ describe('a gateway of two workers', () => {
 
   it('goes on with the one that serves while another can not start, and tries again', async () => {
     const manifest = join(folder, 'missing.json');
-    const text = '{"a":"{ __typename }"}';
-    await writeFile(manifest, text);
+    await copyFile(manifestFile, manifest);
     await using started = await startWorkers({
       PERSISTED_DOCUMENTS: 'allow',
       PERSISTED_DOCUMENTS_FILE: manifest,
@@ -150,7 +150,7 @@ describe('a gateway of two workers', () => {
     // The one that was killed, and more failed starts than end a gateway of which none serves.
     await vi.waitFor(() => expect(count('a worker ended')).toBe(6), { timeout: 30_000 });
     expect(await askTimes(started, 5)).toEqual(new Set([200]));
-    await writeFile(manifest, text);
+    await copyFile(manifestFile, manifest);
     await vi.waitFor(() => expect(count('a worker serves')).toBe(3), patience);
   }, 60_000);
 
@@ -165,7 +165,7 @@ describe('a gateway of two workers', () => {
 
   it('gives up when workers end before they serve, again and again', async () => {
     const manifest = join(folder, 'manifest.json');
-    await writeFile(manifest, '{"a":"{ __typename }"}');
+    await copyFile(manifestFile, manifest);
     await using started = await startWorkers({
       PERSISTED_DOCUMENTS: 'allow',
       PERSISTED_DOCUMENTS_FILE: manifest,

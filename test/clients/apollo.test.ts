@@ -137,6 +137,31 @@ describe('Apollo Client', () => {
     expect(requests[1]?.body).not.toContain('addPet');
   });
 
+  it('recovers when the gateway does not know a hash yet', async () => {
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    await using service = await startGateway({ persistedDocuments });
+    const { client, requests } = createClient(service.url, 'demo-key', [
+      new PersistedQueryLink({ generateHash: persistedHash, useGETForHashedQueries: true }),
+      new ApolloLink((operation, forward) => {
+        if (operation.getContext()['http']?.includeQuery)
+          delete operation.extensions['persistedQuery'];
+        return forward(operation);
+      }),
+    ]);
+    const { data } = await client.query({ query: ListPetsDocument, variables: { limit: 1 } });
+    expect(data?.pets).toHaveLength(1);
+    const variables = { input: { name: 'Rex', categoryId: '1' } };
+    const added = await client.mutate({ mutation: AddPetDocument, variables });
+    expect(added.data?.addPet?.name).toBe('Rex');
+    const sent = requests.map(({ method, body }) => [method, body.includes('"query"')]);
+    expect(sent).toEqual([
+      ['GET', false],
+      ['POST', true],
+      ['POST', false],
+      ['POST', true],
+    ]);
+  });
+
   it('registers a document with its hash, and sends the hash alone from then on', async () => {
     const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
     await using service = await startGateway({ persistedDocuments });

@@ -1,4 +1,11 @@
-import { Client, cacheExchange, type Exchange, fetchExchange } from '@urql/core';
+import {
+  Client,
+  cacheExchange,
+  type Exchange,
+  fetchExchange,
+  makeOperation,
+  mapExchange,
+} from '@urql/core';
 import { cacheExchange as graphcache } from '@urql/exchange-graphcache';
 import { persistedExchange } from '@urql/exchange-persisted';
 import { describe, expect, it } from 'vitest';
@@ -18,13 +25,14 @@ import { recording } from '../support/recording.ts';
 
 /** A client as the README tells to make one, and the requests that it sent. */
 function createClient(url: string, exchanges: readonly Exchange[] = [cacheExchange]) {
-  const requests: { method: string; body: string }[] = [];
+  const requests: { method: string; url: string; body: string }[] = [];
   const client = new Client({
     url: `${url}/graphql`,
     fetchOptions: { headers: { authorization: 'Bearer demo-key' } },
     exchanges: [...exchanges, fetchExchange],
     fetch: (input, init) => {
-      requests.push({ method: init?.method ?? 'GET', body: String(init?.body ?? '') });
+      const body = String(init?.body ?? '');
+      requests.push({ method: init?.method ?? 'GET', url: String(input), body });
       return fetch(input, init);
     },
   });
@@ -91,6 +99,32 @@ describe('urql', () => {
     expect(added.data?.addPet?.name).toBe('Rex');
     expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
     expect(requests[1]?.body).not.toContain('addPet');
+  });
+
+  it('recovers when the gateway does not know a hash yet', async () => {
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    await using service = await startGateway({ persistedDocuments });
+    const { client, requests } = createClient(service.url, [
+      cacheExchange,
+      persistedExchange({
+        enableForMutation: true,
+        generateHash: async (_text, document) => persistedHash(document),
+      }),
+      mapExchange({
+        onOperation(operation) {
+          if (!operation.extensions?.persistedQuery?.miss) return operation;
+          const { persistedQuery, ...extensions } = operation.extensions;
+          return makeOperation(operation.kind, { ...operation, extensions });
+        },
+      }),
+    ]);
+    const { data } = await client.query(ListPetsDocument, { limit: 1 });
+    expect(data?.pets).toHaveLength(1);
+    const input = { name: 'Rex', categoryId: '1' };
+    const added = await client.mutation(AddPetDocument, { input });
+    expect(added.data?.addPet?.name).toBe('Rex');
+    const sendsText = requests.map(({ url, body }) => /"query"|[?&]query=/.test(url + body));
+    expect(sendsText).toEqual([false, true, false, true]);
   });
 
   it('registers a document with its hash, and sends the hash alone from then on', async () => {

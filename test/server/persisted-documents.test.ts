@@ -196,11 +196,11 @@ describe('a manifest', () => {
   });
 
   it.each([
-    ['[]', 'JSON that is no object'],
-    ['null', 'JSON that is no object'],
-    ['{"abc": 5}', 'no text at "abc"'],
+    ['[]', 'JSON that is not an object'],
+    ['null', 'JSON that is not an object'],
+    ['{"abc": 5}', 'at "abc", no text'],
     ['{', /JSON/],
-    ['{}', 'none'],
+    ['{}', 'no documents'],
     ['{"abc": "{ pets"}', 'at "abc", Syntax Error'],
   ])('stops the start when it holds %s', async (text, found) => {
     const path = join(folder, 'manifest.json');
@@ -208,7 +208,7 @@ describe('a manifest', () => {
     const opening = openPersistedDocuments({ mode: 'only', file: path });
     await expect(opening).rejects.toThrow(found);
     await expect(opening).rejects.toThrow(
-      `PERSISTED_DOCUMENTS_FILE: expected a JSON object from hashes to documents in ${path}, found: `,
+      `PERSISTED_DOCUMENTS_FILE: expected a manifest of documents by their SHA-256, in codegen's or Apollo's format, in ${path}, found: `,
     );
   });
 

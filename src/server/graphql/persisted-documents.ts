@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'graphql';
 
@@ -12,11 +13,14 @@ export interface PersistedDocuments {
 /** Where the documents are. Without a file the manifest is empty. */
 export interface PersistedDocumentsOptions {
   readonly mode: PersistedDocuments['mode'];
-  /** A JSON object from hashes to documents, as codegen's client preset writes it. */
+  /** A manifest of documents under the SHA-256 of their text, in codegen's or Apollo's format. */
   readonly file: string | undefined;
 }
 
-/** Reads the manifest. @throws when the file can't be read or is none, saying what was expected. */
+/**
+ * Reads the manifest and verifies its hashes.
+ * @throws when the file can't be read or is no manifest, naming what was expected and found.
+ */
 export async function openPersistedDocuments({
   mode,
   file,
@@ -26,28 +30,48 @@ export async function openPersistedDocuments({
     return { mode, manifest: decodeManifest(JSON.parse(await readFile(file, 'utf8'))) };
   } catch (cause) {
     throw new Error(
-      `PERSISTED_DOCUMENTS_FILE: expected a JSON object from hashes to documents in ${file}, found: ${(cause as Error).message}`,
+      `PERSISTED_DOCUMENTS_FILE: expected a manifest of documents by their SHA-256, in codegen's or Apollo's format, in ${file}, found: ${(cause as Error).message}`,
       { cause },
     );
   }
 }
 
 function decodeManifest(json: unknown): PersistedDocuments['manifest'] {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new TypeError('JSON that is no object');
-  }
   const manifest = new Map<string, string>();
-  for (const [hash, document] of Object.entries(json)) {
-    if (typeof document !== 'string') throw new TypeError(`no text at ${JSON.stringify(hash)}`);
+  for (const [id, document] of readEntries(json)) {
+    if (typeof id !== 'string') throw new TypeError('an operation without an id');
+    const place = `at ${JSON.stringify(id)}`;
+    if (typeof document !== 'string') throw new TypeError(`${place}, no text`);
     try {
       parse(document);
     } catch (cause) {
-      throw new TypeError(`at ${JSON.stringify(hash)}, ${(cause as Error).message}`, { cause });
+      throw new TypeError(`${place}, ${(cause as Error).message}`, { cause });
     }
-    manifest.set(withoutPrefix(hash), document);
+    const hash = createHash('sha256').update(document).digest('hex');
+    if (withoutPrefix(id) !== hash) {
+      throw new TypeError(`${place}, a document with the SHA-256 ${hash}`);
+    }
+    manifest.set(hash, document);
   }
-  if (manifest.size === 0) throw new TypeError('none');
+  if (manifest.size === 0) throw new TypeError('no documents');
   return manifest;
+}
+
+/**
+ * Pairs of hash and document: codegen's client preset writes one object of them, Apollo's
+ * generate-persisted-query-manifest a list of operations.
+ */
+function readEntries(json: unknown): (readonly [id: unknown, document: unknown])[] {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new TypeError('JSON that is not an object');
+  }
+  if (!('format' in json)) return Object.entries(json);
+  if (json.format !== 'apollo-persisted-query-manifest') {
+    throw new TypeError(`the format ${JSON.stringify(json.format)}`);
+  }
+  const { operations } = json as { readonly operations?: unknown };
+  if (!Array.isArray(operations)) throw new TypeError('no list of operations');
+  return operations.map((operation) => [operation?.id, operation?.body]);
 }
 
 /** The digits of a hash: clients and manifests may name the algorithm before them. */
