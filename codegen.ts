@@ -53,6 +53,13 @@ const codegen: CodegenConfig = {
       documentTransforms: [addTypenameSelectionDocumentTransform],
       config,
     },
+    'examples/web/src/graphql/': {
+      preset: 'client',
+      documents: 'examples/web/src/**/*.tsx',
+      presetConfig: { fragmentMasking: false, skipIndexFile: true },
+      // Apollo Client masks fragments itself; the types have to say so.
+      config: { ...config, inlineFragmentTypes: 'mask' },
+    },
   },
 };
 

@@ -1,84 +1,184 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Route } from 'playwright-core';
 import { build, preview } from 'vite';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ErrorResponse } from '../../src/contract/error.ts';
+import type { PetStore } from '../../src/contract/pet-store.ts';
+import { withoutOrders } from '../support/behaving.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { startGateway } from '../support/gateway.ts';
+import { openConsumer } from '../support/consumer.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
 
-const root = fileURLToPath(new URL('../../examples/web', import.meta.url));
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let outDir: string;
+const example = fileURLToPath(new URL('../../examples/web', import.meta.url));
+
+/** The example as its readers have it: in a folder of its own, beside the packed client. */
+let consumer: Awaited<ReturnType<typeof openConsumer>>;
+let project: Awaited<ReturnType<(typeof consumer)['project']>>;
 beforeAll(async () => {
-  outDir = await mkdtemp(join(tmpdir(), 'pet-store-web-'));
-  await build({ root, logLevel: 'error', build: { outDir, emptyOutDir: true } });
-}, 60_000);
-afterAll(() => rm(outDir, { recursive: true }));
+  consumer = await openConsumer();
+  const { devDependencies } = JSON.parse(await readFile(join(example, 'package.json'), 'utf8'));
+  const entries = await readdir(example, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && !/node_modules|dist/.test(entry.parentPath))
+    .map(({ parentPath, name }) => relative(example, join(parentPath, name)));
+  const texts = paths.map(async (path) => [path, await readFile(join(example, path), 'utf8')]);
+  project = await consumer.project({
+    ours: Object.keys(devDependencies).filter((name) => name !== 'petstore-gateway-client'),
+    files: Object.fromEntries(await Promise.all(texts)),
+  });
+  await build({ root: project.root, logLevel: 'error' });
+});
+afterAll(() => consumer[Symbol.asyncDispose]());
 
 /** The built page in a new browser, in front of a new gateway. */
-async function openPage() {
-  const service = await startGateway();
+async function openPage(petStore?: PetStore, width = 1280) {
+  await using stack = new AsyncDisposableStack();
+  const service = stack.use(await startGateway(petStore ? { petStore } : {}));
   const server = await preview({
-    root,
-    build: { outDir },
+    root: project.root,
     logLevel: 'silent',
     preview: { host: '127.0.0.1', port: 0, proxy: { '/graphql': service.url } },
   });
-  const browser = await openBrowser();
-  const page = await browser.newPage();
+  stack.defer(() => server.close());
+  const browser = stack.use(await openBrowser());
+  const page = await browser.newPage({ viewport: { width, height: 800 } });
+  const problems: string[] = [];
+  page.on('pageerror', ({ message }) => problems.push(message));
   await page.goto(server.resolvedUrls?.local[0] ?? '');
+  const closing = stack.move();
   return {
     service,
     page,
-    rows: page.locator('#pets tr'),
+    cards: page.locator('.card:not(.placeholder)'),
     problem: page.getByRole('alert'),
+    async add(name: string, category: string) {
+      await page.getByLabel('Name').fill(name);
+      await page.getByLabel('Category').fill(category);
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+    },
+    /** Keeps requests of this operation until they are let go. */
+    async hold(operation: string) {
+      const held = Promise.withResolvers<Route>();
+      await page.route('**/graphql', (route) =>
+        route.request().postData()?.includes(operation) ? held.resolve(route) : route.continue(),
+      );
+      return held.promise;
+    },
     async [Symbol.asyncDispose]() {
-      await browser.close();
-      await server.close();
-      await service[Symbol.asyncDispose]();
+      await closing[Symbol.asyncDispose]();
+      expect(problems).toEqual([]);
     },
   };
 }
 
-describe('examples/web in Chromium', { timeout: 60_000 }, () => {
+/** A pet store that fails to list animals in this way. */
+async function failing(error: Error): Promise<PetStore> {
+  return { ...(await openBuiltin()), listPets: () => Promise.reject(error) };
+}
+
+describe('examples/web', () => {
+  it('has types that hold', async () => {
+    expect(await project.tsc('7.0')).toBe('');
+  });
+
   browserTest('lists animals, and those of one status', async () => {
     await using opened = await openPage();
-    const { page, rows } = opened;
-    await rows.nth(11).waitFor();
-    expect(await rows.first().innerText()).toBe('1\tBiscuit\t1\tavailable');
-    await page.locator('#filter').getByLabel('Status').selectOption('sold');
-    await page.getByRole('button', { name: 'List' }).click();
-    await rows.nth(2).waitFor({ state: 'detached' });
-    expect(await rows.allInnerTexts()).toEqual([
-      expect.stringMatching(/\tsold$/),
-      expect.stringMatching(/\tsold$/),
-    ]);
+    const { page, cards } = opened;
+    await cards.nth(11).waitFor();
+    expect(await cards.first().innerText()).toMatch(/^B\s+Biscuit\s+Category 1\s+Available\s+#1$/);
+    await page.getByText('Sold').first().click();
+    await page.getByText('2 animals').waitFor();
+    expect(await cards.locator('h2').allInnerTexts()).toEqual(['Pebble', 'Waffles']);
   });
 
-  browserTest('adds an animal and shows it, its int64 id digit by digit', async () => {
+  browserTest('shows an animal before the gateway has answered, digit by digit', async () => {
     await using opened = await openPage();
-    const { page, rows } = opened;
-    await page.getByLabel('Name').fill('<b>Rex</b>');
-    await page.getByLabel('Category').fill('9223372036854775807');
-    await page.getByRole('button', { name: 'Add' }).click();
-    await rows.nth(12).waitFor();
-    expect(await rows.last().innerText()).toBe('13\t<b>Rex</b>\t9223372036854775807\t');
+    const { page, cards } = opened;
+    await cards.nth(11).waitFor();
+    const holding = opened.hold('AddPet');
+    await opened.add('<b>Rex</b>', '9223372036854775807');
+    const route = await holding;
+    const card = cards.nth(12);
+    expect(await card.innerText()).toMatch(
+      /<b>Rex<\/b>\s+Category 9223372036854775807\s.*\sSaving/s,
+    );
+    await route.continue();
+    await page.getByText('<b>Rex</b> was added as #13.').waitFor();
+    expect(await card.innerText()).toContain('#13');
+    expect(await cards.count()).toBe(13);
   });
 
-  browserTest('says what is wrong, and what to do', async () => {
+  browserTest('takes an animal back that the gateway refuses, and says why', async () => {
     await using opened = await openPage();
-    const { service, page, rows, problem } = opened;
-    await rows.first().waitFor();
-    await page.getByLabel('Name').fill('Rex');
-    await page.getByLabel('Category').fill('dogs');
-    await page.getByRole('button', { name: 'Add' }).click();
+    const { cards, problem } = opened;
+    await cards.nth(11).waitFor();
+    await opened.add('Rex', 'dogs');
     await problem.getByText(/^categoryId: expected a whole number .*, received "dogs"/).waitFor();
+    expect(await cards.count()).toBe(12);
+  });
+
+  browserTest('shows that it is loading', async () => {
+    await using opened = await openPage();
+    const { page, cards } = opened;
+    await cards.nth(11).waitFor();
+    const holding = opened.hold('Inventory');
+    await page.reload();
+    const route = await holding;
+    await page.getByText('Loading …').waitFor();
+    expect(await page.locator('.placeholder').count()).toBe(9);
+    await route.continue();
+    await cards.nth(11).waitFor();
+    expect(await page.locator('.placeholder').count()).toBe(0);
+  });
+
+  browserTest('asks for another key, and forgets what the last one had read', async () => {
+    await using opened = await openPage();
+    const { page, cards, problem } = opened;
+    await cards.first().waitFor();
     await page.getByLabel('API key').fill('wrong-key');
-    await page.getByRole('button', { name: 'List' }).click();
-    await problem.getByText('This API key is not accepted.').waitFor();
-    await service.close(0);
-    await page.getByRole('button', { name: 'List' }).click();
-    await problem.getByText('The gateway can not be reached. Is it running?').waitFor();
+    await page.getByRole('button', { name: 'Use key' }).click();
+    await problem.getByText('This API key is not accepted.').first().waitFor();
+    expect(await cards.count()).toBe(0);
+    await page.getByLabel('API key').fill('demo-key');
+    await page.getByRole('button', { name: 'Use key' }).click();
+    await cards.nth(11).waitFor();
+  });
+
+  browserTest('offers another try when the gateway can not be reached', async () => {
+    await using opened = await openPage();
+    const { page, cards, problem } = opened;
+    await cards.first().waitFor();
+    await page.route('**/graphql', (route) => route.abort());
+    await page.getByText('Sold').first().click();
+    await problem.getByText('The gateway can not be reached.').waitFor();
+    await page.unroute('**/graphql');
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('2 animals').waitFor();
+    expect(await problem.count()).toBe(0);
+  });
+
+  browserTest('waits as long as the service asks it to', async () => {
+    const error = new ErrorResponse(429, 'Slow down.', { retryAfterMs: 2500 });
+    await using opened = await openPage(await failing(error));
+    await opened.problem.getByText('Too many requests.').waitFor();
+    await opened.problem.getByText('Wait 3 s.').waitFor();
+  });
+
+  browserTest('keeps the animals when the orders fail, and names the request', async () => {
+    await using opened = await openPage(withoutOrders(await openBuiltin()));
+    await opened.cards.nth(11).waitFor();
+    await opened.problem.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
+  });
+
+  browserTest.each([390, 768, 1440])('fits a window of %i pixels', async (width) => {
+    await using opened = await openPage(undefined, width);
+    await opened.cards.nth(11).waitFor();
+    await opened.add('A'.repeat(200), '-9223372036854775808');
+    await opened.cards.nth(12).waitFor();
+    expect(await opened.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
   });
 });

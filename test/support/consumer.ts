@@ -87,15 +87,16 @@ export async function openConsumer() {
       const client = join(root, 'node_modules/petstore-gateway-client');
       await mkdir(client, { recursive: true });
       await run('tar', ['-xzf', tarball, '-C', client, '--strip-components=1']);
-      const link = async (place: string, names: readonly string[]) => {
+      const link = async (places: readonly string[], names: readonly string[]) => {
         for (const name of names) {
+          const sources = places.map((place) => join(place, 'node_modules', name));
           const path = join(root, 'node_modules', name);
           await mkdir(dirname(path), { recursive: true });
-          await symlink(join(place, 'node_modules', name), path);
+          await symlink(sources.find(existsSync) ?? '', path);
         }
       };
-      await link(repository, ours);
-      await link(installed, theirs);
+      await link([repository, join(repository, 'examples/web')], ours);
+      await link([installed], theirs);
       const written = { 'package.json': '{ "type": "module" }', ...files };
       for (const [name, text] of Object.entries(written)) {
         await mkdir(dirname(join(root, name)), { recursive: true });

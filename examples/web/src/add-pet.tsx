@@ -1,0 +1,81 @@
+import { useMutation } from '@apollo/client/react';
+import { AddPetDocument, type PetStatus } from 'petstore-gateway-client';
+import { type FormEvent, useRef, useState } from 'react';
+import { InventoryDocument, statuses } from './inventory.tsx';
+import { unsavedId } from './pet-card.tsx';
+import { Problem } from './problem.tsx';
+
+/** Adds an animal. Its card is there at once, and goes again when the gateway refuses it. */
+export function AddPet() {
+  const form = useRef<HTMLFormElement>(null);
+  const [added, setAdded] = useState('');
+  const [addPet, { loading, error }] = useMutation(AddPetDocument, {
+    // The error goes to the form, not to the caller of addPet.
+    errorPolicy: 'all',
+    optimisticResponse: ({ input }) => ({
+      __typename: 'Mutation' as const,
+      addPet: {
+        __typename: 'Pet' as const,
+        id: unsavedId,
+        name: input.name,
+        categoryId: String(input.categoryId),
+        status: input.status ?? null,
+      },
+    }),
+    update(cache, { data }) {
+      const pet = data?.addPet;
+      if (!pet) return;
+      // Into every list that was read and that it belongs to.
+      for (const status of new Set([null, pet.status])) {
+        cache.updateQuery({ query: InventoryDocument, variables: { status } }, (list) =>
+          list?.pets ? { ...list, pets: [...list.pets, pet] } : list,
+        );
+      }
+    },
+  });
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    setAdded('');
+    const fields = new FormData(event.currentTarget);
+    const name = String(fields.get('name'));
+    const status = (String(fields.get('status')) || null) as PetStatus | null;
+    // An id stays the text that it is: a number would lose digits.
+    const input = { name, categoryId: String(fields.get('categoryId')).trim(), status };
+    const { data } = await addPet({ variables: { input } });
+    if (!data?.addPet) return;
+    setAdded(`${data.addPet.name} was added as #${data.addPet.id}.`);
+    form.current?.reset();
+  }
+
+  return (
+    <form className="panel" id="add" ref={form} onSubmit={submit}>
+      <h2>Add an animal</h2>
+      <label>
+        Name
+        <input name="name" required autoComplete="off" />
+      </label>
+      <label>
+        Category
+        <input name="categoryId" required inputMode="numeric" autoComplete="off" />
+        <small>A number of up to 19 digits.</small>
+      </label>
+      <label>
+        Status
+        <select name="status">
+          <option value="">none</option>
+          {statuses.map((status) => (
+            <option key={status}>{status}</option>
+          ))}
+        </select>
+      </label>
+      {error && <Problem error={error} />}
+      <button className="button" type="submit" disabled={loading}>
+        {loading ? 'Adding …' : 'Add'}
+      </button>
+      <p className="done" role="status">
+        {added}
+      </p>
+    </form>
+  );
+}

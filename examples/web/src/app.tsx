@@ -1,0 +1,55 @@
+import { ApolloProvider } from '@apollo/client/react';
+import { type FormEvent, useRef, useState } from 'react';
+import { AddPet } from './add-pet.tsx';
+import { createClient } from './client.ts';
+import { Inventory } from './inventory.tsx';
+import { Orders } from './orders.tsx';
+import paw from './paw.svg';
+
+/** The page: who is signed in, the animals, and what can be done with them. */
+export function App() {
+  const key = useRef('demo-key');
+  const [client] = useState(() => createClient(() => key.current));
+
+  function changeKey(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    key.current = String(new FormData(event.currentTarget).get('key'));
+    // What another key has read is not this one's to see. Each query shows its own error.
+    client.resetStore().catch(() => undefined);
+  }
+
+  return (
+    <ApolloProvider client={client}>
+      <header className="bar">
+        <div className="bar-inner">
+          <div className="brand">
+            <img src={paw} alt="" />
+            <div>
+              <strong>Pet Store</strong>
+              <span>Inventory</span>
+            </div>
+          </div>
+          <form className="key" onSubmit={changeKey}>
+            <label htmlFor="key">API key</label>
+            <input
+              id="key"
+              name="key"
+              type="password"
+              defaultValue="demo-key"
+              autoComplete="off"
+              required
+            />
+            <button type="submit">Use key</button>
+          </form>
+        </div>
+      </header>
+      <main className="columns">
+        <Inventory />
+        <aside>
+          <AddPet />
+          <Orders />
+        </aside>
+      </main>
+    </ApolloProvider>
+  );
+}

@@ -1,0 +1,16 @@
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { SetContextLink } from '@apollo/client/link/context';
+
+/** A client that sends the API key of the moment. The key is kept in the page's memory only. */
+export function createClient(readKey: () => string): ApolloClient {
+  return new ApolloClient({
+    link: ApolloLink.from([
+      new SetContextLink(({ headers }) => ({
+        headers: { ...headers, authorization: `Bearer ${readKey()}` },
+      })),
+      new HttpLink({ uri: '/graphql' }),
+    ]),
+    cache: new InMemoryCache(),
+    dataMasking: true,
+  });
+}

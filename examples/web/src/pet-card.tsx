@@ -1,0 +1,53 @@
+import type { FragmentType } from '@apollo/client';
+import { useFragment } from '@apollo/client/react';
+import type { CSSProperties } from 'react';
+import { graphql } from './graphql/gql.ts';
+import type { PetCardFragment } from './graphql/graphql.ts';
+
+const PetCardFragmentDocument = graphql(`
+  fragment PetCard on Pet {
+    id
+    name
+    categoryId
+    status
+  }
+`);
+
+/** The id of an animal that the gateway has not answered for yet. */
+export const unsavedId = 'unsaved';
+
+/** One animal. The list hands it over masked: only this component reads its fields. */
+export function PetCard({ pet }: { readonly pet: FragmentType<PetCardFragment> }) {
+  const { data, complete } = useFragment({ fragment: PetCardFragmentDocument, from: pet });
+  if (!complete) return null;
+  const { id, name, categoryId, status } = data;
+  const isSaved = id !== unsavedId;
+  return (
+    <li className="card" aria-busy={!isSaved}>
+      <span
+        className="avatar"
+        style={{ '--hue': hueOf(categoryId) } as CSSProperties}
+        aria-hidden="true"
+      >
+        {Array.from(name)[0]}
+      </span>
+      <div className="card-text">
+        <h2>{name}</h2>
+        <p>
+          Category <span className="number">{categoryId}</span>
+        </p>
+      </div>
+      <div className="card-foot">
+        <span className="badge" data-status={status ?? 'none'}>
+          {status ?? 'No status'}
+        </span>
+        <span className="number">{isSaved ? `#${id}` : 'Saving …'}</span>
+      </div>
+    </li>
+  );
+}
+
+/** A hue for each category. An id is text: as a number, a long one would lose digits. */
+function hueOf(categoryId: string): number {
+  return (Number(categoryId.slice(-6)) * 67 + 150) % 360;
+}

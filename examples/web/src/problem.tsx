@@ -1,0 +1,67 @@
+import { CombinedGraphQLErrors } from '@apollo/client';
+import { isGatewayError } from 'petstore-gateway-client';
+
+/** What went wrong, and what a person can do about it. */
+export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { title, advice, requestId, mayRetry = false } = explain(error);
+  return (
+    <div className="problem" role="alert">
+      <strong>{title}</strong>
+      {advice && <p>{advice}</p>}
+      {requestId && (
+        <p className="request">
+          Request <code>{requestId}</code>
+        </p>
+      )}
+      {retry && mayRetry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface Explanation {
+  readonly title: string;
+  readonly advice?: string;
+  /** What the gateway's operators find the log lines by. */
+  readonly requestId?: string | undefined;
+  readonly mayRetry?: boolean;
+}
+
+function explain(error: unknown): Explanation {
+  const [first] = CombinedGraphQLErrors.is(error) ? error.errors : [];
+  if (!isGatewayError(first)) {
+    return {
+      title: 'The gateway can not be reached.',
+      advice: 'Check that it is running, then try again.',
+      mayRetry: true,
+    };
+  }
+  const { message, extensions } = first;
+  switch (extensions.code) {
+    case 'UNAUTHENTICATED':
+      return { title: 'This API key is not accepted.', advice: 'Enter a valid key above.' };
+    case 'BAD_USER_INPUT':
+      return { title: 'Please check what you entered.', advice: message };
+    case 'RATE_LIMITED': {
+      const seconds = Math.ceil((extensions.retryAfterMs ?? 1000) / 1000);
+      return { title: 'Too many requests.', advice: `Wait ${seconds} s.`, mayRetry: true };
+    }
+    case 'UPSTREAM_TIMEOUT':
+    case 'UPSTREAM_UNAVAILABLE': {
+      const wrote = first.path?.[0] === 'addPet';
+      return {
+        title: 'The store does not respond.',
+        advice: wrote
+          ? 'The animal may have been added all the same: reload the list before you add it again.'
+          : 'This is usually over in a moment.',
+        requestId: extensions.requestId,
+        mayRetry: true,
+      };
+    }
+    default:
+      return { title: message, requestId: extensions.requestId, mayRetry: true };
+  }
+}
