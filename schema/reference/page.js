@@ -31,6 +31,60 @@ function operationMarks({ specSelectors, React }) {
   };
 }
 
+/** The heading of the operations that have no tag: Swagger UI's own word for them is "default". */
+const untagged = 'Operations without a tag';
+
+/**
+ * Lists the document's tags above the operations. A tag without operations is a navigation group: it
+ * stands there only, for as a section it would be empty.
+ */
+function tagNavigation({ React }) {
+  const element = React.createElement;
+  const item = (name, description, isSection) => {
+    const id = `operations-tag-${name.replaceAll(' ', '_')}`;
+    return element(
+      'li',
+      { key: name },
+      isSection ? element('a', { href: `#${id}` }, name) : element('strong', null, name),
+      description && element('span', null, description),
+    );
+  };
+  const navigation = (tags, sections) => {
+    const items = tags.map((tag) =>
+      item(tag.get('name'), tag.get('description'), sections.has(tag.get('name'))),
+    );
+    const rest = sections.has(untagged) && item(untagged, undefined, true);
+    const list = element('ul', null, items, rest);
+    return element('nav', { className: 'tag-navigation', 'aria-label': 'Tags' }, list);
+  };
+  return {
+    wrapComponents: {
+      operations: (Original) => (props) => {
+        const { specSelectors } = props;
+        const tags = specSelectors.tags().toArray();
+        return element(
+          React.Fragment,
+          null,
+          navigation(tags, specSelectors.taggedOperations()),
+          element(Original, props),
+        );
+      },
+    },
+    statePlugins: {
+      spec: {
+        wrapSelectors: {
+          taggedOperations:
+            (original) =>
+            (state, ...rest) =>
+              original(state, ...rest)
+                .filter((section) => section.get('operations').size > 0)
+                .mapKeys((name) => (name === 'default' ? untagged : name)),
+        },
+      },
+    },
+  };
+}
+
 /** Shows JSON answers with all the digits of their numbers. */
 function exactAnswers({ getComponent, React }) {
   return {
@@ -70,7 +124,7 @@ const ui = SwaggerUIBundle({
   deepLinking: true,
   // Swagger UI would ask a service elsewhere to validate the document.
   validatorUrl: null,
-  plugins: [operationMarks, exactAnswers],
+  plugins: [operationMarks, tagNavigation, exactAnswers],
   onComplete: () => {
     if (apiKey) ui.preauthorizeApiKey('bearerAuth', apiKey);
   },

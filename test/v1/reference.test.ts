@@ -57,12 +57,33 @@ describe('the reference page in a browser', () => {
       'POST /pets Add an animal',
       'GET /pets/{petId} deprecated Get an animal',
     ]);
-    expect(await opened.operationsOf('Store')).toEqual([]);
-    expect(await opened.operationsOf('Pets')).toEqual([]);
-    expect(await opened.operationsOf('default')).toEqual([
+    expect(await opened.operationsOf('Operations without a tag')).toEqual([
       'GET /store/orders List store orders',
       'POST /messages Send a message',
     ]);
+    expect(await opened.page.locator('.opblock-tag').allInnerTexts()).toEqual([
+      expect.stringMatching(/^animals/),
+      expect.stringMatching(/^Operations without a tag/),
+    ]);
+  });
+
+  browserTest('lists tags above the operations, and navigation groups only there', async () => {
+    await using opened = await openReference();
+    const tags = opened.page.getByRole('navigation', { name: 'Tags' });
+    expect((await tags.getByRole('listitem').allInnerTexts()).map(oneLine)).toEqual([
+      'animals List, add and fetch animals.',
+      'Store Navigation group for the store.',
+      'Pets Navigation group for pets.',
+      'Operations without a tag',
+    ]);
+    expect(await tags.getByRole('link').allInnerTexts()).toEqual([
+      'animals',
+      'Operations without a tag',
+    ]);
+    await tags.getByRole('link', { name: 'Operations without a tag' }).click();
+    const hash = '#operations-tag-Operations_without_a_tag';
+    await opened.page.waitForURL(`**/v1/docs${hash}`);
+    expect(await opened.page.locator(hash).innerText()).toBe('Operations without a tag');
   });
 
   browserTest('shows how stable an operation is, where the document says so', async () => {
@@ -88,11 +109,11 @@ describe('the reference page in a browser', () => {
       await opened.tryOut('animals-createPet', '{"name":"Rex","categoryId":9223372036854775807}'),
     ).toMatch(/^201 .*"id": 13, "name": "Rex", "categoryId": 9223372036854775807/);
     expect(await opened.tryOut('animals-getPet', '13')).toMatch(/^200 .*"name": "Rex"/);
-    expect(await opened.tryOut('default-sendMessage', '{"message":"Hello"}')).toMatch(
-      /^200 .*"message": "Hello", "status": "queued"/,
-    );
+    expect(
+      await opened.tryOut('Operations_without_a_tag-sendMessage', '{"message":"Hello"}'),
+    ).toMatch(/^200 .*"message": "Hello", "status": "queued"/);
 
-    const orders = await opened.expand('default-listOrders');
+    const orders = await opened.expand('Operations_without_a_tag-listOrders');
     await orders.getByText('Missing or invalid API key').waitFor();
     expect(await orders.getByText('Try it out').count()).toBe(0);
   });
@@ -139,10 +160,11 @@ async function openReference({
 
   const closing = stack.move();
   return {
+    page,
     expand,
     /** Method, path, marks and summary of each operation under a tag. */
     async operationsOf(tag: string): Promise<string[]> {
-      const heading = page.locator(`#operations-tag-${tag}`);
+      const heading = page.locator(`#operations-tag-${tag.replaceAll(' ', '_')}`);
       await heading.waitFor();
       const group = page.locator('.opblock-tag-section', { has: heading });
       return (await group.locator('.opblock-summary-control').allInnerTexts()).map(oneLine);
