@@ -83,7 +83,7 @@ describe('the packed package', () => {
   }, 30_000);
 
   it('has types that a strict project compiles with, libraries checked', async () => {
-    const types = ['@types/node', 'undici-types'];
+    const types = ['@types/node', 'undici-types', '@graphql-typed-document-node/core'];
     const root = await project('types', [...(await dependenciesOfThePackage()), ...types]);
     await writeFile(
       join(root, 'main.ts'),

@@ -35,8 +35,11 @@ async function install(): Promise<boolean> {
   }
 }
 
+/** Whether the packages of test/consumers are there. */
+export const isConsumerInstalled = await install();
+
 /** A test that needs the packages of test/consumers: skipped where they can't be installed. */
-export const consumerTest = it.skipIf(!(await install()));
+export const consumerTest = it.skipIf(!isConsumerInstalled);
 
 /** The client package as npm packs it, unpacked into a folder of its own. */
 async function packClient(folder: string): Promise<string> {
@@ -60,6 +63,16 @@ const typeScript7 = join(repository, 'node_modules/typescript/bin/tsc');
 /** What Node prints for these arguments, whatever its exit code. */
 async function print(cwd: string, args: readonly string[]): Promise<string> {
   const child = await run(process.execPath, args, { cwd }).catch((error) => error);
+  return child.stdout + child.stderr;
+}
+
+/** What commands print up to the first that fails; `npx` finds the packages of both places. */
+async function printShell(cwd: string, commands: readonly string[]): Promise<string> {
+  const bins = [installed, repository].map((place) => join(place, 'node_modules/.bin'));
+  const PATH = [...bins, process.env['PATH']].join(':');
+  const script = commands.map((command) => command.replace(/^npx /, '')).join(' && ');
+  const options = { cwd, env: { ...process.env, PATH, NODE_OPTIONS: '' } };
+  const child = await run('sh', ['-c', script], options).catch((error) => error);
   return child.stdout + child.stderr;
 }
 
@@ -106,6 +119,8 @@ export async function openConsumer() {
         root,
         /** What Node prints. */
         node: (...args: string[]) => print(root, args),
+        /** What these commands print, run one after the other. */
+        shell: (commands: readonly string[]) => printShell(root, commands),
         /** What this TypeScript prints: nothing when all is right. */
         tsc: (version: string, ...args: string[]) =>
           print(root, [version === '5.9' ? typeScript5 : typeScript7, ...args]),

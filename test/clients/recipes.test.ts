@@ -1,0 +1,226 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildASTSchema, parse } from 'graphql';
+import { build, preview } from 'vite';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { withoutOrders } from '../support/behaving.ts';
+import { browserTest, openBrowser } from '../support/browser.ts';
+import { consumerTest, isConsumerInstalled, openConsumer } from '../support/consumer.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let consumer: Awaited<ReturnType<typeof openConsumer>>;
+let service: Awaited<ReturnType<typeof startGateway>>;
+beforeAll(async () => {
+  consumer = await openConsumer();
+  service = await startGateway();
+});
+afterAll(async () => {
+  await consumer[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+const gateway = 'http://127.0.0.1:4000';
+
+/** The files and the commands of a section, with the address of the gateway of these tests. */
+async function recipe(page: string, section?: string) {
+  const text = await readFile(join(import.meta.dirname, '../../docs', page), 'utf8');
+  const sections = section === undefined ? [text] : text.split(/^## /m);
+  const found = sections.find((candidate) => candidate.startsWith(section ?? '')) ?? '';
+  const here = found.replaceAll(gateway, service.url);
+  const files = [...here.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
+  const shell = [...here.matchAll(/^```sh\n(.*?)```/gms)].map(([, block = '']) => block).join('');
+  return {
+    files: Object.fromEntries(files.map(([, name = '', content = '']) => [name, content])),
+    /** Without what installs packages: the projects here have them already. */
+    commands: shell.split('\n').filter((line) => /^(node|npx) /.test(line)),
+  };
+}
+
+const settings = JSON.stringify({
+  compilerOptions: {
+    target: 'esnext',
+    module: 'nodenext',
+    lib: ['esnext', 'dom'],
+    types: ['node'],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+  },
+});
+const node = ['@types/node', 'undici-types'];
+
+describe('docs/clients.md', () => {
+  it('starts an application', async () => {
+    const { files, commands } = await recipe('clients.md', 'An application');
+    const { shell, tsc } = await consumer.project({
+      ours: ['graphql', ...node],
+      files: { ...files, 'tsconfig.json': settings },
+    });
+    expect(await tsc('7.0')).toBe('');
+    expect(commands).toEqual(['node main.ts']);
+    expect(await shell(commands)).toBe('1 Biscuit, 2 Marmalade\n');
+  });
+
+  it('types documents of one’s own', async () => {
+    const { files, commands } = await recipe('clients.md', 'Documents of your own');
+    const codegen = ['@graphql-codegen/cli', '@graphql-codegen/client-preset'];
+    const types = ['@graphql-typed-document-node/core'];
+    const { shell, tsc } = await consumer.project({
+      ours: ['graphql', ...codegen, ...types, ...node],
+      files: { ...files, 'tsconfig.json': settings },
+    });
+    expect(commands).toEqual(['npx graphql-codegen', 'node src/pending.ts']);
+    expect(await shell(commands)).toBe('Captain Whiskers, Sir Hops-a-Lot\n');
+    expect(await tsc('7.0')).toBe('');
+  });
+
+  it('configures editors', async () => {
+    const { files } = await recipe('clients.md', 'Editors');
+    const { root, shell } = await consumer.project({
+      ours: ['graphql', 'graphql-config'],
+      files: {
+        ...files,
+        'main.js': `import { loadConfig } from 'graphql-config';
+          const project = (await loadConfig({ rootDir: import.meta.dirname })).getDefault();
+          console.log((await project.getSchema()).getQueryType().toString(), project.documents);`,
+      },
+    });
+    expect(await shell(['node main.js'])).toBe('Query src/**/*.{ts,tsx,graphql}\n');
+    const sdl = join(root, 'node_modules/petstore-gateway-client/schema.graphql');
+    expect(buildASTSchema(parse(await readFile(sdl, 'utf8'))).getType('Pet')).toBeDefined();
+  });
+
+  consumerTest('calls with graphql-request', async () => {
+    const { files, commands } = await recipe('clients.md', 'graphql-request');
+    const packages = { ours: node, theirs: ['graphql', 'graphql-request'] };
+    const right = await consumer.project({
+      ...packages,
+      files: { ...files, 'tsconfig.json': settings },
+    });
+    expect(await right.tsc('7.0')).toBe('');
+    expect(await right.shell(commands)).toBe('Biscuit, Marmalade\n');
+    const { 'request.ts': text = '' } = files;
+    const wrong = await consumer.project({
+      ...packages,
+      files: { 'request.ts': text.replace('demo-key', 'wrong-key') },
+    });
+    expect(await wrong.shell(commands)).toBe('This API key is not accepted.\n');
+  });
+
+  consumerTest('tests with MSW', async () => {
+    const { files, commands } = await recipe('clients.md', 'Tests with MSW');
+    const { shell, tsc } = await consumer.project({
+      ours: node,
+      theirs: ['graphql', 'msw'],
+      files: { ...files, 'tsconfig.json': settings },
+    });
+    expect(await tsc('7.0')).toBe('');
+    expect(commands).toEqual(['node --test']);
+    expect(await shell(commands)).toMatch(/pass 2\n/);
+  });
+
+  describe('Relay', () => {
+    const open = async (url: string, ...sources: readonly string[]) => {
+      const { files, commands } = await recipe('clients.md', 'Relay');
+      const { 'src/environment.ts': environment = '' } = files;
+      const project = await consumer.project({
+        theirs: ['relay-runtime', 'relay-compiler'],
+        files: {
+          ...files,
+          'src/environment.ts': environment.replaceAll(service.url, url),
+          'src/pets.ts': sources.map((source) => `graphql\`${source}\`;`).join('\n'),
+          // A bundler's plugin would put what the compiler wrote into the place of the literals.
+          'main.ts': `import relay from 'relay-runtime';
+            import { environment } from './src/environment.ts';
+            import query from './src/__generated__/petsQuery.graphql.ts';
+            const data = await relay.fetchQuery(environment, query, {}).toPromise();
+            const records = Object.keys(environment.getStore().getSource().toJSON());
+            console.log(JSON.stringify(data), records.filter((id) => id.startsWith('Pet:')).join());`,
+        },
+      });
+      return { ...project, compiled: await project.shell(commands) };
+    };
+
+    consumerTest('reads, and keeps each animal once', async () => {
+      const { compiled, shell } = await open(
+        service.url,
+        'query petsQuery { pets(limit: 1) { name } sold: pets(limit: 1) { name } }',
+        'mutation petsMutation($input: AddPetInput!) { addPet(input: $input) { id ...pets_pet } }',
+        'fragment pets_pet on Pet { name categoryId }',
+        'fragment pets_query on Query @refetchable(queryName: "petsRefetch") { pets { ...pets_pet } }',
+      );
+      expect(compiled).toContain('compiled documents');
+      const pets = [{ name: 'Biscuit' }];
+      expect(await shell(['node main.ts'])).toBe(`${JSON.stringify({ pets, sold: pets })} Pet:1\n`);
+    });
+
+    consumerTest('gets partial data beside an error', async () => {
+      await using failing = await startGateway({ petStore: withoutOrders(await openBuiltin()) });
+      const { shell } = await open(
+        failing.url,
+        'query petsQuery { pets(limit: 1) { name } orders }',
+      );
+      expect(await shell(['node main.ts'])).toBe(
+        '{"pets":[{"name":"Biscuit"}],"orders":null} Pet:1\n',
+      );
+    });
+
+    consumerTest.each([
+      [
+        'refetches no fragment of Pet',
+        'fragment pets_pet on Pet @refetchable(queryName: "petsRefetch") { name }',
+        /refetchable/,
+      ],
+      [
+        'pages through no connection',
+        'query petsQuery { pets(limit: 1) @connection(key: "pets") { id } }',
+        /connection/,
+      ],
+    ])('%s', async (_, source, message) => {
+      expect((await open(service.url, source)).compiled).toMatch(message);
+    });
+  });
+});
+
+describe('docs/urql.md in Chromium', () => {
+  browserTest('lists, adds at once, and explains errors', async ({ skip }) => {
+    skip(!isConsumerInstalled, 'test/consumers could not be installed');
+    const { files } = await recipe('urql.md');
+    const { root, tsc } = await consumer.project({
+      ours: ['@types/react', '@types/react-dom'],
+      theirs: ['graphql', 'urql', '@urql/core', '@urql/exchange-graphcache', 'react', 'react-dom'],
+      files,
+    });
+    expect(await tsc('7.0')).toBe('');
+    await build({ root, configFile: false, logLevel: 'error' });
+    await using stack = new AsyncDisposableStack();
+    const server = await preview({
+      root,
+      configFile: false,
+      logLevel: 'silent',
+      preview: { host: '127.0.0.1', port: 0, proxy: { '/graphql': service.url } },
+    });
+    stack.defer(() => server.close());
+    const page = await stack.use(await openBrowser()).newPage();
+    await page.goto(server.resolvedUrls?.local[0] ?? '');
+    const animals = page.getByRole('listitem');
+    await animals.nth(11).waitFor();
+    const add = async (category: string) => {
+      await page.getByLabel('Name').fill('Rex');
+      await page.getByLabel('Category').fill(category);
+      await page.getByRole('button', { name: 'Add' }).click();
+    };
+    await add('9223372036854775807');
+    await animals.nth(12).getByText('saving').waitFor({ state: 'detached' });
+    expect(await animals.nth(12).innerText()).toBe('Rex, category 9223372036854775807, no status');
+    await add('dogs');
+    await page
+      .getByRole('alert')
+      .getByText(/^categoryId: expected a whole number/)
+      .waitFor();
+    expect(await animals.count()).toBe(13);
+  });
+});
