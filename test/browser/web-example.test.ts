@@ -148,13 +148,13 @@ describe('examples/web', () => {
     await cards.nth(11).waitFor();
   });
 
-  browserTest('offers another try when the gateway can not be reached', async () => {
+  browserTest('offers another try when the gateway cannot be reached', async () => {
     await using opened = await openPage();
     const { page, cards, problem } = opened;
     await cards.first().waitFor();
     await page.route('**/graphql', (route) => route.abort());
     await page.getByText('Sold').first().click();
-    await problem.getByText('The gateway can not be reached.').waitFor();
+    await problem.getByText('The gateway cannot be reached.').waitFor();
     await page.unroute('**/graphql');
     await problem.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('2 animals').waitFor();

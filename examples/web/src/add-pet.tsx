@@ -5,7 +5,7 @@ import { InventoryDocument, statuses } from './inventory.tsx';
 import { unsavedId } from './pet-card.tsx';
 import { Problem } from './problem.tsx';
 
-/** Adds an animal. Its card is there at once, and goes again when the gateway refuses it. */
+/** Adds an animal. Its card appears at once and is removed again when the gateway refuses it. */
 export function AddPet() {
   const form = useRef<HTMLFormElement>(null);
   const [added, setAdded] = useState('');

@@ -14,7 +14,7 @@ export function App() {
   function changeKey(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     key.current = String(new FormData(event.currentTarget).get('key'));
-    // What another key has read is not this one's to see. Each query shows its own error.
+    // One key must not see what another has read. Each query shows its own error.
     client.resetStore().catch(() => undefined);
   }
 

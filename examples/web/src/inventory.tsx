@@ -19,7 +19,7 @@ export const InventoryDocument = graphql(`
 /** What the list can be narrowed to. */
 export const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 
-/** The list of animals with its filter, in every state that it can be in. */
+/** The filterable list of animals, with its loading, empty and failed states. */
 export function Inventory() {
   const [status, setStatus] = useState<PetStatus | null>(null);
   const { data, previousData, error, loading, networkStatus, refetch } = useQuery(
@@ -27,11 +27,11 @@ export function Inventory() {
     {
       variables: { status },
       fetchPolicy: 'cache-and-network',
-      // Without 'all', one field that fails throws the data of the others away.
+      // Without 'all', one failed field discards the data of the others.
       errorPolicy: 'all',
     },
   );
-  // While another filter loads, the last list stays, dimmed.
+  // The last list stays visible, dimmed, while another filter loads.
   const pets = (data ?? (loading ? previousData : undefined))?.pets;
   const isStale = loading && networkStatus !== NetworkStatus.refetch && data === undefined;
 

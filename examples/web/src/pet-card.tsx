@@ -13,10 +13,10 @@ const PetCardFragmentDocument = graphql(`
   }
 `);
 
-/** The id of an animal that the gateway has not answered for yet. */
+/** The id of an animal that is not saved yet. */
 export const unsavedId = 'unsaved';
 
-/** One animal. The list hands it over masked: only this component reads its fields. */
+/** One animal. The list passes it masked: only this component can read its fields. */
 export function PetCard({ pet }: { readonly pet: FragmentType<PetCardFragment> }) {
   const { data, complete } = useFragment({ fragment: PetCardFragmentDocument, from: pet });
   if (!complete) return null;

@@ -25,7 +25,7 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
 interface Explanation {
   readonly title: string;
   readonly advice?: string;
-  /** What the gateway's operators find the log lines by. */
+  /** Identifies the request in the gateway's log. */
   readonly requestId?: string | undefined;
   readonly mayRetry?: boolean;
 }
@@ -34,7 +34,7 @@ function explain(error: unknown): Explanation {
   const [first] = CombinedGraphQLErrors.is(error) ? error.errors : [];
   if (!isGatewayError(first)) {
     return {
-      title: 'The gateway can not be reached.',
+      title: 'The gateway cannot be reached.',
       advice: 'Check that it is running, then try again.',
       mayRetry: true,
     };

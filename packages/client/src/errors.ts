@@ -2,36 +2,36 @@
 export interface RestErrorBody {
   readonly code: string;
   readonly message: string;
-  /** The HTTP status code, as the body tells it. */
+  /** The HTTP status code that the body states. */
   readonly status: number;
 }
 
-/** What a field's error tells of the REST answer behind it. */
-interface RestAnswer {
-  /** The HTTP status of the REST answer. */
+/** The REST response behind a field's error. */
+interface RestResponse {
+  /** The HTTP status of the REST response. */
   readonly status: number;
-  /** There for a 4xx answer that had an Error body. */
+  /** Present for a 4xx response with an Error body. */
   readonly error?: RestErrorBody;
-  /** How long the service asked to be left alone, in milliseconds. */
+  /** How long to wait before the next request, in milliseconds, when the service says so. */
   readonly retryAfterMs?: number;
 }
 
-/** The errors of a field, which have a `path`, and what each tells besides its code. */
+/** The errors of a field, which have a `path`, with the extensions of each besides its code. */
 interface FieldErrors {
   /** A value was refused: by the gateway, or by the service, which then has a `status`. */
-  BAD_USER_INPUT: Partial<RestAnswer>;
+  BAD_USER_INPUT: Partial<RestResponse>;
   /** No key, a malformed `Authorization` header, or a key that the service refused. */
-  UNAUTHENTICATED: Partial<RestAnswer>;
-  FORBIDDEN: RestAnswer;
-  NOT_FOUND: RestAnswer;
-  CONFLICT: RestAnswer;
-  RATE_LIMITED: RestAnswer;
+  UNAUTHENTICATED: Partial<RestResponse>;
+  FORBIDDEN: RestResponse;
+  NOT_FOUND: RestResponse;
+  CONFLICT: RestResponse;
+  RATE_LIMITED: RestResponse;
   /** Any other REST status that is not a success. */
-  UPSTREAM_ERROR: RestAnswer;
-  /** No whole answer in time. The outcome of a mutation is unknown. */
+  UPSTREAM_ERROR: RestResponse;
+  /** No complete response in time. The outcome of a mutation is unknown. */
   UPSTREAM_TIMEOUT: object;
   /** No connection, or a broken one. The outcome of a mutation is unknown. */
-  UPSTREAM_UNAVAILABLE: Pick<RestAnswer, 'retryAfterMs'>;
+  UPSTREAM_UNAVAILABLE: Pick<RestResponse, 'retryAfterMs'>;
   /** A success whose body breaks the contract. */
   UPSTREAM_INVALID_RESPONSE: object;
   /** The request was aborted by its caller, who sees this in the gateway's own process only. */
@@ -40,7 +40,7 @@ interface FieldErrors {
   INTERNAL_SERVER_ERROR: object;
 }
 
-/** The errors of a request that was not carried out at all. */
+/** The errors of a request that was not executed. */
 interface RequestErrors {
   GRAPHQL_PARSE_FAILED: object;
   GRAPHQL_VALIDATION_FAILED: object;
@@ -49,11 +49,11 @@ interface RequestErrors {
   BAD_REQUEST: object;
   UNSUPPORTED_MEDIA_TYPE: object;
   BODY_TOO_LARGE: object;
-  /** The gateway answers the documents of its manifest only. */
+  /** The gateway accepts only the documents of its manifest. */
   PERSISTED_DOCUMENT_REQUIRED: object;
   /** Send the document along with its hash, once. */
   PERSISTED_QUERY_NOT_FOUND: object;
-  /** The gateway answers no document by its hash: send the document. */
+  /** The gateway accepts no hashes: send the document. */
   PERSISTED_QUERY_NOT_SUPPORTED: object;
   PERSISTED_QUERY_MISMATCH: object;
   /** The gateway is too busy; `Retry-After` says when to come back. */
@@ -62,20 +62,20 @@ interface RequestErrors {
 
 interface Errors extends FieldErrors, RequestErrors {}
 
-/** The codes of a field's errors; the rest of the answer's data is there. */
+/** The codes of a field's errors; the other fields have their data. */
 export type FieldErrorCode = keyof FieldErrors;
 
 /** Every `extensions.code` of the gateway. */
 export type GatewayErrorCode = keyof Errors;
 
 /**
- * An entry of `errors` in an answer of the gateway; a union that `extensions.code` discriminates.
- * The `requestId` finds the log lines; a request that was refused at the door may have none.
+ * An entry of `errors` in a response of the gateway: a union discriminated by `extensions.code`.
+ * The gateway's log has the `requestId`; a request that was refused early may have none.
  */
 export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
   [C in Code]: {
     readonly message: string;
-    /** The field that failed: names as in the answer, indexes in lists. */
+    /** The field that failed: names as in the response, indexes in lists. */
     readonly path?: readonly (string | number)[];
     readonly extensions: { readonly code: C; readonly requestId?: string } & Readonly<Errors[C]>;
   };
@@ -108,12 +108,12 @@ const isCode: Readonly<Record<GatewayErrorCode, true>> = {
   OVERLOADED: true,
 };
 
-/** The codes that `isGatewayError` knows. */
+/** Every code that `isGatewayError` accepts. */
 export const gatewayErrorCodes = Object.keys(isCode) as readonly GatewayErrorCode[];
 
 /**
  * Whether this is an entry of `errors` with one of these codes, or with any code of the gateway
- * when none is named. Takes what clients hand out: plain entries and `GraphQLError` objects.
+ * when none is named. Accepts plain entries and the `GraphQLError` objects of clients.
  */
 export function isGatewayError<Code extends GatewayErrorCode = GatewayErrorCode>(
   error: unknown,
