@@ -8,6 +8,11 @@ export interface Call {
   readonly requestId: string;
   /** Aborted when the caller is gone. Ends reads; a write that was sent runs to its end. */
   readonly signal?: AbortSignal;
+  /**
+   * When the caller began to wait, where that was before this call, on the clock of
+   * `performance.now()`. The deadline of the call counts from there.
+   */
+  readonly waitsSince?: number;
   /** Called by a backend that calls another service, at the start of each call. */
   readonly observe?: ((operation: string) => CallObservation) | undefined;
 }

@@ -1,6 +1,8 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { coalesceReads } from '../../src/backends/coalesce.ts';
+import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
+import { startFaultServer } from '../support/fault-server.ts';
 import { callWith, openBuiltin } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 
@@ -110,6 +112,51 @@ describe('equal reads in flight', () => {
     expect(store.reads).toHaveLength(2);
   });
 
+  it('are not joined once they are 100 ms old, so that one that hangs costs few callers', async () => {
+    await using store = await holdReads();
+    const list = () => store.petStore.listPets(callWith('a'), {});
+    const clock = vi.spyOn(performance, 'now');
+    onTestFinished(() => clock.mockRestore());
+    clock.mockReturnValue(1000);
+    const hung = [list()];
+    clock.mockReturnValue(1099);
+    hung.push(list());
+    expect(store.reads).toHaveLength(1);
+    clock.mockReturnValue(1100);
+    const later = [list()];
+    clock.mockReturnValue(1150);
+    later.push(list());
+    expect(store.reads).toHaveLength(2);
+    store.reads[1]?.release();
+    for (const answer of later) expect((await answer).length).toBeGreaterThan(0);
+    store.reads[0]?.release();
+    await Promise.all(hung);
+  });
+
+  it('end at the deadline of each caller, also when the one who began them leaves late', async () => {
+    await using server = await startFaultServer(() => {});
+    await using rest = openRestPetStore(
+      { baseUrl: new URL(server.url), messagesBaseUrl: undefined, timeoutMs: 1000 },
+      quiet,
+    );
+    const petStore = coalesceReads(rest, quiet.metrics);
+    const beginner = new AbortController();
+    const left = petStore.listPets(callWith('a', beginner.signal), {});
+    const start = performance.now();
+    const stay = petStore.listPets(callWith('a'), {});
+    await vi.waitUntil(() => performance.now() - start > 800, { interval: 5 });
+    beginner.abort();
+    await expect(left).rejects.toBe(beginner.signal.reason);
+    await vi.waitFor(() => expect(server.attempts()).toBe(2), { interval: 5 });
+    // Who comes now has a whole deadline, and joins no call that is about to end.
+    const fresh = petStore.listPets(callWith('a'), {});
+    await vi.waitFor(() => expect(server.attempts()).toBe(3), { interval: 5 });
+    await expect(stay).rejects.toThrow('did not answer in time');
+    expect(performance.now() - start).toBeLessThan(1500);
+    await expect(fresh).rejects.toThrow('did not answer in time');
+    expect(performance.now() - start).toBeGreaterThan(1300);
+  });
+
   it('fail together', async () => {
     const builtin = await openBuiltin();
     let calls = 0;
@@ -130,6 +177,9 @@ describe('equal reads in flight', () => {
 
   it('are bounded: one that finds no place is simply made, and never mixed up', async () => {
     await using store = await holdReads();
+    // However slow the machine is, all of them begin at once.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(1000);
+    onTestFinished(() => clock.mockRestore());
     const keys = Array.from({ length: 5000 }, (_, index) => `k${index}`);
     const list = (key: string) => store.petStore.listPets(callWith(key), {});
     const reads = keys.map(list);

@@ -31,7 +31,7 @@ export type Send = (
   traceparent: string | undefined,
 ) => Promise<RestResponse>;
 
-/** Calls below `baseUrl` that end after `timeoutMs`, retries and waits included. */
+/** Calls below `baseUrl` that end `timeoutMs` after their caller began, retries and waits included. */
 export function createSend(
   origin: Origin,
   baseUrl: URL,
@@ -44,7 +44,9 @@ export function createSend(
   return async (call, { operation, method, path, body }, traceparent) => {
     call.signal?.throwIfAborted();
     const cancellation = new CallCancellation();
-    const deadline = setTimeout(expire, timeoutMs, cancellation);
+    const { waitsSince } = call;
+    const waitedMs = waitsSince === undefined ? 0 : performance.now() - waitsSince;
+    const deadline = setTimeout(expire, timeoutMs - waitedMs, cancellation);
     // A write that was sent may have been carried out: it is never cancelled by its caller.
     const follows = method === 'GET' ? call.signal : undefined;
     follows?.addEventListener('abort', cancellation);
