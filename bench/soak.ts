@@ -34,9 +34,9 @@ const faults: readonly Play[] = [
   drip,
 ];
 /** Most answers are right: a service that fails all the time only shows the circuit breaker. */
-const play: Play = (socket, attempt) => {
+const play: Play = (socket, attempt, request) => {
   const fault = Math.random() < 0.3 ? pick(faults) : undefined;
-  if (fault) fault(socket, attempt);
+  if (fault) fault(socket, attempt, request);
   else socket.write(pets);
 };
 

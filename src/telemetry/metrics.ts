@@ -13,6 +13,8 @@ import {
 /** What a circuit breaker and the queue before it look like at this moment. */
 export interface OriginState {
   readonly circuit: 'closed' | 'half-open' | 'open';
+  /** For how many API keys calls are refused. */
+  readonly openForKeys: number;
   readonly inFlight: number;
   readonly waiting: number;
 }
@@ -128,6 +130,11 @@ export class Metrics {
       '0 closed, 0.5 half open, 1 open.',
       ({ circuit }) => (circuit === 'closed' ? 0 : circuit === 'open' ? 1 : 0.5),
       'max',
+    );
+    this.#gauge(
+      'petstore_rest_circuits_of_keys',
+      'API keys whose circuit is open.',
+      (state) => state.openForKeys,
     );
     this.#gauge(
       'petstore_rest_calls_in_flight',

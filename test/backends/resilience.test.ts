@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { KeyCircuits } from '../../src/backends/rest/key-circuits.ts';
 import type { OriginLimits } from '../../src/backends/rest/origin.ts';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { RetryBudget } from '../../src/backends/rest/retry-budget.ts';
@@ -16,7 +18,7 @@ async function startRest(play: Play, limits: Partial<OriginLimits> = {}, timeout
   return {
     ...server,
     petStore,
-    list: () => petStore.listPets(callWith(), {}),
+    list: (key?: string) => petStore.listPets(callWith(key), {}),
     add: () => petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
@@ -92,6 +94,120 @@ describe('the circuit breaker', () => {
       caller.abort();
       await expect(call).rejects.toMatchObject({ name: 'AbortError' });
     }
+  });
+});
+
+describe('what one key brings about', () => {
+  const limits = { breakAfterFailures: 5, halfOpenAfterMs: 60_000 };
+  const lists = (rest: Awaited<ReturnType<typeof startRest>>, keys: readonly string[]) =>
+    Promise.allSettled(keys.map((key) => rest.list(key)));
+  const many = (key: string, count = 50) => Array.from({ length: count }, () => key);
+  const isKeyRefused = { message: expect.stringContaining('for this API key') };
+
+  it.each([
+    ['503', (socket: Socket) => socket.write(answer('503 Busy', ''))],
+    ['500', (socket: Socket) => socket.write(answer('500 Oops', ''))],
+    ['reset', (socket: Socket) => socket.resetAndDestroy()],
+  ])('stays with that key: %s', async (_, fail) => {
+    await using rest = await startRest((socket, _attempt, head) => {
+      if (head.includes('Bearer bad')) fail(socket);
+      else socket.write(pets);
+    }, limits);
+    await lists(rest, [...many('bad-1'), ...many('bad-2')]);
+    await expect(rest.list('bad-1')).rejects.toMatchObject(isKeyRefused);
+    for (let index = 0; index < 20; index++) expect(await rest.list(`good-${index}`)).toEqual([]);
+    await rest.petStore.checkReady();
+  });
+
+  it('stays with that key: calls that are never answered', async () => {
+    await using rest = await startRest(
+      (socket, _attempt, head) => {
+        if (!head.includes('Bearer bad')) socket.write(pets);
+      },
+      limits,
+      200,
+    );
+    await lists(rest, many('bad'));
+    await expect(rest.list('bad')).rejects.toMatchObject(isKeyRefused);
+    expect(await rest.list('good')).toEqual([]);
+  });
+
+  it('opens the circuit of the service only when calls of several keys go unanswered', async () => {
+    await using rest = await startRest(() => {}, limits, 100);
+    await lists(rest, ['a', 'b', 'c', 'd', 'd', 'd']);
+    await expect(rest.list('e')).rejects.toBeInstanceOf(BackendTimeoutError);
+    await expect(rest.list('f')).rejects.toThrow(/repeatedly and is given time/);
+    await expect(rest.petStore.checkReady()).rejects.toThrow(/repeatedly and is given time/);
+  });
+
+  it('counts against the service only when nobody was answered meanwhile', async () => {
+    const keys = Array.from({ length: 20 }, (_, index) => `bad-${index}`);
+    await using rest = await startRest(
+      (socket, _attempt, head) => {
+        if (!head.includes('Bearer bad')) socket.write(pets);
+      },
+      limits,
+      300,
+    );
+    const late = lists(rest, keys);
+    await vi.waitFor(() => expect(rest.attempts()).toBe(20), { interval: 5 });
+    expect(await rest.list('good')).toEqual([]);
+    await late;
+    expect(await rest.list('good')).toEqual([]);
+  });
+
+  it('opens the circuit for every key where no connection can be made', async () => {
+    const rest = await startRest(() => {}, limits);
+    await rest[Symbol.asyncDispose]();
+    await using petStore = openRestPetStore(
+      { baseUrl: new URL(rest.url), messagesBaseUrl: undefined, timeoutMs: 1000, limits },
+      quiet,
+    );
+    for (let index = 0; index < 5; index++) {
+      await petStore.listPets(callWith('a'), {}).catch(() => {});
+    }
+    await expect(petStore.listPets(callWith('b'), {})).rejects.toThrow(/repeatedly and is given/);
+  });
+
+  it('is remembered for a bounded number of keys', () => {
+    const circuits = new KeyCircuits({ breakAfterFailures: 1, halfOpenAfterMs: 60_000 });
+    for (let index = 0; index < 5000; index++) circuits.fail(`Bearer ${index}`, performance.now());
+    expect(circuits.countOpen()).toBe(1000);
+    expect(circuits.find('Bearer 3999')).toBeUndefined();
+    expect(circuits.find('Bearer 4000')?.refuses(performance.now())).toBe(true);
+    circuits.forget('Bearer 4000');
+    expect(circuits.find('Bearer 4000')).toBeUndefined();
+  });
+
+  it('is tried again after a time, also when the call that tried was cancelled', async () => {
+    let isUp = false;
+    await using rest = await startRest(
+      (socket, attempt) => {
+        if (attempt <= 3) socket.write(answer('500 Oops', ''));
+        else if (isUp) socket.write(pets);
+      },
+      { breakAfterFailures: 3, halfOpenAfterMs: 20 },
+    );
+    await lists(rest, many('a', 3));
+    const caller = new AbortController();
+    const call = callWith('a', caller.signal);
+    const isTrying = () => expect(rest.attempts()).toBe(4);
+    const trial = vi.waitFor(async () => rest.petStore.listPets(call, {}), { interval: 5 });
+    await vi.waitFor(isTrying, { interval: 5 });
+    isUp = true;
+    caller.abort();
+    await expect(trial).rejects.toThrow();
+    expect(await rest.list('a')).toEqual([]);
+  });
+
+  it('lets the service be ready when it is time to try again, or no request would come', async () => {
+    await using rest = await startRest((socket) => socket.resetAndDestroy(), {
+      breakAfterFailures: 2,
+      halfOpenAfterMs: 50,
+    });
+    await lists(rest, ['a', 'b']);
+    await expect(rest.petStore.checkReady()).rejects.toThrow('repeatedly');
+    await vi.waitFor(() => rest.petStore.checkReady(), { interval: 10 });
   });
 });
 

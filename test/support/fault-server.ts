@@ -2,8 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 
-/** What a faulty service does with a request that has arrived whole; `attempt` counts from 1. */
-export type Play = (socket: Socket, attempt: number) => void;
+/**
+ * What a faulty service does with a request that has arrived whole, and began with this text;
+ * `attempt` counts from 1.
+ */
+export type Play = (socket: Socket, attempt: number, request: string) => void;
 
 /** A TCP server that reads HTTP requests and answers each with whatever bytes it is told to. */
 export async function startFaultServer(play: Play) {
@@ -19,9 +22,10 @@ export async function startFaultServer(play: Play) {
       if (head < 0) return;
       const length = Number(/content-length: (\d+)/i.exec(received)?.[1] ?? 0);
       if (received.length < head + 4 + length) return;
+      const request = received;
       received = '';
       attempts++;
-      play(socket, attempts);
+      play(socket, attempts, request);
     });
   });
   server.listen(0, '127.0.0.1');

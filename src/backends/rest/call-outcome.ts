@@ -1,6 +1,7 @@
 import { BackendTimeoutError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import type { Call } from '../../contract/pet-store.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { ConnectionFailed } from './faults.ts';
 
 /** How a failed call ended, for the log, the metrics and the trace: its status, or one word. */
 export function outcomeOf(call: Call, error: unknown): number | string {
@@ -12,17 +13,30 @@ export function outcomeOf(call: Call, error: unknown): number | string {
 
 /**
  * Logs what the operator of the REST service should know of: every failure but the caller's own.
- * Of a cause only its name and code are told, since its message may hold an address.
+ * Of a cause only its name and code are logged, since its message may hold an address; of a
+ * certificate that was rejected, its subject.
  */
-export function logFault(log: Log, call: Call, operation: string, error: unknown): void {
-  if (call.signal?.aborted) return;
-  const where = { requestId: call.requestId, operation };
+export function logFault(
+  log: Log,
+  { requestId, signal }: Pick<Call, 'requestId' | 'signal'>,
+  operation: string,
+  error: unknown,
+): void {
+  if (signal?.aborted) return;
+  const where = { requestId, operation };
   if (error instanceof ErrorResponse) {
     const { status, hidden } = error;
     if (status < 400 || status > 499) log.warn({ ...where, status, ...hidden }, 'REST error');
     return;
   }
   const { name, message, cause } = error as Error;
-  const { name: causeName, code: causeCode } = (cause ?? {}) as NodeJS.ErrnoException;
-  log.warn({ ...where, error: name, reason: message, causeName, causeCode }, 'REST call failed');
+  const connection = cause instanceof ConnectionFailed ? cause : undefined;
+  const { name: causeName, code: causeCode } = (connection?.cause ??
+    cause ??
+    {}) as NodeJS.ErrnoException;
+  const certificateSubject = connection?.certificateSubject;
+  log.warn(
+    { ...where, error: name, reason: message, causeName, causeCode, certificateSubject },
+    'REST call failed',
+  );
 }

@@ -15,6 +15,18 @@ export class BodyInterrupted extends Error {
   override readonly name = 'BodyInterrupted';
 }
 
+/** No connection was made, so nothing was sent. `cause` says why. */
+export class ConnectionFailed extends Error {
+  override readonly name = 'ConnectionFailed';
+  /** Whom the certificate is for that was rejected, where that is the reason. */
+  readonly certificateSubject: string | undefined;
+
+  constructor(cause: Error, certificateSubject: string | undefined) {
+    super('No connection was made', { cause });
+    this.certificateSubject = certificateSubject;
+  }
+}
+
 /**
  * The contract's error for whatever undici threw. The cause is kept for the log; the message names
  * no address, since it goes to clients.
@@ -23,8 +35,8 @@ export function toContractError(error: unknown): Error {
   const cause = error instanceof BodyInterrupted ? error.cause : error;
   if (
     cause instanceof DeadlineExceeded ||
-    cause instanceof errors.ConnectTimeoutError ||
-    cause instanceof errors.HeadersTimeoutError
+    cause instanceof errors.HeadersTimeoutError ||
+    (cause instanceof ConnectionFailed && cause.cause instanceof errors.ConnectTimeoutError)
   ) {
     return new BackendTimeoutError('The pet store did not answer in time.', { cause });
   }
@@ -36,19 +48,21 @@ export function toContractError(error: unknown): Error {
 
 /**
  * Whether a read may be sent once more: its connection was not made, or was reset before an answer
- * began, so that nothing of an answer is thrown away.
+ * began, so that nothing of an answer is thrown away. A certificate stays what it is.
  */
 export function isRetryable(error: unknown): boolean {
-  return error instanceof errors.ConnectTimeoutError || isUnreachable(error);
+  return error instanceof ConnectionFailed
+    ? error.certificateSubject === undefined
+    : isReset(error);
 }
 
-/** Whether the service itself is to blame, so that the circuit breaker counts it. */
-export function isServiceFailure(error: unknown): boolean {
+/** Whether the service took the call and answered too late, or not to the end. */
+export function isUnanswered(error: unknown): boolean {
   return (
     error instanceof DeadlineExceeded ||
-    error instanceof BodyInterrupted ||
     error instanceof errors.HeadersTimeoutError ||
-    isRetryable(error)
+    (error instanceof BodyInterrupted && breachOfHttp(error.cause) === undefined) ||
+    isReset(error)
   );
 }
 
@@ -72,20 +86,10 @@ function isUnaskedUpgrade(error: unknown): boolean {
   return error instanceof errors.SocketError && error.message === 'bad upgrade';
 }
 
-function isUnreachable(error: unknown): boolean {
+function isReset(error: unknown): boolean {
   if (error instanceof errors.SocketError) return !isUnaskedUpgrade(error);
-  return unreachable.has((error as NodeJS.ErrnoException | undefined)?.code ?? '');
+  return resets.has((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
 
-/** What the system says of a connection that can't be made or was reset. */
-const unreachable = new Set([
-  'EAI_AGAIN',
-  'ECONNABORTED',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-]);
+/** What the system says of a connection that was made and broke. */
+const resets = new Set(['ECONNABORTED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);

@@ -1,20 +1,14 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import {
-  BrokenCircuitError,
-  CircuitState,
-  ConsecutiveBreaker,
-  circuitBreaker,
-  handleWhen,
-} from 'cockatiel';
 import { type Dispatcher, Pool } from 'undici';
 import { BackendUnavailableError } from '../../contract/error.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
+import { Circuit, type CircuitLimits } from './circuit.ts';
+import { type Connector, createConnector } from './connector.ts';
 import { type Cancellation, exchange, type RestResponse } from './exchange.ts';
-import { isServiceFailure } from './faults.ts';
+import { ConnectionFailed, isUnanswered, toContractError } from './faults.ts';
+import { KeyCircuits } from './key-circuits.ts';
 
 /** How much of an origin is used, and how long each step may take. Times in milliseconds. */
-export interface OriginLimits {
+export interface OriginLimits extends CircuitLimits {
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
   /** The most that the body of an answer may hold, in bytes. */
@@ -23,10 +17,6 @@ export interface OriginLimits {
   readonly maxConnections: number;
   /** Calls that wait for a connection. One more is refused at once. */
   readonly maxWaiting: number;
-  /** So many failures in a row open the circuit, ... */
-  readonly breakAfterFailures: number;
-  /** ... and after this time one call may try whether the service is back. */
-  readonly halfOpenAfterMs: number;
 }
 
 /** The limits of an origin unless others are given. */
@@ -40,70 +30,95 @@ export const defaultLimits: OriginLimits = {
   halfOpenAfterMs: 5000,
 };
 
-/** The connections to one origin, bounded and behind one circuit breaker. */
+/**
+ * The part of a run of failures that one key may have when calls went unanswered: ten failures open
+ * the circuit of the origin when they are those of five keys.
+ */
+const shareOfKey = 0.2;
+
+/**
+ * The connections to one origin, bounded and behind two kinds of circuits. What says that the origin
+ * is gone opens its own: no connection, or calls of several keys without an answer. What may be due
+ * to one key, such as a status of 500 and above, opens that key's.
+ */
 export interface Origin extends AsyncDisposable {
   /** What the circuit and the queue look like at this moment. */
   state(): OriginState;
   /** @throws when the circuit is open, or the origin accepts no connection within `connectTimeoutMs`. */
   checkReady(): Promise<void>;
   /**
-   * Sends one request and reads its whole answer; redirects are answers.
-   * @throws what undici throws, `BodyInterrupted` after the headers, and BackendUnavailableError
-   *   when the circuit is open or too many calls wait already.
+   * Sends one request and reads its whole answer; redirects are answers. `authorization` is the
+   * credential that it carries.
+   * @throws what undici throws, `BodyInterrupted` after the headers, `ConnectionFailed` before, and
+   *   BackendUnavailableError when a circuit is open or too many calls wait already.
    */
-  request(options: Dispatcher.DispatchOptions, cancellation: Cancellation): Promise<RestResponse>;
+  request(
+    authorization: string,
+    options: Dispatcher.DispatchOptions,
+    cancellation: Cancellation,
+  ): Promise<RestResponse>;
 }
 
 /** Opens an origin such as `https://pets.example`. Connects when first asked. */
 export function openOrigin(origin: string, limits: OriginLimits): Origin {
+  const connect = createConnector(limits.connectTimeoutMs);
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
-    connect: { timeout: limits.connectTimeoutMs },
+    connect,
     headersTimeout: limits.headersTimeoutMs,
     // The deadline of the call ends a body; a limit between chunks would never end one that drips.
     bodyTimeout: 0,
     maxResponseSize: limits.maxResponseBytes,
   });
-  const breaker = circuitBreaker(
-    handleWhen(
-      (error) =>
-        isServiceFailure(error) ||
-        // A caller who leaves proves nothing; only an answer may close a circuit.
-        breaker.state === CircuitState.HalfOpen,
-    ).orWhenResult((result) => (result as RestResponse).status >= 500),
-    {
-      breaker: new ConsecutiveBreaker(limits.breakAfterFailures),
-      halfOpenAfter: limits.halfOpenAfterMs,
-    },
-  );
+  const circuit = new Circuit(limits, Math.ceil(limits.breakAfterFailures * shareOfKey));
+  const keyCircuits = new KeyCircuits(limits);
   let calls = 0;
 
   return {
-    async request(options, cancellation) {
+    async request(authorization, options, cancellation) {
       if (calls >= limits.maxConnections + limits.maxWaiting) {
         throw new BackendUnavailableError('Too many calls wait for the pet store already.', {
           retryAfterMs: 1000,
         });
       }
-      // While one call tries whether the service is back, the others would wait for its verdict.
-      if (breaker.state === CircuitState.HalfOpen) throw circuitOpen(limits);
+      const begunAt = performance.now();
+      const keyCircuit = keyCircuits.find(authorization);
+      // First the key's: one whose calls fail is not the one to try whether the origin is back.
+      if (keyCircuit?.refuses(begunAt)) throw circuitOpen(limits, ' for this API key');
+      if (circuit.refuses(begunAt)) throw circuitOpen(limits, '');
+      keyCircuit?.begin();
+      circuit.begin();
       calls++;
       try {
-        return await breaker.execute(() => exchange(pool, options, cancellation));
+        const response = await exchange(pool, options, cancellation);
+        // Whatever its status is, the origin is there.
+        circuit.succeed();
+        if (response.status >= 500) keyCircuits.fail(authorization, begunAt);
+        else if (keyCircuit !== undefined) keyCircuits.forget(authorization);
+        return response;
       } catch (error) {
-        throw error instanceof BrokenCircuitError ? circuitOpen(limits) : error;
+        if (isUnanswered(error)) {
+          circuit.fail(begunAt, keyCircuits.fail(authorization, begunAt));
+        } else {
+          if (error instanceof ConnectionFailed) circuit.fail(begunAt);
+          else circuit.leave(begunAt);
+          keyCircuit?.leave(begunAt);
+        }
+        throw error;
       } finally {
         calls--;
       }
     },
     state: () => ({
-      circuit: circuitOf(breaker.state),
+      circuit: circuit.state,
+      openForKeys: keyCircuits.countOpen(),
       inFlight: Math.min(calls, limits.maxConnections),
       waiting: Math.max(0, calls - limits.maxConnections),
     }),
     async checkReady() {
-      if (breaker.state === CircuitState.Open) throw circuitOpen(limits);
-      await connectTo(new URL(origin), limits.connectTimeoutMs);
+      // No longer than calls are: without requests no call would try, and it would stay open.
+      if (circuit.refuses(performance.now())) throw circuitOpen(limits, '');
+      await connectTo(new URL(origin), connect);
     },
     async [Symbol.asyncDispose]() {
       if (!pool.closed) await pool.close();
@@ -111,31 +126,21 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
   };
 }
 
-function circuitOf(state: CircuitState): OriginState['circuit'] {
-  if (state === CircuitState.Closed) return 'closed';
-  return state === CircuitState.HalfOpen ? 'half-open' : 'open';
-}
-
 /** Connects and hangs up: a service that accepts connections is there, and no key is needed. */
-async function connectTo({ hostname, port, protocol }: URL, timeoutMs: number): Promise<void> {
-  const socket = connect({
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(port) || (protocol === 'https:' ? 443 : 80),
-    timeout: timeoutMs,
+function connectTo({ host, hostname, port, protocol }: URL, connect: Connector): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const address = hostname.replace(/^\[|\]$/g, '');
+    connect({ host, hostname: address, port, protocol }, (error, socket) => {
+      if (error !== null) return reject(toContractError(error));
+      socket.destroy();
+      resolve();
+    });
   });
-  socket.once('timeout', () => socket.destroy(new Error('timeout')));
-  try {
-    await once(socket, 'connect');
-  } catch (cause) {
-    throw new BackendUnavailableError('The pet store could not be reached.', { cause });
-  } finally {
-    socket.destroy();
-  }
 }
 
-function circuitOpen({ halfOpenAfterMs }: OriginLimits): BackendUnavailableError {
+function circuitOpen({ halfOpenAfterMs }: OriginLimits, forWhom: string): BackendUnavailableError {
   return new BackendUnavailableError(
-    'The pet store has failed repeatedly and is given time to recover.',
+    `The pet store has failed repeatedly${forWhom} and is given time to recover.`,
     { retryAfterMs: halfOpenAfterMs },
   );
 }

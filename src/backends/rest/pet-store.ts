@@ -87,7 +87,14 @@ export function openRestPetStore(
       }
       return ask(messages, call, post('sendMessage', '/messages', { message }), decodeMessage);
     },
-    checkReady: () => petsOrigin.checkReady(),
+    async checkReady() {
+      try {
+        await petsOrigin.checkReady();
+      } catch (error) {
+        logFault(log, { requestId: 'readyz' }, 'checkReady', error);
+        throw error;
+      }
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },

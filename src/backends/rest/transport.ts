@@ -57,7 +57,7 @@ export function createSend(
       budget.deposit();
       let first: RestResponse | undefined;
       try {
-        first = await origin.request(options, cancellation);
+        first = await origin.request(call.authorization, options, cancellation);
       } catch (error) {
         if (!isRetryable(error) || !mayRetry()) throw error;
       }
@@ -65,7 +65,7 @@ export function createSend(
       // Jitter, so that the callers of a service that comes back do not come back as one.
       await pause(20 + 80 * Math.random(), cancellation);
       metrics.retry(operation);
-      return await origin.request(options, cancellation);
+      return await origin.request(call.authorization, options, cancellation);
     } catch (error) {
       if (call.signal?.aborted && method === 'GET') throw call.signal.reason;
       throw isContractError(error) ? error : toContractError(cancellation.reason ?? error);
