@@ -8,6 +8,7 @@ import {
   type NewPet,
   type Pet,
   type PetStatus,
+  pageSize,
   petStatuses,
 } from './records.ts';
 
@@ -59,6 +60,9 @@ export function decodeNewMessage(json: unknown): string {
 /** The answer of `GET /pets`. @throws InvalidResponseError naming the first broken field. */
 export function decodePets(json: unknown): Pet[] {
   if (!Array.isArray(json)) throw broken('body', 'an array', json);
+  if (json.length > pageSize.maximum) {
+    throw new InvalidResponseError(`body: expected at most ${pageSize.maximum} animals.`);
+  }
   const pets: Pet[] = [];
   for (let index = 0; index < json.length; index++) pets.push(decodePet(json[index], index));
   return pets;

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../end-of-turn.ts';
-import { BodyInterrupted } from './faults.ts';
+import { BodyBudgetExceeded, BodyInterrupted } from './faults.ts';
 
 /** What can end a call before its answer is there: its deadline, or a caller who leaves. */
 export interface Cancellation {
@@ -23,30 +23,60 @@ export interface RestResponse {
  * The most that the body of an error may hold, in bytes, and how long it may take, in milliseconds:
  * the status has said what matters, and is not lost over the body.
  */
-const errorBody = { maxBytes: 64 * 1024, timeoutMs: 1000 };
+const errorBody = { maxBytes: 16 * 1024, timeoutMs: 1000 };
+
+/** What the bodies of several calls may hold together while they arrive, in bytes. */
+export class BodyBudget {
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** False when there is not so much left; then nothing was taken. */
+  take(bytes: number): boolean {
+    if (this.#bytes + bytes > this.#maxBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
 
 /**
  * Sends one request and collects its whole answer; redirects are answers. Straight to undici's
  * dispatcher, since its `request` makes a stream of every body.
- * @throws what undici throws, `BodyInterrupted` after the headers, or the reason of the cancellation.
+ * @throws what undici throws, `BodyInterrupted` after the headers, `BodyBudgetExceeded`, or the
+ *   reason of the cancellation.
  */
 export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
   cancellation: Cancellation,
+  budget: BodyBudget,
 ): Promise<RestResponse> {
   return new Promise((resolve, reject) => {
     if (cancellation.reason) reject(cancellation.reason);
-    else dispatcher.dispatch(options, new Collector(cancellation, resolve, reject));
+    else dispatcher.dispatch(options, new Collector(cancellation, budget, resolve, reject));
   });
 }
 
 class Collector implements Dispatcher.DispatchHandler {
   readonly #cancellation: Cancellation;
+  readonly #budget: BodyBudget;
   readonly #resolve: (response: RestResponse) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #chunks: Buffer[] = [];
+  /** The only chunk so far, or a buffer of our own that chunks are copied into. */
+  #body: Buffer = nothing;
+  #isOwnBuffer = false;
+  /** How much of `#body` has arrived. */
   #size = 0;
+  /** How much of the budget is taken. */
+  #taken = 0;
+  #isSettled = false;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: Headers = {};
@@ -54,10 +84,12 @@ class Collector implements Dispatcher.DispatchHandler {
 
   constructor(
     cancellation: Cancellation,
+    budget: BodyBudget,
     resolve: (response: RestResponse) => void,
     reject: (error: unknown) => void,
   ) {
     this.#cancellation = cancellation;
+    this.#budget = budget;
     this.#resolve = resolve;
     this.#reject = reject;
     cancellation.onCancel = this.#onCancel;
@@ -87,9 +119,46 @@ class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#size += chunk.byteLength;
-    if (this.#isError() && this.#size > errorBody.maxBytes) this.#cutShort();
+    if (this.#isSettled) return;
+    const size = this.#size + chunk.byteLength;
+    if (this.#hold(size, chunk)) {
+      this.#size = size;
+      if (this.#isError() && size > errorBody.maxBytes) this.#cutShort();
+    } else this.#refuse();
+  }
+
+  /** Keeps a chunk; a body of many has one buffer, so that no chunk costs more than its bytes. */
+  #hold(size: number, chunk: Buffer): boolean {
+    if (this.#size === 0) {
+      if (!this.#take(size)) return false;
+      this.#body = chunk;
+      return true;
+    }
+    if (!this.#isOwnBuffer || size > this.#body.byteLength) {
+      const capacity = Math.max(2 * size, 4096);
+      if (!this.#take(capacity)) return false;
+      const larger = Buffer.allocUnsafeSlow(capacity);
+      this.#body.copy(larger, 0, 0, this.#size);
+      this.#body = larger;
+      this.#isOwnBuffer = true;
+    }
+    chunk.copy(this.#body, this.#size);
+    return true;
+  }
+
+  /** Takes so much of the budget in all. */
+  #take(bytes: number): boolean {
+    if (!this.#budget.take(bytes - this.#taken)) return false;
+    this.#taken = bytes;
+    return true;
+  }
+
+  #refuse(): void {
+    const reason = new BodyBudgetExceeded('Too much of other bodies is held already');
+    this.#settle();
+    if (this.#isError()) this.#succeed();
+    else this.#reject(reason);
+    this.#controller?.abort(reason);
   }
 
   onResponseEnd(): void {
@@ -116,16 +185,18 @@ class Collector implements Dispatcher.DispatchHandler {
   }
 
   #succeed(): void {
-    const body =
-      this.#chunks.length === 1 && this.#chunks[0]
-        ? this.#chunks[0]
-        : Buffer.concat(this.#chunks, this.#size);
+    const body = this.#body.subarray(0, this.#size);
     const response = { status: this.#status, headers: this.#headers, body };
     endOfTurn().then(() => this.#resolve(response));
   }
 
   #settle(): void {
+    this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     this.#cancellation.onCancel = undefined;
+    this.#budget.giveBack(this.#taken);
+    this.#taken = 0;
   }
 }
+
+const nothing = Buffer.alloc(0);

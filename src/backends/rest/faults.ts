@@ -15,6 +15,11 @@ export class BodyInterrupted extends Error {
   override readonly name = 'BodyInterrupted';
 }
 
+/** The bodies that arrive at the same time hold as much as they may already. */
+export class BodyBudgetExceeded extends Error {
+  override readonly name = 'BodyBudgetExceeded';
+}
+
 /** No connection was made, so nothing was sent. `cause` says why. */
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
@@ -42,6 +47,12 @@ export function toContractError(error: unknown): Error {
   }
   const broken = breachOfHttp(cause);
   if (broken !== undefined) return new InvalidResponseError(broken, { cause });
+  if (error instanceof BodyBudgetExceeded) {
+    return new BackendUnavailableError('The pet store answers more than can be held at a time.', {
+      cause: error,
+      retryAfterMs: 1000,
+    });
+  }
   const what = error instanceof BodyInterrupted ? 'broke off its answer' : 'could not be reached';
   return new BackendUnavailableError(`The pet store ${what}.`, { cause });
 }

@@ -3,7 +3,7 @@ import { BackendUnavailableError } from '../../contract/error.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
 import { Circuit, type CircuitLimits } from './circuit.ts';
 import { type Connector, createConnector } from './connector.ts';
-import { type Cancellation, exchange, type RestResponse } from './exchange.ts';
+import { BodyBudget, type Cancellation, exchange, type RestResponse } from './exchange.ts';
 import { ConnectionFailed, isUnanswered, toContractError } from './faults.ts';
 import { KeyCircuits } from './key-circuits.ts';
 
@@ -13,6 +13,8 @@ export interface OriginLimits extends CircuitLimits {
   readonly headersTimeoutMs: number;
   /** The most that the body of an answer may hold, in bytes. */
   readonly maxResponseBytes: number;
+  /** The most that the bodies of all answers may hold together while they arrive, in bytes. */
+  readonly maxBytesHeld: number;
   /** Calls in flight; each has a connection of its own. */
   readonly maxConnections: number;
   /** Calls that wait for a connection. One more is refused at once. */
@@ -23,7 +25,8 @@ export interface OriginLimits extends CircuitLimits {
 export const defaultLimits: OriginLimits = {
   connectTimeoutMs: 2000,
   headersTimeoutMs: 5000,
-  maxResponseBytes: 8 * 1024 * 1024,
+  maxResponseBytes: 4 * 1024 * 1024,
+  maxBytesHeld: 32 * 1024 * 1024,
   maxConnections: 128,
   maxWaiting: 1024,
   breakAfterFailures: 10,
@@ -72,6 +75,7 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
   });
   const circuit = new Circuit(limits, Math.ceil(limits.breakAfterFailures * shareOfKey));
   const keyCircuits = new KeyCircuits(limits);
+  const bodyBudget = new BodyBudget(limits.maxBytesHeld);
   let calls = 0;
 
   return {
@@ -90,7 +94,7 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
       circuit.begin();
       calls++;
       try {
-        const response = await exchange(pool, options, cancellation);
+        const response = await exchange(pool, options, cancellation, bodyBudget);
         // Whatever its status is, the origin is there.
         circuit.succeed();
         if (response.status >= 500) keyCircuits.fail(authorization, begunAt);

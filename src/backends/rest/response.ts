@@ -21,6 +21,9 @@ function parseBody({ headers, body }: RestResponse): unknown {
   if (mediaType !== undefined && !isJson(String(mediaType))) {
     throw new InvalidResponseError('body: expected application/json, received another type.');
   }
+  if (body.byteLength > maxValues && countValues(body) > maxValues) {
+    throw new InvalidResponseError(`body: expected at most ${maxValues} JSON values.`);
+  }
   let text: string;
   try {
     text = decodeUtf8(body);
@@ -33,6 +36,21 @@ function parseBody({ headers, body }: RestResponse): unknown {
     throw new InvalidResponseError('body: expected JSON, received other text.', { cause });
   }
 }
+
+/** The most values of one body: a value takes dozens of bytes of memory, also where its text is short. */
+const maxValues = 100_000;
+
+/** At most how many values a JSON text has: each but the first follows a comma or a bracket. */
+function countValues(body: Buffer): number {
+  let count = 1;
+  for (let index = 0; index < body.byteLength; index++) {
+    const byte = body[index];
+    if (byte === comma || byte === bracket || byte === brace) count++;
+  }
+  return count;
+}
+
+const [comma, bracket, brace] = [0x2c, 0x5b, 0x7b];
 
 /** The status line decides; the body only adds to it, and a server error's body is not for clients. */
 function readError(response: RestResponse, apiKey: string): ErrorResponse {
