@@ -129,7 +129,7 @@ describe('a disk that is full', () => {
   it('refuses writes with an Error body, and goes on reading', async () => {
     // The shell bounds the size of every file that the process writes, in blocks of 1 KiB.
     await using started = await nodeStart({ DATABASE_URL: `file:${folder}/full.db` }, 300);
-    const name = 'x'.repeat(20_000);
+    const name = 'x'.repeat(1000);
     const added: string[] = [];
     const full = await vi.waitUntil(
       async () => {
@@ -163,7 +163,7 @@ describe('a disk that is full', () => {
     });
     const list = await fetch(`${started.url}/v1/pets?limit=100`, { headers });
     const ids = (await list.json()).map(({ id }: { id: number }) => String(id));
-    expect(ids.slice(12)).toEqual(added);
+    expect(ids.slice(12)).toEqual(added.slice(0, 88));
     await vi.waitFor(() => expect(started.output.stderr).toContain('"msg":"database fault"'));
   }, 60_000);
 });

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Administration } from '../backends/open.ts';
+import { type Administration, maxLineBytes } from '../backends/open.ts';
 import type { Outcome } from './administer.ts';
 
 /** Shows how far a transfer is: how many records, and what part of the input where that is known. */
@@ -60,17 +60,22 @@ function kindOf(kind: string): 'pets' | 'orders' {
   return kind === 'orders' ? 'orders' : 'pets';
 }
 
-/** Only a newline ends a line: JSON strings may hold Unicode's other separators, unlike readline's. */
+/**
+ * Only a newline ends a line: JSON strings may hold Unicode's other separators, unlike readline's. Of
+ * a line that is too long, so much is passed on that it is refused.
+ */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let rest: Buffer[] = [];
+  let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      yield Buffer.concat([...rest, chunk.subarray(start, end)]);
-      rest = [];
+      const part = chunk.subarray(start, end);
+      yield rest.byteLength === 0 ? part : Buffer.concat([rest, part]);
+      rest = Buffer.alloc(0);
       start = end + 1;
     }
-    rest.push(chunk.subarray(start));
+    if (start < chunk.byteLength) rest = Buffer.concat([rest, chunk.subarray(start)]);
+    if (rest.byteLength > maxLineBytes) yield rest;
   }
-  yield Buffer.concat(rest);
+  yield rest;
 }

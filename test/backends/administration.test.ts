@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
+import { importFrom } from '../../src/commands/transfer.ts';
 import { stringifyJson } from '../../src/contract/json.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
-import { callWith, openBuiltin } from '../support/gateway.ts';
+import { callWith, openBuiltin, startGateway } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 
 async function* lines(...texts: string[]): AsyncGenerator<string> {
@@ -134,11 +136,36 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     );
   });
 
+  it('serve so many orders that their list can be read through another gateway', async () => {
+    const databaseUrl = await createDatabase();
+    await using administration = await openAdministration(databaseUrl, quiet.log);
+    const order = JSON.stringify(Array(2500).fill(0));
+    await administration.importLines('orders', lines(...Array(150).fill(order)), ignore);
+    await using service = await startGateway({ petStore: await openBuiltin(databaseUrl) });
+    await using rest = await openPetStore(
+      {
+        kind: 'rest',
+        baseUrl: new URL(`${service.url}/v1`),
+        messagesBaseUrl: undefined,
+        timeoutMs: 10_000,
+      },
+      quiet,
+    );
+    // 5,001 bytes each, of which 500,000 are served.
+    expect(await rest.listOrders(callWith())).toHaveLength(99);
+  });
+
   it.each([
     ['{"name":"b"', 'Line 3: expected JSON.'],
     ['{"name":"b"}', 'Line 3: categoryId: expected an int64 number, received nothing.'],
     ['{"name":"b","categoryId":1,"status":"lost"}', 'Line 3: status: expected one of'],
-    ['{"name":"b\\u0000","categoryId":1,"id":2}', 'Line 3: name: expected no NUL'],
+    ['{"name":"b\\u0000","categoryId":1,"id":2}', 'Line 3: name: expected text without NUL'],
+    [
+      '{"name":"b","categoryId":1,"stauts":"sold"}',
+      'Line 3: "stauts": expected no field but id, name, categoryId, status.',
+    ],
+    [`{"name":"${'b'.repeat(1001)}","categoryId":1}`, 'Line 3: name: expected at most 1000 char'],
+    [`{"name":"b","categoryId":1${' '.repeat(16_384)}}`, 'Line 3: expected at most 16384 bytes.'],
     ['{"name":"b","categoryId":1,"id":"2"}', 'Line 3: id: expected an integer up to 2^62'],
     ['{"name":"b","categoryId":1,"id":4611686018427387905}', 'Line 3: id: expected an integer'],
     ['{"name":"b","categoryId":1,"id":1}', 'Line 3: the id 1 is taken.'],
@@ -150,6 +177,31 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
       message,
     );
     expect(await Array.fromAsync(administration.exportLines('pets'))).toEqual([]);
+  });
+
+  it('hold up nobody while the input comes, and show nothing before it is whole', async () => {
+    const databaseUrl = await createDatabase();
+    await using store = await openBuiltin(databaseUrl);
+    await using administration = await openAdministration(databaseUrl, quiet.log);
+    const names = async () =>
+      (await store.listPets(callWith(), { limit: 100 })).map(({ name }) => name);
+    const add = (name: string) => store.createPet(callWith(), { name, categoryId: '1' });
+    await add('before');
+    async function* slowly() {
+      for (let line = 0; line < 3000; line++) {
+        if (line % 1000 === 999) {
+          await Promise.all(Array.from({ length: 5 }, (_, index) => add(`${line} ${index}`)));
+          expect(await names()).not.toContain('imported');
+        }
+        yield `{"id":${5000 + line},"name":"imported","categoryId":1}`;
+      }
+    }
+    const start = performance.now();
+    expect(await administration.importLines('pets', slowly(), ignore)).toBe(3000);
+    // Nobody waited for a lock.
+    expect(performance.now() - start).toBeLessThan(4000);
+    await add('after');
+    expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(3029);
   });
 
   it('name the line that is not UTF-8', async () => {
@@ -180,6 +232,26 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     expect(progress).toEqual([1000, 2000, 3000, 3500]);
     const exported = await Array.fromAsync(administration.exportLines('pets'));
     expect(exported.map((line) => line.trim())).toEqual(many);
+  });
+});
+
+describe('a line without an end', () => {
+  it('is refused as soon as it is too long', async () => {
+    await using administration = await openAdministration(':memory:', quiet.log);
+    async function* endless() {
+      yield Buffer.from('{"name":"a","categoryId":1}\n');
+      for (;;) yield Buffer.alloc(1000, 'x');
+    }
+    const work = importFrom(administration, 'pets', '-', Readable.from(endless()), ignore);
+    await expect(work).rejects.toThrow('Line 2: expected at most 16384 bytes.');
+  });
+
+  it('takes its bytes as they come, in any pieces', async () => {
+    await using administration = await openAdministration(':memory:', quiet.log);
+    const text = '{"name":"ä","categoryId":1}\r\n\n{"name":"b","categoryId":2}';
+    const bytes = Array.from(Buffer.from(text), (byte) => Buffer.from([byte]));
+    const { json } = await importFrom(administration, 'pets', '-', Readable.from(bytes), ignore);
+    expect(json).toEqual({ kind: 'pets', imported: 2 });
   });
 });
 

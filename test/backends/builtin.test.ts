@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -77,13 +77,63 @@ describe('the built-in backend on a file', () => {
     await expect(openBuiltin(`file:${folder}/text.db`)).rejects.toThrow('file is not a database');
   });
 
-  it('writes to the disk before it answers, and waits for others who write', async () => {
+  it.each([
+    ['a', 'x'],
+    ['a short list', 'milk, eggs'],
+    ['a page of text', 'x'.repeat(5000)],
+    ['part of the signature', 'SQLite format 3'],
+  ])('leaves a file alone that holds something else: %s', async (name, text) => {
+    const path = `${folder}/${name}.txt`;
+    await writeFile(path, text);
+    await expect(openBuiltin(`file:${path}`)).rejects.toThrow('file is not a database');
+    expect(await readFile(path, 'utf8')).toBe(text);
+  });
+
+  it('takes an empty file for a new database', async () => {
+    await writeFile(`${folder}/empty.db`, '');
+    await using store = await openBuiltin(`file:${folder}/empty.db`);
+    expect(await store.listPets(callWith(), {})).toHaveLength(12);
+  });
+
+  it('reads on while another process writes, and writes when that one has ended', async () => {
+    await using store = await openBuiltin(`file:${folder}/locked.db`);
+    const other = new DatabaseSync(`${folder}/locked.db`);
+    other.exec("BEGIN IMMEDIATE; INSERT INTO pets (name, category_id) VALUES ('other', 1)");
+    let isAdded = false;
+    const added = store.createPet(callWith(), { name: 'Rex', categoryId: '1' }).then((pet) => {
+      isAdded = true;
+      return pet;
+    });
+    const start = performance.now();
+    for (let index = 0; index < 20; index++) {
+      expect(await store.listPets(callWith(), { limit: 100 })).toHaveLength(12);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(performance.now() - start).toBeLessThan(1000);
+    expect(isAdded).toBe(false);
+    other.exec('COMMIT');
+    other.close();
+    expect((await added).id).toBe('14');
+  });
+
+  it('says that the database is busy when the lock is not free after five seconds', async () => {
+    await using store = await openBuiltin(`file:${folder}/busy.db`);
+    const other = new DatabaseSync(`${folder}/busy.db`);
+    other.exec('BEGIN IMMEDIATE');
+    const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    await expect(add).rejects.toThrow(
+      "The store's database is busy. Nothing was stored. Try again later.",
+    );
+    other.close();
+  }, 10_000);
+
+  it('writes to the disk before it answers; a command waits for others who write', async () => {
     const database = await openDatabase(`file:${folder}/pragmas.db`, quiet.log);
     const pragma = async (name: string) =>
       Object.values((await sql.raw(`PRAGMA ${name}`).execute(database)).rows[0] ?? {});
     // 2 is FULL: a commit outlives the loss of power.
     expect(await pragma('synchronous')).toEqual([2n]);
-    expect(await pragma('busy_timeout')).toEqual([2000n]);
+    expect(await pragma('busy_timeout')).toEqual([10_000n]);
     await database.destroy();
   });
 });

@@ -92,9 +92,31 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       expect(Math.abs(Date.parse(sent.createdAt) - Date.now())).toBeLessThan(60_000);
     });
 
+    it('refuses a message that is too long, and takes one that is as long as it may be', async () => {
+      await using opened = await open();
+      const send = (length: number) =>
+        opened.petStore.sendMessage(callWith(), '\u0001'.repeat(length));
+      await expect(send(10_001)).rejects.toMatchObject({
+        status: 400,
+        body: { message: 'message: expected at most 10000 characters, received 10001.' },
+      });
+      expect((await send(10_000)).message).toHaveLength(10_000);
+    });
+
+    it('lists a page of the longest names', async () => {
+      await using opened = await open();
+      // Six bytes each in JSON, and 100 commas that look like those between values.
+      const name = `${'\u0001'.repeat(900)}${','.repeat(100)}`;
+      for (let index = 0; index < 90; index++) {
+        await opened.petStore.createPet(callWith(), { name, categoryId: '1' });
+      }
+      const pets = await opened.petStore.listPets(callWith(), { limit: 100 });
+      expect(pets.filter((pet) => pet.name === name)).toHaveLength(88);
+    });
+
     it('refuses text that it could not store unchanged, and stores nothing', async () => {
       await using opened = await open();
-      for (const name of ['a\0b', '\ud800']) {
+      for (const name of ['a\0b', '\ud800', 'x'.repeat(1001)]) {
         await expect(
           opened.petStore.createPet(callWith(), { name, categoryId: '1' }),
         ).rejects.toMatchObject({ status: 400, body: { status: 400 } });

@@ -79,6 +79,31 @@ describe('PostgreSQL', () => {
     expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
   });
 
+  it('gives other ids while an import holds those that it would give', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    await using store = await openBuiltin(databaseUrl);
+    const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const [first] = await Promise.all([add(), add(), add()]);
+    const database = await openDatabase(databaseUrl, quiet.log);
+    await database.transaction().execute(async (transaction) => {
+      for (let next = 1n; next <= 320n; next++) {
+        const row = { id: BigInt(first.id) + next, name: 'imported', category_id: 1n };
+        await transaction
+          .insertInto('pets')
+          .values(row)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      }
+      await sql`select setval('pets_id_seq', 1000)`.execute(transaction);
+      const start = performance.now();
+      const added = await Promise.all(Array.from({ length: 30 }, add));
+      expect(performance.now() - start).toBeLessThan(3000);
+      for (const pet of added) expect(BigInt(pet.id)).toBeGreaterThan(1000n);
+      expect(await store.listPets(callWith(), { limit: 100 })).toHaveLength(45);
+    });
+    await database.destroy();
+  });
+
   it('says that nothing was stored when it can not be reached', async () => {
     const proxy = await startCuttingProxy(await postgres.createDatabase());
     await using store = await openBuiltin(proxy.databaseUrl);

@@ -2,7 +2,8 @@ import type { Log } from '../../telemetry/log.ts';
 import { ApiKeys } from './api-keys.ts';
 import { engineOf, openDatabase } from './database.ts';
 import { exportLines } from './export.ts';
-import { importLines, type Kind, type Line } from './import.ts';
+import { importLines } from './import.ts';
+import type { Kind, Line } from './import-line.ts';
 
 /** What is done to the built-in backend by its operator, beside what the contract offers. */
 export interface Administration extends AsyncDisposable {

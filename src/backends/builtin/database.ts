@@ -1,6 +1,7 @@
 import { type Dialect, type Generated, Kysely } from 'kysely';
 import type { PetStatus } from '../../contract/records.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { type OnLock, whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
 
 /** The tables of the built-in backend; `migrations.ts` creates them. Times are ISO 8601 text. */
@@ -38,11 +39,16 @@ export function engineOf(databaseUrl: string): Engine {
  * Opens the database that a `DATABASE_URL` names and brings its tables up to date.
  * @throws when it can't be opened, saying which and why.
  */
-export async function openDatabase(databaseUrl: string, log: Log): Promise<Database> {
+export async function openDatabase(
+  databaseUrl: string,
+  log: Log,
+  onLock: OnLock = 'wait',
+): Promise<Database> {
   const engine = engineOf(databaseUrl);
-  const database = new Kysely<Tables>({ dialect: await dialectOf(engine, databaseUrl, log) });
+  const dialect = await dialectOf(engine, databaseUrl, log, onLock);
+  const database = new Kysely<Tables>({ dialect });
   try {
-    const migrations = await migrate(database, engine);
+    const migrations = await whenFree(() => migrate(database, engine));
     if (migrations.length > 0) log.debug({ migrations }, 'database migrated');
   } catch (cause) {
     await database.destroy();
@@ -56,13 +62,18 @@ export async function openDatabase(databaseUrl: string, log: Log): Promise<Datab
 }
 
 /** Only the driver that is needed is loaded. */
-async function dialectOf(engine: Engine, databaseUrl: string, log: Log): Promise<Dialect> {
+async function dialectOf(
+  engine: Engine,
+  databaseUrl: string,
+  log: Log,
+  onLock: OnLock,
+): Promise<Dialect> {
   if (engine === 'postgres') {
     const { postgresDialect } = await import('./postgres.ts');
-    return postgresDialect(databaseUrl, log);
+    return postgresDialect(databaseUrl, log, onLock);
   }
   const { sqliteDialect } = await import('./sqlite.ts');
-  return sqliteDialect(databaseUrl.replace(/^file:/, ''));
+  return sqliteDialect(databaseUrl.replace(/^file:/, ''), onLock);
 }
 
 function withoutPassword(databaseUrl: string): string {

@@ -1,6 +1,6 @@
 import { encodePet } from '../../contract/decode.ts';
 import type { Database } from './database.ts';
-import type { Kind } from './import.ts';
+import type { Kind } from './import-line.ts';
 import { toPet } from './rows.ts';
 
 /** Rows of one SELECT. */

@@ -1,33 +1,36 @@
-import { isUtf8 } from 'node:buffer';
-import { type Kysely, sql, type Transaction } from 'kysely';
-import { decodeNewPet, decodeOrders } from '../../contract/decode.ts';
-import { parseInt64 } from '../../contract/int64.ts';
-import { decodeUtf8, parseJson } from '../../contract/json.ts';
+import { type Kysely, sql } from 'kysely';
 import type { Database, Tables } from './database.ts';
+import { decodeLine, ImportError, type Kind, type Line, type Row } from './import-line.ts';
 import type { Engine } from './migrations.ts';
-import { isStorable, toPetRow } from './rows.ts';
 
-/** A line of an import that can't be taken in; nothing of the whole import remains. */
-export class ImportError extends Error {
-  override readonly name = 'ImportError';
-
-  constructor(lineNumber: number, reason: string) {
-    super(`Line ${lineNumber}: ${reason} Nothing was imported.`);
-  }
-}
-
-/** What can be imported and exported, one JSON value a line (JSON Lines). */
-export type Kind = 'pets' | 'orders';
-
-/** Rows of one INSERT: four parameters a row stay far below the limits of both engines. */
+/** Rows of one INSERT of values: six parameters a row stay far below the limits of both engines. */
 const batchSize = 1000;
 
-/** Ids above leave no room for those that the database gives to new records. */
-const maxId = 2n ** 62n;
+/** Lines that one statement moves from the staging table: it takes some hundredths of a second. */
+const linesAtOnce = 10_000;
+
+/** How often others may take an id in the moment between the look for it and the transaction. */
+const maxTries = 10;
+
+/** The lines of an import as rows of a table of the connection, which is gone with it. */
+interface Staged {
+  line: number;
+  id: bigint | null;
+  name: string | null;
+  category_id: bigint | null;
+  status: string | null;
+  document: string | null;
+}
+type Session = Kysely<Tables & { staged: Staged }>;
+
+/** The columns of each kind, beside the id. */
+const columnsOf = { pets: ['name', 'category_id', 'status'], orders: ['document'] } as const;
 
 /**
- * Imports lines in one transaction, in constant memory; blank lines are passed over.
- * @param onProgress is told how many records have been taken in so far.
+ * Imports lines, all or nothing, in constant memory; blank lines are passed over. The whole input is
+ * read and checked into a temporary table first, which locks nothing. Then one transaction moves it,
+ * so that others who write wait for that transaction only.
+ * @param onProgress is called with how many records have been read so far.
  * @returns how many records were imported.
  * @throws ImportError with the number of the line and what is wrong with it.
  */
@@ -38,104 +41,142 @@ export async function importLines(
   lines: AsyncIterable<Line>,
   onProgress: (records: number) => void,
 ): Promise<number> {
-  return database.transaction().execute(async (transaction) => {
-    let lineNumber = 0;
-    let records = 0;
-    let withIds: boolean | undefined;
-    let batch: NumberedRow[] = [];
-    const flush = async () => {
-      await insert(transaction, kind, batch);
-      records += batch.length;
-      batch = [];
-      onProgress(records);
-    };
-    for await (const line of lines) {
-      lineNumber++;
-      const text = textOf(line, lineNumber);
-      if (text === '') continue;
-      const row = decodeLine(kind, text, lineNumber);
-      // An id that the database gave to one line could be the one that a later line brings along.
-      withIds ??= 'id' in row;
-      if ('id' in row !== withIds) {
-        throw new ImportError(lineNumber, 'expected an id on every line or on none.');
+  return database.connection().execute(async (connection) => {
+    const session = connection.withTables<{ staged: Staged }>();
+    await createStaged(session);
+    const staged = await stage(session, kind, lines, onProgress);
+    for (let tries = 0; tries < maxTries; tries++) {
+      await requireFreeIds(session, kind, staged);
+      if (engine === 'postgres' && staged.withIds) await raiseIdentity(session, kind);
+      if (await move(session, kind, staged)) {
+        await session.schema.dropTable('staged').execute();
+        return staged.records;
       }
-      batch.push({ lineNumber, row });
-      if (batch.length === batchSize) await flush();
     }
-    if (batch.length > 0) await flush();
-    if (engine === 'postgres' && withIds) await raiseIdentity(transaction, kind);
-    return records;
+    throw new Error('Others took ids of this import again and again. Nothing was imported.');
   });
 }
 
-/** A line of an import: text, or bytes that should be UTF-8. */
-export type Line = string | Buffer;
-
-function textOf(line: Line, lineNumber: number): string {
-  if (typeof line === 'string') return line.trim();
-  if (!isUtf8(line)) throw new ImportError(lineNumber, 'expected UTF-8.');
-  return decodeUtf8(line).trim();
+async function createStaged(session: Session): Promise<void> {
+  await session.schema.dropTable('staged').ifExists().execute();
+  await session.schema
+    .createTable('staged')
+    .temporary()
+    .addColumn('line', 'bigint', (column) => column.primaryKey())
+    .addColumn('id', 'bigint', (column) => column.unique())
+    .addColumn('name', 'text')
+    .addColumn('category_id', 'bigint')
+    .addColumn('status', 'text')
+    .addColumn('document', 'text')
+    .execute();
 }
 
-interface NumberedRow {
-  readonly lineNumber: number;
-  readonly row: Row;
+/** What the staging table holds. */
+interface Contents {
+  readonly records: number;
+  readonly lastLine: number;
+  readonly withIds: boolean;
 }
-type Row = { readonly id?: bigint } & (ReturnType<typeof toPetRow> | { readonly document: string });
 
-function decodeLine(kind: Kind, line: string, lineNumber: number): Row {
-  try {
-    const json = parseJson(line);
-    if (kind === 'orders') {
-      decodeOrders(json);
-      return { document: line };
+async function stage(
+  session: Session,
+  kind: Kind,
+  lines: AsyncIterable<Line>,
+  onProgress: (records: number) => void,
+): Promise<Contents> {
+  let line = 0;
+  let records = 0;
+  let withIds: boolean | undefined;
+  let batch: (Row & { readonly line: number })[] = [];
+  const flush = async () => {
+    await insert(session, batch);
+    records += batch.length;
+    batch = [];
+    onProgress(records);
+  };
+  for await (const text of lines) {
+    line++;
+    const row = decodeLine(kind, text, line);
+    if (row === undefined) continue;
+    // An id that the database gave to one line could be the one that a later line brings along.
+    withIds ??= 'id' in row;
+    if ('id' in row !== withIds) {
+      throw new ImportError(line, 'expected an id on every line or on none.');
     }
-    const pet = decodeNewPet(json);
-    if (!isStorable(pet.name)) throw new Error('name: expected no NUL and no lone surrogates.');
-    return { ...decodeId(json), ...toPetRow(pet) };
-  } catch (error) {
-    const reason = error instanceof SyntaxError ? 'expected JSON.' : (error as Error).message;
-    throw new ImportError(lineNumber, reason);
+    batch.push({ line, ...row });
+    if (batch.length === batchSize) await flush();
   }
-}
-
-function decodeId(json: unknown): { id?: bigint } {
-  const { id } = json as { id?: unknown };
-  if (id === undefined) return {};
-  const int64 = typeof id === 'string' ? undefined : parseInt64(id);
-  if (int64 !== undefined && BigInt(int64) <= maxId) return { id: BigInt(int64) };
-  throw new Error('id: expected an integer up to 2^62, or no id at all.');
+  if (batch.length > 0) await flush();
+  return { records, lastLine: line, withIds: withIds ?? false };
 }
 
 async function insert(
-  transaction: Transaction<Tables>,
-  kind: Kind,
-  batch: readonly NumberedRow[],
+  session: Session,
+  batch: readonly (Row & { readonly line: number })[],
 ): Promise<void> {
-  const inserted = await transaction
-    .insertInto(kind)
-    // The two kinds of rows have columns of their own, which the union of them hides.
-    .values(batch.map(({ row }) => row) as never)
+  const inserted = await session
+    .insertInto('staged')
+    .values(batch)
     .onConflict((conflict) => conflict.column('id').doNothing())
-    .returning('id')
+    .returning('line')
     .execute();
   if (inserted.length === batch.length) return;
-  const left = new Set(inserted.map(({ id }) => id));
-  for (const { lineNumber, row } of batch) {
-    // The first row of an id was stored unless the id was taken before; a second one never is.
-    if (row.id !== undefined && !left.delete(row.id)) {
-      throw new ImportError(lineNumber, `the id ${row.id} is taken.`);
-    }
+  const lines = new Set(inserted.map(({ line }) => Number(line)));
+  const second = batch.find(({ line }) => !lines.has(line));
+  if (second) throw new ImportError(second.line, `the id ${second.id} is taken.`);
+}
+
+/** @throws ImportError for the first line whose id a record of the database has. */
+async function requireFreeIds(session: Session, kind: Kind, staged: Contents): Promise<void> {
+  if (!staged.withIds) return;
+  for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
+    const taken = await session
+      .selectFrom('staged')
+      .select(['line', 'id'])
+      .where('line', '>', after)
+      .where('line', '<=', after + linesAtOnce)
+      .where(
+        sql<boolean>`exists (select 1 from ${sql.table(kind)} as kept where kept.id = staged.id)`,
+      )
+      .orderBy('line')
+      .executeTakeFirst();
+    if (taken) throw new ImportError(Number(taken.line), `the id ${taken.id} is taken.`);
   }
 }
 
-/** Makes the ids that PostgreSQL gives go on above those that were imported. */
-async function raiseIdentity(transaction: Kysely<Tables>, kind: Kind): Promise<void> {
+/** Moves everything in one transaction; false, and nothing, when an id was taken meanwhile. */
+async function move(session: Session, kind: Kind, staged: Contents): Promise<boolean> {
+  const columns = staged.withIds ? ['id', ...columnsOf[kind]] : columnsOf[kind];
+  const list = sql.join(columns.map((column) => sql.ref(column)));
+  const isTaken = new Error('An id is taken');
+  const work = session.transaction().execute(async (transaction) => {
+    let moved = 0n;
+    for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
+      const { numAffectedRows = 0n } = await sql`
+        insert into ${sql.table(kind)} (${list}) select ${list} from staged
+        where line > ${after} and line <= ${after + linesAtOnce} order by line
+        on conflict (id) do nothing`.execute(transaction);
+      moved += numAffectedRows;
+    }
+    if (moved < staged.records) throw isTaken;
+  });
+  return work.then(
+    () => true,
+    (error) => {
+      if (error === isTaken) return false;
+      throw error;
+    },
+  );
+}
+
+/**
+ * Makes the ids that PostgreSQL gives go on above those that are about to be imported. Before the
+ * transaction: a gateway that was given one of them would wait for its end.
+ */
+async function raiseIdentity(session: Session, kind: Kind): Promise<void> {
   // Never back: other sessions hold blocks of ids that the sequence has given out already.
   const sequence = sql`pg_get_serial_sequence(${kind}, 'id')::regclass`;
   await sql`
-    select setval(
-      ${sequence},
-      greatest((select max(id) from ${sql.table(kind)}), pg_sequence_last_value(${sequence}), 1)
-    )`.execute(transaction);
+    select setval(${sequence}, highest) from (select max(id) as highest from staged) as ids
+    where highest > coalesce(pg_sequence_last_value(${sequence}), 0)`.execute(session);
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts';
 import { parseJson } from '../../contract/json.ts';
 import type { Call, PetStore } from '../../contract/pet-store.ts';
@@ -8,7 +9,8 @@ import { createApiKeyCheck } from './api-keys.ts';
 import { type Database, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
 import { storageFault } from './faults.ts';
-import { isStorable, toPet, toPetRow } from './rows.ts';
+import { whenFree } from './locks.ts';
+import { toPet, toPetRow, whyNotStorable } from './rows.ts';
 
 /** Where the built-in backend keeps its data. */
 export interface BuiltinPetStoreOptions {
@@ -23,17 +25,17 @@ export async function openBuiltinPetStore(
   options: BuiltinPetStoreOptions,
   log: Log,
 ): Promise<PetStore> {
-  const database = await openDatabase(options.databaseUrl, log);
-  if (options.demoKey) await addDemoData(database);
+  const database = await openDatabase(options.databaseUrl, log, 'fail');
+  if (options.demoKey) await whenFree(() => addDemoData(database));
   return createPetStore(database, options.demoKey, log);
 }
 
 function createPetStore(database: Database, demoKey: string | undefined, log: Log): PetStore {
   const checkApiKey = createApiKeyCheck(database, demoKey);
 
-  async function guard<T>(requestId: string, isWrite: boolean, work: Promise<T>): Promise<T> {
+  async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
     try {
-      return await work;
+      return await whenFree(work);
     } catch (error) {
       const fault = storageFault(error, isWrite);
       if (fault === undefined) throw error;
@@ -43,13 +45,13 @@ function createPetStore(database: Database, demoKey: string | undefined, log: Lo
   }
 
   async function read<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
-    await guard(requestId, false, checkApiKey(apiKey));
-    return guard(requestId, false, work());
+    await guard(requestId, false, () => checkApiKey(apiKey));
+    return guard(requestId, false, work);
   }
 
   async function write<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
-    await guard(requestId, false, checkApiKey(apiKey));
-    return guard(requestId, true, work());
+    await guard(requestId, false, () => checkApiKey(apiKey));
+    return guard(requestId, true, work);
   }
 
   return {
@@ -83,11 +85,15 @@ function createPetStore(database: Database, demoKey: string | undefined, log: Lo
 
     listOrders: (call) =>
       read(call, async () => {
+        const first = database.selectFrom('orders').selectAll().orderBy('id').limit(maxOrders);
+        const counted = database
+          .selectFrom(first.as('first'))
+          .select(['id', 'document', bytesSoFar.as('bytes')]);
         const rows = await database
-          .selectFrom('orders')
+          .selectFrom(counted.as('counted'))
           .select('document')
+          .where('bytes', '<=', maxOrdersBytes)
           .orderBy('id')
-          .limit(maxOrders)
           .execute();
         return rows.map(({ document }) => parseJson(document));
       }),
@@ -106,7 +112,8 @@ function createPetStore(database: Database, demoKey: string | undefined, log: Lo
       }),
 
     async checkReady() {
-      await guard('readyz', false, database.selectFrom('pets').select('id').limit(1).execute());
+      const look = database.selectFrom('pets').select('id').limit(1);
+      await guard('readyz', false, () => look.execute());
     },
 
     async [Symbol.asyncDispose]() {
@@ -132,14 +139,14 @@ async function insertPet(database: Database, pet: NewPet) {
   throw new BackendUnavailableError('The store has no free id at hand. Try again.');
 }
 
-/** The operation has no paging, and its answer must end somewhere. */
+/** The operation has no paging, and its answer must end somewhere: after so many orders or bytes. */
 const maxOrders = 1000;
+const maxOrdersBytes = 500_000n;
 
-function requireStorable(field: string, text: string): void {
-  if (isStorable(text)) return;
-  throw ErrorResponse.of({
-    code: 'invalid_value',
-    message: `${field}: expected text without NUL characters and lone surrogates.`,
-    status: 400,
-  });
+const bytesSoFar = sql<bigint>`sum(octet_length(document)) over (order by id)`;
+
+function requireStorable(field: 'name' | 'message', text: string): void {
+  const reason = whyNotStorable(field, text);
+  if (reason === undefined) return;
+  throw ErrorResponse.of({ code: 'invalid_value', message: reason, status: 400 });
 }

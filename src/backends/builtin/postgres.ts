@@ -1,15 +1,16 @@
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../../telemetry/log.ts';
+import { isLocked, type OnLock } from './locks.ts';
 
 /** How long PostgreSQL may take, in milliseconds. */
-const timeouts = { connect: 2000, statement: 5000, query: 7000 };
+const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100 };
 
 /**
  * A Kysely dialect on PostgreSQL with a pool of ten connections. A connection that broke or went
  * silent is thrown away, so the pool finds its way back after a restart of the database by itself.
  */
-export function postgresDialect(databaseUrl: string, log: Log): PostgresDialect {
+export function postgresDialect(databaseUrl: string, log: Log, onLock: OnLock): PostgresDialect {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: 10,
@@ -17,6 +18,7 @@ export function postgresDialect(databaseUrl: string, log: Log): PostgresDialect 
     // The server ends a statement; where the server itself is gone, the client does.
     statement_timeout: timeouts.statement,
     query_timeout: timeouts.query,
+    ...(onLock === 'fail' ? { lock_timeout: timeouts.lock } : {}),
     keepAlive: true,
     application_name: 'petstore-gateway',
     types: { getTypeParser },
@@ -47,6 +49,8 @@ function discardBroken(pool: pg.Pool): PostgresPool {
         } catch (error) {
           // A DatabaseError is the server's own word: the connection lives.
           broken ||= !(error instanceof pg.DatabaseError);
+          // An import holds the ids that the session was given before: it asks for others.
+          if (isLocked(error)) await client.query('discard sequences').catch(() => {});
           throw error;
         }
       };

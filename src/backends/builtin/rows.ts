@@ -13,7 +13,17 @@ export function toPetRow({ name, categoryId, status }: NewPet) {
   return { name, category_id: BigInt(categoryId), status: status ?? null };
 }
 
-/** Whether a database keeps a text as it is: it would change lone surrogates, or refuse NUL. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
+/**
+ * The most characters of a text, as JavaScript counts them. They are this service's own: the contract
+ * publishes none. A page of the longest names, escaped, stays below a megabyte.
+ */
+export const maxLengths = { name: 1000, message: 10_000 } as const;
+
+/** Why a text is not stored: it is too long, or a database would change it or refuse it. */
+export function whyNotStorable(field: keyof typeof maxLengths, text: string): string | undefined {
+  if (text.length > maxLengths[field]) {
+    return `${field}: expected at most ${maxLengths[field]} characters, received ${text.length}.`;
+  }
+  if (text.isWellFormed() && !text.includes('\0')) return undefined;
+  return `${field}: expected text without NUL characters and lone surrogates.`;
 }

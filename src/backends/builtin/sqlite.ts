@@ -1,14 +1,15 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+import type { OnLock } from './locks.ts';
 
 /**
  * A Kysely dialect on Node's own SQLite. `location` is a file, created with its folder when it is
  * missing, or `:memory:`. A write is on the disk when its query resolves (WAL, synchronous=FULL).
  */
-export function sqliteDialect(location: string): SqliteDialect {
-  return new NodeSqliteDialect({ database: async () => openDatabase(location) });
+export function sqliteDialect(location: string, onLock: OnLock): SqliteDialect {
+  return new NodeSqliteDialect({ database: async () => openDatabase(location, onLock) });
 }
 
 class NodeSqliteDialect extends SqliteDialect {
@@ -24,12 +25,21 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-function openDatabase(location: string): SqliteDatabase {
-  if (location !== ':memory:') mkdirSync(dirname(location), { recursive: true });
-  // Bigints, or a number beyond 2^53 fails after its row is stored; a timeout, or a second process
-  // that writes at the same moment fails at once.
-  const database = new DatabaseSync(location, { readBigInts: true, timeout: 2000 });
+/** How long a statement waits for a lock, in milliseconds, where waiting holds nobody up. */
+const lockTimeoutMs = 10_000;
+
+function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
+  if (location !== ':memory:') requireDatabaseFile(location);
+  // Bigints, or a number beyond 2^53 fails after its row is stored.
+  const database = new DatabaseSync(location, { readBigInts: true, timeout: lockTimeoutMs });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+  if (onLock === 'fail') database.exec('PRAGMA busy_timeout = 0');
+  else if (location !== ':memory:') {
+    // An import is kept in a temporary file until it is whole; of a container's folders, often only
+    // the one of the database can be written to, or has the room.
+    const folder = resolve(dirname(location)).replaceAll("'", "''");
+    database.exec(`PRAGMA temp_store_directory = '${folder}'`);
+  }
   const statements = new Map<string, SqliteStatement>();
   return {
     prepare(sql) {
@@ -44,6 +54,29 @@ function openDatabase(location: string): SqliteDatabase {
     close: () => database.close(),
   };
 }
+
+/**
+ * Makes the folder of a database. SQLite takes a file that is shorter than a page for a new database
+ * and writes over it.
+ * @throws when the file holds something else.
+ */
+function requireDatabaseFile(location: string): void {
+  mkdirSync(dirname(location), { recursive: true });
+  if (!statSync(location, { throwIfNoEntry: false })?.isFile()) return;
+  const file = openSync(location, 'r');
+  try {
+    const start = Buffer.alloc(signature.length);
+    const length = readSync(file, start);
+    if (length > 0 && start.toString('latin1') !== signature) {
+      throw new Error('file is not a database');
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The first bytes of every SQLite database (its file format, section 1.3). */
+const signature = 'SQLite format 3\0';
 
 function prepare(database: DatabaseSync, sql: string): SqliteStatement {
   // Every transaction here writes. One that took the lock only at its first write would fail, not

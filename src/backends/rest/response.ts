@@ -38,7 +38,7 @@ function parseBody({ headers, body }: RestResponse): unknown {
 }
 
 /** The most values of one body: a value takes dozens of bytes of memory, also where its text is short. */
-const maxValues = 100_000;
+const maxValues = 250_000;
 
 /** At most how many values a JSON text has: each but the first follows a comma or a bracket. */
 function countValues(body: Buffer): number {
