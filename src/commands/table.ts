@@ -1,3 +1,5 @@
+import { printable } from '../telemetry/readable.ts';
+
 /** A table for people: columns as wide as their widest cell; a line of words when there is no row. */
 export function formatTable(
   header: readonly string[],
@@ -5,10 +7,11 @@ export function formatTable(
   whenEmpty = 'None.',
 ): string {
   if (rows.length === 0) return `${whenEmpty}\n`;
+  const cells = rows.map((row) => row.map(printable));
   const widths = header.map((name, column) =>
-    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
+    Math.max(name.length, ...cells.map((row) => row[column]?.length ?? 0)),
   );
-  return [header, ...rows]
+  return [header, ...cells]
     .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .map((line) => `${line.trimEnd()}\n`)
     .join('');

@@ -1,13 +1,31 @@
 /**
- * A log line for people at a terminal: time, level, message, and the rest as `name=value`. What is
- * no JSON object stays as it is.
+ * A log line for people at a terminal: time, level, message, and the rest as `name=value`, printable.
+ * What is no JSON object stays as it is otherwise.
  */
 export function readable(line: string): string {
+  return `${printable(format(line))}\n`;
+}
+
+/**
+ * A text with control characters as escapes: from the REST service or a client, they could rewrite
+ * what the terminal shows.
+ */
+export function printable(text: string): string {
+  return text.replace(
+    controlCharacters,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** C0, DEL, C1, and what changes the direction of text or ends a line (Unicode, Bidi_Control). */
+const controlCharacters = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+function format(line: string): string {
   let entry: Record<string, unknown>;
   try {
     entry = JSON.parse(line);
   } catch {
-    return line;
+    return line.replace(/\n$/, '');
   }
   const { level, time, msg, ...rest } = entry;
   const details = Object.entries(rest)
@@ -16,5 +34,5 @@ export function readable(line: string): string {
       ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
     );
   const clock = String(time).slice(11, 23);
-  return `${clock} ${String(level).toUpperCase().padEnd(5)} ${msg}${details.join('')}\n`;
+  return `${clock} ${String(level).toUpperCase().padEnd(5)} ${msg}${details.join('')}`;
 }

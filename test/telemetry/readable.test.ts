@@ -17,6 +17,21 @@ describe('a readable log line', () => {
     );
   });
 
+  it('shows control characters as escapes, wherever they are from', () => {
+    const line = JSON.stringify({
+      level: 'warn',
+      time: '2026-11-20T10:00:00.123Z',
+      code: 'a\u001b[2Jb',
+      hidden: { message: 'c\u009b31md\u007f' },
+      'na\u0007me': 'line\nline\rline',
+      msg: 'REST\u202e error',
+    });
+    expect(readable(`${line}\n`)).toBe(
+      '10:00:00.123 WARN  REST\\u202e error code=a\\u001b[2Jb hidden={"message":"c\\u009b31md\\u007f"} na\\u0007me=line\\u000aline\\u000dline\n',
+    );
+    expect(readable('oops \u001b]0;title\u0007\n')).toBe('oops \\u001b]0;title\\u0007\n');
+  });
+
   it('is what it was when it is no JSON', () => {
     expect(readable('oops\n')).toBe('oops\n');
   });

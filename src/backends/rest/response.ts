@@ -2,6 +2,7 @@ import { decodeErrorBody } from '../../contract/decode.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import type { RestResponse } from './exchange.ts';
+import { withoutKey } from './redact.ts';
 
 /**
  * The JSON of a 2xx answer, int64-exact. The caller's key is cut out of what an error says.
@@ -67,16 +68,13 @@ function readErrorBody(response: RestResponse, apiKey: string): ErrorBody | unde
   try {
     const json = parseBody(response);
     const body = decodeErrorBody(json) ?? decodeProblem(json, response.status);
-    if (body === undefined || apiKey.length < shortestSecret) return body;
-    const withoutKey = (text: string) => text.replaceAll(apiKey, '[API key]');
-    return { ...body, code: withoutKey(body.code), message: withoutKey(body.message) };
+    if (body === undefined) return undefined;
+    const { code, message } = body;
+    return { ...body, code: withoutKey(code, apiKey), message: withoutKey(message, apiKey) };
   } catch {
     return undefined;
   }
 }
-
-/** A shorter key is no secret, and may be a part of any word. */
-const shortestSecret = 8;
 
 /** `application/problem+json` (RFC 9457) told in the words of an Error body. */
 function decodeProblem(json: unknown, status: number): ErrorBody | undefined {
