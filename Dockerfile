@@ -23,9 +23,9 @@ RUN node node_modules/rolldown/bin/cli.mjs --config
 FROM node:${NODE_VERSION}-slim
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
-    PORT=4000 \
-    DATABASE_URL=file:/data/pet-store.db
-# The one place to write to, and only for a database file: the rest may be mounted read-only.
+    PORT=4000
+# The one place to write to, for DATABASE_URL=file:/data/pet-store.db: the rest may be mounted
+# read-only. No backend is chosen here, so that a container without one says so.
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 WORKDIR /app

@@ -66,6 +66,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const problems: string[] = [];
   const values = readValues(env, problems);
   const backend = readBackend(values, problems);
+  if (backend?.kind === 'builtin' && values.NODE_ENV === 'production' && !env['DATABASE_URL']) {
+    const found = unknownVariables(env).map((name) => `, but ${name}, which is not read`);
+    problems.push(
+      `DATABASE_URL: expected the database of the built-in backend, or PETSTORE_BASE_URL to be the address of the REST service, because NODE_ENV is production; found neither${found.join('')}`,
+    );
+  }
   const persistedDocuments = readPersistedDocuments(values, problems);
   if (values.WORKERS > 1 && backend?.kind === 'builtin' && backend.databaseUrl === ':memory:') {
     problems.push(
@@ -107,13 +113,33 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   });
 }
 
+/**
+ * The variables that look like ours and are not read, such as `PETSTORE_BASE_URI`; misspelt, most
+ * likely. Those that Kubernetes sets for a service named `petstore…` are not meant for us.
+ */
+export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(env).filter(
+    (name) => /^PETSTORE_/i.test(name) && !known.has(name) && !ofKubernetes.test(name),
+  );
+}
+
+/** `PETSTORE_API_KEY` is read by `check-service`. */
+const known = new Set([...Object.keys(variables), 'PETSTORE_API_KEY']);
+
+/** The variables of a service, as Kubernetes and Docker's links name them. */
+const ofKubernetes =
+  /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?$/;
+
 /** Name, effective value and origin of every variable, as `--print-config` shows them. */
 export function configRows(env: Readonly<Record<string, string | undefined>>): string[][] {
-  return Object.entries<Variable>(variables).map(([name, { fallback }]) => {
+  const rows = Object.entries<Variable>(variables).map(([name, { fallback }]) => {
     const text = env[name] || fallback || '';
     const origin = env[name] ? 'environment' : fallback === undefined ? 'unset' : 'default';
     return [name, text.replace(/\/\/.*@/, '//***@'), origin];
   });
+  // Their values are not shown: they may hold a secret.
+  const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, not read']);
+  return [...rows, ...unknown];
 }
 
 function readValues(env: Readonly<Record<string, string | undefined>>, problems: string[]): Values {

@@ -6,7 +6,7 @@ import * as keys from './commands/keys.ts';
 import { serve } from './commands/serve.ts';
 import { formatTable } from './commands/table.ts';
 import { exportTo, importFrom, progressOn } from './commands/transfer.ts';
-import { configRows, loadConfig } from './config.ts';
+import { configRows, loadConfig, unknownVariables } from './config.ts';
 import { createLog, openLogWriter } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
@@ -44,6 +44,10 @@ program
       tracing: await openTracing(config.otlpEndpoint),
     };
     const isWorker = workers?.default.isWorker === true;
+    const unknown = unknownVariables(process.env);
+    if (unknown.length > 0 && !isWorker) {
+      telemetry.log.warn({ variables: unknown }, 'unknown variables are not read; misspelt?');
+    }
     const service =
       workers && !isWorker
         ? await (await import('./workers/primary.ts')).superviseWorkers(config, telemetry)

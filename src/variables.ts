@@ -50,7 +50,7 @@ export const variables = {
   DATABASE_URL: {
     fallback: 'file:data/pet-store.db',
     accepts: 'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
-    meaning: "the built-in backend's database",
+    meaning: "the built-in backend's database; to serve it in production, it must be set",
     parse: (text: string) => (isDatabaseUrl(text) ? text : undefined),
   },
   UPSTREAM_TIMEOUT_MS: {

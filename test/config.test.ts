@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, configRows, loadConfig } from '../src/config.ts';
+import { ConfigError, configRows, loadConfig, unknownVariables } from '../src/config.ts';
 import { variables } from '../src/variables.ts';
 
 describe('loadConfig', () => {
@@ -33,7 +33,7 @@ describe('loadConfig', () => {
   });
 
   it.each([
-    { NODE_ENV: 'production' },
+    { NODE_ENV: 'production', DATABASE_URL: 'file:pets.db' },
     { HOST: '0.0.0.0' },
     { HOST: 'gateway.example' },
   ])('accepts no demo key with %j', (env) => {
@@ -41,7 +41,7 @@ describe('loadConfig', () => {
   });
 
   it('turns GraphiQL and introspection off in production, unless they are asked for', () => {
-    const production = { NODE_ENV: 'production' };
+    const production = { NODE_ENV: 'production', DATABASE_URL: ':memory:' };
     expect(loadConfig(production)).toMatchObject({ graphiql: false, introspection: false });
     expect(loadConfig({ ...production, GRAPHIQL: 'on', INTROSPECTION: 'on' })).toMatchObject({
       graphiql: true,
@@ -74,6 +74,42 @@ describe('loadConfig', () => {
     [{ PETSTORE_STAGING_BASE_URL: 'https://a.example' }, /PETSTORE_BASE_URL: expected the address/],
   ])('stops when %j names an environment without its address', (env, message) => {
     expect(() => loadConfig(env)).toThrow(message);
+  });
+
+  it.each([
+    { NODE_ENV: 'production' },
+    { NODE_ENV: 'production', DATABASE_URL: '', PETSTORE_BASE_URI: 'https://pets.example/v1' },
+  ])('serves no database in production that nobody asked for: %j', (env) => {
+    expect(() => loadConfig(env)).toThrow(
+      'DATABASE_URL: expected the database of the built-in backend, or PETSTORE_BASE_URL to be the address of the REST service, because NODE_ENV is production; found neither',
+    );
+    if ('PETSTORE_BASE_URI' in env) {
+      expect(() => loadConfig(env)).toThrow('but PETSTORE_BASE_URI, which is not read');
+    }
+    const url = 'https://pets.example/v1';
+    expect(loadConfig({ ...env, PETSTORE_BASE_URL: url }).backend.kind).toBe('rest');
+    expect(loadConfig({ ...env, DATABASE_URL: 'file:x.db' }).backend.kind).toBe('builtin');
+  });
+
+  it('knows the variables that look like its own, and does not show their values', () => {
+    const env = {
+      PETSTORE_BASE_URI: 'https://u:hunter2@pets.example/v1',
+      petstore_base_url: 'https://pets.example/v1',
+      PETSTORE_API_KEY: 'for-check-service',
+      PETSTORE_ENVIRONMENT: '',
+      OTHER: '1',
+      PETSTORE_GATEWAY_SERVICE_HOST: '10.0.0.1',
+      PETSTORE_GATEWAY_SERVICE_PORT: '80',
+      PETSTORE_GATEWAY_SERVICE_PORT_HTTP: '80',
+      PETSTORE_GATEWAY_PORT: 'tcp://10.0.0.1:80',
+      PETSTORE_GATEWAY_PORT_80_TCP: 'tcp://10.0.0.1:80',
+      PETSTORE_GATEWAY_PORT_80_TCP_ADDR: '10.0.0.1',
+    };
+    expect(unknownVariables(env)).toEqual(['PETSTORE_BASE_URI', 'petstore_base_url']);
+    expect(configRows(env).slice(-2)).toEqual([
+      ['PETSTORE_BASE_URI', '', 'unknown, not read'],
+      ['petstore_base_url', '', 'unknown, not read'],
+    ]);
   });
 
   it('stops when only the documents of a manifest are answered and there is none', () => {

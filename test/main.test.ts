@@ -86,6 +86,17 @@ describe('npm start', () => {
     );
   }, 30_000);
 
+  it('warns of variables that look like its own and are not', async () => {
+    await using started = await nodeStart({
+      DATABASE_URL: ':memory:',
+      PETSTORE_BASE_URI: 'https://u:hunter2@pets.example/v1',
+    });
+    started.kill('SIGTERM');
+    await started.exited;
+    expect(started.output.stderr).toMatch(/"level":"warn".*"variables":\["PETSTORE_BASE_URI"\]/);
+    expect(started.output.stderr).not.toContain('hunter2');
+  }, 30_000);
+
   it('tells its version', async () => {
     const { stdout } = await promisify(execFile)('node', ['src/main.ts', '--version']);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -17,11 +17,13 @@ export function withoutKey(text: string, apiKey: string): string {
 function holdsKey(text: string, lowerCaseKey: string, nesting: number): boolean {
   if (text.toLowerCase().includes(lowerCaseKey)) return true;
   if (nesting === 0) return false;
-  return decodings(text).some((decoded) => holdsKey(decoded, lowerCaseKey, nesting - 1));
+  return decodings(text, lowerCaseKey.length).some((decoded) =>
+    holdsKey(decoded, lowerCaseKey, nesting - 1),
+  );
 }
 
-/** What a text may stand for; only what differs from it, so that this comes to an end. */
-function decodings(text: string): string[] {
+/** What a text may stand for, where that is long enough to hold the key. */
+function decodings(text: string, minLength: number): string[] {
   const decoded = [
     // %41, \x41, \u0041, &#x41;
     text.replace(/(?:%|\\x|\\u00|&#x)([0-9a-f]{2});?/gi, (_, code: string) => character(code, 16)),
@@ -29,6 +31,7 @@ function decodings(text: string): string[] {
     text.replace(/&#([0-9]{2,3});/g, (_, code: string) => character(code, 10)),
   ];
   for (const [run] of text.matchAll(/[A-Za-z0-9+/_-]{8,}/g)) {
+    if (run.length < minLength) continue;
     // Four letters are three bytes: the run may begin with letters that belong to something else.
     for (let start = 0; start < 4; start++) {
       decoded.push(Buffer.from(run.slice(start), 'base64').toString('latin1'));
@@ -36,7 +39,7 @@ function decodings(text: string): string[] {
     const [hex = ''] = /^(?:[0-9a-f]{2})+/i.exec(run) ?? [];
     decoded.push(Buffer.from(hex, 'hex').toString('latin1'));
   }
-  return decoded.filter((one) => one !== text && one.length >= shortestSecret);
+  return decoded.filter((one) => one !== text && one.length >= minLength);
 }
 
 function character(code: string, radix: number): string {
