@@ -12,6 +12,7 @@ const rooms = {
   '^src/conformance/': ['^src/conformance/', '^src/contract/'],
   '^src/backends/rest/': [
     '^src/backends/rest/',
+    '^src/backends/places\\.ts$',
     '^src/contract/',
     '^src/end-of-turn\\.ts$',
     '^src/telemetry/',

@@ -1,11 +1,6 @@
 import type { Call, PetStore } from '../contract/pet-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-
-/**
- * Places for reads that are known to be in flight. One whose place is taken by another is simply
- * not shared.
- */
-const places = 4096;
+import { placeOf, places } from './places.ts';
 
 /**
  * How old a read may be when another joins it, in milliseconds. Reads that began later have a call of
@@ -31,8 +26,9 @@ interface Flight<T> {
  * began a call leaves, those who wait for it begin another, which ends by the time they began.
  */
 export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coalesced'>): PetStore {
-  // Not a Map: one whose entries come and go with each request leaves its outgrown tables to the
-  // garbage collector, each of which holds on to the next and all that was in it.
+  // One whose place is taken by another is simply not shared. Not a Map: one whose entries come and
+  // go with each request leaves its outgrown tables to the garbage collector, each of which holds on
+  // to the next and all that was in it.
   const flights = new Array<Flight<unknown> | undefined>(places).fill(undefined);
 
   function read<T>(
@@ -90,19 +86,6 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
     checkReady: () => petStore.checkReady(),
     [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
   };
-}
-
-/** A hash (Bernstein's), as an index. The end of a credential tells it from others as well as all. */
-function placeOf(authorization: string, parameters: string): number {
-  let hash = 5381;
-  const add = (text: string, from: number) => {
-    for (let index = from; index < text.length; index++) {
-      hash = (hash * 33 + text.charCodeAt(index)) | 0;
-    }
-  };
-  add(authorization, Math.max(0, authorization.length - 16));
-  add(parameters, 0);
-  return hash & (places - 1);
 }
 
 /** Waits for a flight until it lands or this caller leaves; begins again when its beginner left. */

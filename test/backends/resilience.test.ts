@@ -232,6 +232,33 @@ describe('the bound on calls', () => {
     expect(rest.attempts()).toBe(5);
   });
 
+  it('leaves connections and places in the queue to others when the calls of one key hang', async () => {
+    await using rest = await startRest(
+      (socket, _attempt, head) => {
+        if (!head.includes('Bearer bad')) socket.write(pets);
+      },
+      { maxConnections: 8, maxWaiting: 16, breakAfterFailures: 1000, headersTimeoutMs: 60_000 },
+      1000,
+    );
+    const hung = Promise.allSettled(Array.from({ length: 18 }, () => rest.list('bad')));
+    await expect(rest.list('bad')).rejects.toThrow('Too many calls of this API key wait');
+    await vi.waitFor(() => expect(rest.attempts()).toBe(6), { interval: 5 });
+    for (let index = 0; index < 20; index++) expect(await rest.list('good')).toEqual([]);
+    for (const { status } of await hung) expect(status).toBe('rejected');
+    // The places of those that ended, in flight or in line, are free again.
+    const attempts = rest.attempts();
+    const again = Promise.allSettled(Array.from({ length: 18 }, () => rest.list('bad')));
+    await vi.waitFor(() => expect(rest.attempts()).toBe(attempts + 6), { interval: 5 });
+    await again;
+  });
+
+  it('gives the place of a call that ended to the next of its key', async () => {
+    await using rest = await startRest((socket) => socket.write(pets), { maxConnections: 4 });
+    const calls = Array.from({ length: 100 }, () => rest.list('a'));
+    for (const call of calls) expect(await call).toEqual([]);
+    expect(rest.attempts()).toBe(100);
+  });
+
   it('counts the time in the queue towards the deadline', async () => {
     await using rest = await startRest(() => {}, { maxConnections: 1 }, 200);
     const calls = [rest.list(), rest.list()];

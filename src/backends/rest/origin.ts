@@ -6,6 +6,7 @@ import { type Connector, createConnector } from './connector.ts';
 import { BodyBudget, type Cancellation, exchange, type RestResponse } from './exchange.ts';
 import { ConnectionFailed, isUnanswered, toContractError } from './faults.ts';
 import { KeyCircuits } from './key-circuits.ts';
+import { KeyShares, tooManyWait } from './key-shares.ts';
 
 /** How much of an origin is used, and how long each step may take. Times in milliseconds. */
 export interface OriginLimits extends CircuitLimits {
@@ -76,48 +77,67 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
   const circuit = new Circuit(limits, Math.ceil(limits.breakAfterFailures * shareOfKey));
   const keyCircuits = new KeyCircuits(limits);
   const bodyBudget = new BodyBudget(limits.maxBytesHeld);
+  const keyShares = new KeyShares(limits);
+  /** Calls that were let in, and those of them whose turn has come. */
   let calls = 0;
+  let running = 0;
+
+  async function send(
+    authorization: string,
+    options: Dispatcher.DispatchOptions,
+    cancellation: Cancellation,
+  ): Promise<RestResponse> {
+    const begunAt = performance.now();
+    const keyCircuit = keyCircuits.find(authorization);
+    // First the key's: one whose calls fail is not the one to try whether the origin is back.
+    if (keyCircuit?.refuses(begunAt)) throw circuitOpen(limits, ' for this API key');
+    if (circuit.refuses(begunAt)) throw circuitOpen(limits, '');
+    keyCircuit?.begin();
+    circuit.begin();
+    try {
+      const response = await exchange(pool, options, cancellation, bodyBudget);
+      // Whatever its status is, the origin is there.
+      circuit.succeed();
+      if (response.status >= 500) keyCircuits.fail(authorization, begunAt);
+      else if (keyCircuit !== undefined) keyCircuits.forget(authorization);
+      return response;
+    } catch (error) {
+      if (isUnanswered(error)) {
+        circuit.fail(begunAt, keyCircuits.fail(authorization, begunAt));
+      } else {
+        if (error instanceof ConnectionFailed) circuit.fail(begunAt);
+        else circuit.leave(begunAt);
+        keyCircuit?.leave(begunAt);
+      }
+      throw error;
+    }
+  }
 
   return {
     async request(authorization, options, cancellation) {
-      if (calls >= limits.maxConnections + limits.maxWaiting) {
-        throw new BackendUnavailableError('Too many calls wait for the pet store already.', {
-          retryAfterMs: 1000,
-        });
-      }
-      const begunAt = performance.now();
-      const keyCircuit = keyCircuits.find(authorization);
-      // First the key's: one whose calls fail is not the one to try whether the origin is back.
-      if (keyCircuit?.refuses(begunAt)) throw circuitOpen(limits, ' for this API key');
-      if (circuit.refuses(begunAt)) throw circuitOpen(limits, '');
-      keyCircuit?.begin();
-      circuit.begin();
+      if (calls >= limits.maxConnections + limits.maxWaiting) throw tooManyWait('');
+      const turn = keyShares.enter(authorization, cancellation);
       calls++;
       try {
-        const response = await exchange(pool, options, cancellation, bodyBudget);
-        // Whatever its status is, the origin is there.
-        circuit.succeed();
-        if (response.status >= 500) keyCircuits.fail(authorization, begunAt);
-        else if (keyCircuit !== undefined) keyCircuits.forget(authorization);
-        return response;
+        if (turn !== undefined) await turn;
       } catch (error) {
-        if (isUnanswered(error)) {
-          circuit.fail(begunAt, keyCircuits.fail(authorization, begunAt));
-        } else {
-          if (error instanceof ConnectionFailed) circuit.fail(begunAt);
-          else circuit.leave(begunAt);
-          keyCircuit?.leave(begunAt);
-        }
-        throw error;
-      } finally {
         calls--;
+        throw error;
+      }
+      running++;
+      try {
+        return await send(authorization, options, cancellation);
+      } finally {
+        running--;
+        calls--;
+        keyShares.leave(authorization);
       }
     },
     state: () => ({
       circuit: circuit.state,
       openForKeys: keyCircuits.countOpen(),
-      inFlight: Math.min(calls, limits.maxConnections),
-      waiting: Math.max(0, calls - limits.maxConnections),
+      inFlight: Math.min(running, limits.maxConnections),
+      waiting: calls - Math.min(running, limits.maxConnections),
     }),
     async checkReady() {
       // No longer than calls are: without requests no call would try, and it would stay open.
