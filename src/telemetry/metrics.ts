@@ -14,7 +14,7 @@ import {
 export interface OriginState {
   readonly circuit: 'closed' | 'half-open' | 'open';
   /** For how many API keys calls are refused. */
-  readonly openForKeys: number;
+  readonly refusedKeys: number;
   readonly inFlight: number;
   readonly waiting: number;
 }
@@ -132,9 +132,9 @@ export class Metrics {
       'max',
     );
     this.#gauge(
-      'petstore_rest_circuits_of_keys',
-      'API keys whose circuit is open.',
-      (state) => state.openForKeys,
+      'petstore_rest_refused_keys',
+      'API keys whose calls are refused.',
+      (state) => state.refusedKeys,
     );
     this.#gauge(
       'petstore_rest_calls_in_flight',

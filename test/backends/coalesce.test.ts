@@ -136,7 +136,12 @@ describe('equal reads in flight', () => {
   it('end at the deadline of each caller, also when the one who began them leaves late', async () => {
     await using server = await startFaultServer(() => {});
     await using rest = openRestPetStore(
-      { baseUrl: new URL(server.url), messagesBaseUrl: undefined, timeoutMs: 1000 },
+      {
+        baseUrl: new URL(server.url),
+        messagesBaseUrl: undefined,
+        timeoutMs: 2000,
+        limits: { headersTimeoutMs: 60_000 },
+      },
       quiet,
     );
     const petStore = coalesceReads(rest, quiet.metrics);
@@ -144,7 +149,7 @@ describe('equal reads in flight', () => {
     const left = petStore.listPets(callWith('a', beginner.signal), {});
     const start = performance.now();
     const stay = petStore.listPets(callWith('a'), {});
-    await vi.waitUntil(() => performance.now() - start > 800, { interval: 5 });
+    await vi.waitUntil(() => performance.now() - start > 1000, { interval: 5, timeout: 9000 });
     beginner.abort();
     await expect(left).rejects.toBe(beginner.signal.reason);
     await vi.waitFor(() => expect(server.attempts()).toBe(2), { interval: 5 });
@@ -152,9 +157,9 @@ describe('equal reads in flight', () => {
     const fresh = petStore.listPets(callWith('a'), {});
     await vi.waitFor(() => expect(server.attempts()).toBe(3), { interval: 5 });
     await expect(stay).rejects.toThrow('did not answer in time');
-    expect(performance.now() - start).toBeLessThan(1500);
+    expect(performance.now() - start).toBeLessThan(2900);
     await expect(fresh).rejects.toThrow('did not answer in time');
-    expect(performance.now() - start).toBeGreaterThan(1300);
+    expect(performance.now() - start).toBeGreaterThan(2900);
   });
 
   it('fail together', async () => {

@@ -41,7 +41,7 @@ describe('/readyz', () => {
         baseUrl: new URL(server.url),
         messagesBaseUrl: undefined,
         timeoutMs: 2000,
-        limits: { breakAfterFailures: 2, halfOpenAfterMs: 100 },
+        limits: { breakAfterFailures: 2, halfOpenAfterMs: 1000 },
       },
       quiet,
     );
@@ -49,7 +49,7 @@ describe('/readyz', () => {
     for (const key of ['a', 'b']) await petStore.listPets(callWith(key), {}).catch(() => {});
     expect(await readiness(petStore.checkReady)).toMatch(/^503 not ready: .*failed repeatedly/);
     isUp = true;
-    await vi.waitFor(() => petStore.listPets(callWith(), {}), { interval: 20 });
+    await vi.waitFor(() => petStore.listPets(callWith(), {}), { interval: 20, timeout: 10_000 });
     expect(await readiness(petStore.checkReady)).toBe('200 ready');
     await server[Symbol.asyncDispose]();
     expect(await readiness(petStore.checkReady)).toMatch(/^503 not ready: .*could not be reached/);

@@ -42,11 +42,12 @@ export class KeyCircuits {
     this.#circuits.delete(digestOf(authorization));
   }
 
-  /** For how many keys calls are refused now. */
-  countOpen(): number {
-    let open = 0;
-    for (const { state } of this.#circuits.values()) if (state !== 'closed') open++;
-    return open;
+  /** For how many keys calls are refused now; one that stays away is not counted for long. */
+  countRefused(): number {
+    const now = performance.now();
+    let refused = 0;
+    for (const circuit of this.#circuits.values()) if (circuit.refuses(now)) refused++;
+    return refused;
   }
 }
 

@@ -135,7 +135,7 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
     },
     state: () => ({
       circuit: circuit.state,
-      openForKeys: keyCircuits.countOpen(),
+      refusedKeys: keyCircuits.countRefused(),
       inFlight: Math.min(running, limits.maxConnections),
       waiting: calls - Math.min(running, limits.maxConnections),
     }),
