@@ -185,7 +185,7 @@ class Collector implements Dispatcher.DispatchHandler {
   }
 
   #succeed(): void {
-    const body = this.#body.subarray(0, this.#size);
+    const body = this.#isOwnBuffer ? this.#body.subarray(0, this.#size) : this.#body;
     const response = { status: this.#status, headers: this.#headers, body };
     endOfTurn().then(() => this.#resolve(response));
   }

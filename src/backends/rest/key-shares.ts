@@ -1,5 +1,5 @@
 import { BackendUnavailableError } from '../../contract/error.ts';
-import { placeOf, places } from '../places.ts';
+import { places } from '../places.ts';
 import type { Cancellation } from './exchange.ts';
 
 /** The part of the connections, and of the calls that wait, that one key may have. */
@@ -29,12 +29,11 @@ export class KeyShares {
   }
 
   /**
-   * Takes a place for a call of this key; with a promise, once it is its turn.
+   * Lets a call of the key with this place begin; with a promise, once it is its turn.
    * @throws BackendUnavailableError when too many calls of the key wait already; the promise rejects
    *   with the reason of the cancellation.
    */
-  enter(authorization: string, cancellation: Cancellation): Promise<void> | undefined {
-    const place = placeOf(authorization);
+  enter(place: number, cancellation: Cancellation): Promise<void> | undefined {
     const inFlight = this.#inFlight[place] ?? 0;
     if (inFlight < this.#maxInFlight) {
       this.#inFlight[place] = inFlight + 1;
@@ -53,9 +52,8 @@ export class KeyShares {
     });
   }
 
-  /** Gives the place to the next call of this key, if one waits. */
-  leave(authorization: string): void {
-    const place = placeOf(authorization);
+  /** A call of the key ended: the next one begins, if one waits. */
+  leave(place: number): void {
     const line = this.#lines.size === 0 ? undefined : this.#lines.get(place);
     const [next] = line ?? [];
     if (next !== undefined) {

@@ -1,6 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 import { BackendUnavailableError } from '../../contract/error.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
+import { placeOf } from '../places.ts';
 import { Circuit, type CircuitLimits } from './circuit.ts';
 import { type Connector, createConnector } from './connector.ts';
 import { BodyBudget, type Cancellation, exchange, type RestResponse } from './exchange.ts';
@@ -78,66 +79,59 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
   const keyCircuits = new KeyCircuits(limits);
   const bodyBudget = new BodyBudget(limits.maxBytesHeld);
   const keyShares = new KeyShares(limits);
-  /** Calls that were let in, and those of them whose turn has come. */
+  /** Calls that were let in, and those of them that wait for their turn among their key's. */
   let calls = 0;
-  let running = 0;
-
-  async function send(
-    authorization: string,
-    options: Dispatcher.DispatchOptions,
-    cancellation: Cancellation,
-  ): Promise<RestResponse> {
-    const begunAt = performance.now();
-    const keyCircuit = keyCircuits.find(authorization);
-    // First the key's: one whose calls fail is not the one to try whether the origin is back.
-    if (keyCircuit?.refuses(begunAt)) throw circuitOpen(limits, ' for this API key');
-    if (circuit.refuses(begunAt)) throw circuitOpen(limits, '');
-    keyCircuit?.begin();
-    circuit.begin();
-    try {
-      const response = await exchange(pool, options, cancellation, bodyBudget);
-      // Whatever its status is, the origin is there.
-      circuit.succeed();
-      if (response.status >= 500) keyCircuits.fail(authorization, begunAt);
-      else if (keyCircuit !== undefined) keyCircuits.forget(authorization);
-      return response;
-    } catch (error) {
-      if (isUnanswered(error)) {
-        circuit.fail(begunAt, keyCircuits.fail(authorization, begunAt));
-      } else {
-        if (error instanceof ConnectionFailed) circuit.fail(begunAt);
-        else circuit.leave(begunAt);
-        keyCircuit?.leave(begunAt);
-      }
-      throw error;
-    }
-  }
+  let waiting = 0;
 
   return {
     async request(authorization, options, cancellation) {
       if (calls >= limits.maxConnections + limits.maxWaiting) throw tooManyWait('');
-      const turn = keyShares.enter(authorization, cancellation);
+      const place = placeOf(authorization);
+      const turn = keyShares.enter(place, cancellation);
+      if (turn !== undefined) {
+        waiting++;
+        calls++;
+        await turn.finally(() => {
+          waiting--;
+          calls--;
+        });
+      }
+      const begunAt = performance.now();
+      const keyCircuit = keyCircuits.find(authorization);
       calls++;
       try {
-        if (turn !== undefined) await turn;
+        // First the key's: one whose calls fail is not the one to try whether the origin is back.
+        if (keyCircuit?.refuses(begunAt)) throw circuitOpen(limits, ' for this API key');
+        if (circuit.refuses(begunAt)) throw circuitOpen(limits, '');
+        keyCircuit?.begin();
+        circuit.begin();
+        const response = await exchange(pool, options, cancellation, bodyBudget);
+        // Whatever its status is, the origin is there.
+        circuit.succeed();
+        if (response.status >= 500) keyCircuits.fail(authorization, begunAt);
+        else if (keyCircuit !== undefined) keyCircuits.forget(authorization);
+        return response;
       } catch (error) {
-        calls--;
+        if (isUnanswered(error)) {
+          circuit.fail(begunAt, keyCircuits.fail(authorization, begunAt));
+        } else if (error instanceof ConnectionFailed) {
+          circuit.fail(begunAt);
+          keyCircuit?.leave(begunAt);
+        } else if (!(error instanceof BackendUnavailableError)) {
+          circuit.leave(begunAt);
+          keyCircuit?.leave(begunAt);
+        }
         throw error;
-      }
-      running++;
-      try {
-        return await send(authorization, options, cancellation);
       } finally {
-        running--;
         calls--;
-        keyShares.leave(authorization);
+        keyShares.leave(place);
       }
     },
     state: () => ({
       circuit: circuit.state,
       refusedKeys: keyCircuits.countRefused(),
-      inFlight: Math.min(running, limits.maxConnections),
-      waiting: calls - Math.min(running, limits.maxConnections),
+      inFlight: Math.min(calls - waiting, limits.maxConnections),
+      waiting: Math.max(waiting, calls - limits.maxConnections),
     }),
     async checkReady() {
       // No longer than calls are: without requests no call would try, and it would stay open.
