@@ -73,6 +73,9 @@ describe('a gateway of two workers', () => {
     expect(await askTimes(started, 20)).toEqual(new Set([200]));
     const { headers } = await fetch(`${adminOf(started)}/metrics`);
     expect(headers.get('content-type')).toMatch(/^application\/openmetrics-text/);
+    const text = await (await fetch(`${adminOf(started)}/metrics`)).text();
+    expect(text).toMatch(/^process_cpu_seconds_total /m);
+    expect(text).not.toContain('_total_total');
     expect(await countOf(started)).toBe(20);
     expect(await (await fetch(`${adminOf(started)}/readyz`)).text()).toBe('ready\n');
   }, 30_000);

@@ -19,8 +19,8 @@ export interface Call {
 
 /** Follows one call of a backend to another service. */
 export interface CallObservation {
-  /** The W3C `traceparent` to send along, where the request is traced. */
-  readonly traceparent: string | undefined;
+  /** The headers of W3C Trace Context to send along, where the request is traced. */
+  readonly traceHeaders: Readonly<Record<string, string>> | undefined;
   /** Told once, when the call is over: the HTTP status or the kind of failure, and the time it took. */
   end(outcome: number | string, ms: number): void;
 }

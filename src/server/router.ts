@@ -68,7 +68,8 @@ export function createRouter(options: RouterOptions): HttpHandler {
     const probe = health?.(request);
     if (probe !== undefined) return probe;
     const { headers, method, path } = request;
-    const record = openRecord(telemetry, headers['x-request-id'], headers['traceparent']);
+    const { 'x-request-id': requestId, traceparent, tracestate } = headers;
+    const record = openRecord(telemetry, requestId, traceparent, tracestate);
     let response: HttpResponse;
     try {
       response = await answer(request, record);

@@ -1,14 +1,15 @@
 import {
   type Aggregator,
-  AggregatorRegistry,
   Counter,
   collectDefaultMetrics,
   Gauge,
   Histogram,
   type MetricObjectWithValues,
+  type MetricType,
   type MetricValue,
+  type OpenMetricsContentType,
   Registry,
-} from 'prom-client';
+} from '@prometheus-io/client';
 
 /** What a circuit breaker and the queue before it look like at this moment. */
 export interface OriginState {
@@ -39,8 +40,8 @@ export interface Scrape {
  * of a circuit the worst is told, of the event loop's lag the mean.
  */
 export async function aggregate(processes: readonly Measured[]): Promise<Scrape> {
-  const registry = AggregatorRegistry.aggregate([...processes]);
-  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
+  const registry = Registry.aggregate([...processes]);
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   return { contentType: registry.contentType, text: await registry.metrics() };
 }
 
@@ -50,11 +51,10 @@ export async function aggregate(processes: readonly Measured[]): Promise<Scrape>
  */
 export async function addEnded(sum: Measured, ended: Measured): Promise<Measured> {
   const counts = ended.filter(({ type }) => lasting.has(type));
-  return AggregatorRegistry.aggregate([sum, counts]).getMetricsAsJSON();
+  return Registry.aggregate([sum, counts]).getMetricsAsJSON();
 }
 
-/** By their names, whatever prom-client's types say. */
-const lasting = new Set<unknown>(['counter', 'histogram']);
+const lasting = new Set<MetricType>(['counter', 'histogram']);
 
 /** Names of operations that get a label of their own; a client that invents names gets no more. */
 const maxOperations = 100;
@@ -64,7 +64,8 @@ const maxOperations = 100;
  * number: no client can make them grow.
  */
 export class Metrics {
-  readonly #registry = new Registry();
+  // OpenMetrics, because only there an error can carry the ids of the request that had it.
+  readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #operations = new Set<string>();
   readonly #origins = new Map<string, () => OriginState>();
   readonly #requests: Histogram<'operation' | 'outcome'>;
@@ -76,9 +77,6 @@ export class Metrics {
   readonly #refused: Counter;
 
   constructor() {
-    // OpenMetrics, because only there an error can carry the ids of the request that had it.
-    // prom-client's types allow one content type to a registry, and the other one by default.
-    this.#registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
     const registers = [this.#registry];
     const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
     this.#requests = new Histogram({
@@ -213,8 +211,10 @@ export class Metrics {
   }
 
   /** Everything measured so far, as data. */
-  measured(): Promise<Measured> {
-    return this.#registry.getMetricsAsJSON();
+  async measured(): Promise<Measured> {
+    const metrics = await this.#registry.getMetricsAsJSON();
+    // The text format appends `_total` to every counter, and the default metrics have it already.
+    return metrics.map((metric) => ({ ...metric, name: metric.name.replace(/_total$/, '') }));
   }
 
   /** Everything measured so far, in the OpenMetrics text format. */

@@ -14,13 +14,14 @@ export interface RequestEnd {
 /** The most of a path that the log repeats: it is the client's. */
 const maxPathLength = 256;
 
-/** Opens the record of a request, with the id and the `traceparent` that its client sent. */
+/** Opens the record of a request, with the id and the headers of its trace that its client sent. */
 export function openRecord(
   telemetry: Telemetry,
   requestId: string | undefined,
   traceparent: string | undefined,
+  tracestate?: string,
 ): RequestRecord {
-  const trace = telemetry.tracing.startRequest(traceparent);
+  const trace = telemetry.tracing.startRequest(traceparent, tracestate);
   return new RequestRecord(telemetry, readRequestId(requestId), trace);
 }
 
@@ -67,7 +68,7 @@ export class RequestRecord {
   readonly observe = (operation: string) => {
     const trace = this.#trace.startCall(operation);
     return {
-      traceparent: trace.traceparent,
+      traceHeaders: trace.headers,
       end: (status: number | string, ms: number) => {
         this.#calls.push({ operation, status, ms: rounded(ms) });
         trace.end(status, typeof status === 'string' || status >= 500);
@@ -89,7 +90,7 @@ export class RequestRecord {
     const name = operation
       ? `${operation.type} ${operation.name ?? ''}`.trim()
       : `${method} ${path.slice(0, maxPathLength)}`;
-    this.#trace.end({ name, method, status, requestId, codes });
+    this.#trace.end({ name, method, status, requestId, codes, operation });
     log.request({ requestId, traceId, operation: name, status, codes, ms, calls: this.#calls });
   }
 }

@@ -1,7 +1,10 @@
 /** Starts the trace of a request, as a part of its caller's trace where there is one. */
 export interface Tracing extends AsyncDisposable {
-  /** @param traceparent the header of the request (W3C Trace Context). */
-  startRequest(traceparent: string | null | undefined): RequestTrace;
+  /** @param traceparent, tracestate the headers of the request (W3C Trace Context). */
+  startRequest(
+    traceparent: string | null | undefined,
+    tracestate: string | null | undefined,
+  ): RequestTrace;
 }
 
 /** What a trace tells of a request at its end. */
@@ -14,7 +17,12 @@ export interface RequestOutcome {
   readonly requestId: string;
   /** The codes of the errors in its GraphQL result. */
   readonly codes: readonly string[];
+  /** The GraphQL operation; undefined for any other request. */
+  readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
 }
+
+/** The headers of W3C Trace Context, as they are sent. */
+export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }>;
 
 /** The trace of one request. */
 export interface RequestTrace {
@@ -28,7 +36,7 @@ export interface RequestTrace {
 /** The trace of one REST call. */
 export interface CallTrace {
   /** What the REST service is sent, so that its own part joins the trace. */
-  readonly traceparent: string | undefined;
+  readonly headers: TraceHeaders | undefined;
   end(outcome: number | string, isError: boolean): void;
 }
 
@@ -39,4 +47,17 @@ export function parseTraceparent(header: string | null | undefined) {
   const [, traceId = '', spanId = '', flags = ''] = traceparentHeader.exec(header ?? '') ?? [];
   if (/^0*$/.test(traceId) || /^0*$/.test(spanId)) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
+}
+
+/**
+ * The headers to send on; `tracestate` only where it is printable and no longer than the 512
+ * characters that must be propagated (W3C Trace Context, section 3.3.1.5).
+ */
+export function traceHeaders(
+  traceparent: string,
+  tracestate: string | null | undefined,
+): TraceHeaders {
+  return tracestate && /^[\t\x20-\x7e]{1,512}$/.test(tracestate)
+    ? { traceparent, tracestate }
+    : { traceparent };
 }

@@ -1,16 +1,23 @@
-import { parseTraceparent, type RequestTrace, type Tracing } from './trace.ts';
+import {
+  parseTraceparent,
+  type RequestTrace,
+  type TraceHeaders,
+  type Tracing,
+  traceHeaders,
+} from './trace.ts';
 
-/** Traces nothing of its own: the caller's `traceparent` goes on to the REST service as it is. */
+/** Traces nothing of its own: the caller's trace headers go on to the REST service as they are. */
 const passThrough: Tracing = {
-  startRequest(header) {
-    const parent = header ? parseTraceparent(header) : undefined;
-    return parent === undefined ? untraced : passingOn(header ?? undefined, parent.traceId);
+  startRequest(traceparent, tracestate) {
+    const parent = traceparent ? parseTraceparent(traceparent) : undefined;
+    if (!traceparent || parent === undefined) return untraced;
+    return passingOn(traceHeaders(traceparent, tracestate), parent.traceId);
   },
   async [Symbol.asyncDispose]() {},
 };
 
-function passingOn(traceparent: string | undefined, traceId: string | undefined): RequestTrace {
-  const call = { traceparent, end() {} };
+function passingOn(headers: TraceHeaders | undefined, traceId: string | undefined): RequestTrace {
+  const call = { headers, end() {} };
   return { traceId, startCall: () => call, end() {} };
 }
 

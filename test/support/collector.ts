@@ -7,10 +7,14 @@ export interface ExportedSpan {
   readonly parentSpanId?: string;
   readonly name: string;
   readonly status: { readonly code?: number };
-  readonly attributes: readonly {
-    readonly key: string;
-    readonly value: { readonly stringValue?: string; readonly intValue?: number };
-  }[];
+  readonly attributes: readonly Attribute[];
+  /** The attributes of the process that sent it. */
+  readonly resource: readonly Attribute[];
+}
+
+interface Attribute {
+  readonly key: string;
+  readonly value: { readonly stringValue?: string; readonly intValue?: number };
 }
 
 /** A collector that takes in traces over OTLP/HTTP and keeps their spans. */
@@ -18,8 +22,10 @@ export async function startCollector() {
   const spans: ExportedSpan[] = [];
   const server = await startUpstream(({ method, url, body }, response) => {
     if (method !== 'POST' || url !== '/v1/traces') return sendJson(response, 404, '{}');
-    for (const { scopeSpans } of JSON.parse(body).resourceSpans) {
-      for (const scope of scopeSpans) spans.push(...scope.spans);
+    for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
+      for (const span of scopeSpans.flatMap(({ spans }: { spans: object[] }) => spans)) {
+        spans.push({ ...span, resource: resource.attributes });
+      }
     }
     sendJson(response, 200, '{"partialSuccess":{}}');
   });

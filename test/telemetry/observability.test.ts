@@ -16,6 +16,8 @@ describe('one failing request', () => {
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       ADMIN_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_SERVICE_NAME: 'pets-eu',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging,service.name=overridden',
     });
     const traceId = 'aaaabbbbccccdddd1111222233334444';
     await fetch(`${gateway.url}/graphql`, {
@@ -24,6 +26,7 @@ describe('one failing request', () => {
         ...headers,
         'x-request-id': 'checkout-42',
         traceparent: `00-${traceId}-1234567812345678-01`,
+        tracestate: 'shop=a1,other=b2',
       },
       body: JSON.stringify({ query: 'query Checkout { pets { id } pet(id: 1) { id } }' }),
     });
@@ -74,6 +77,18 @@ describe('one failing request', () => {
       key: 'petstore.request_id',
       value: { stringValue: 'checkout-42' },
     });
+    for (const [key, stringValue] of [
+      ['graphql.operation.type', 'query'],
+      ['graphql.operation.name', 'Checkout'],
+    ]) {
+      expect(request?.attributes).toContainEqual({ key, value: { stringValue } });
+    }
+    for (const [key, stringValue] of [
+      ['service.name', 'pets-eu'],
+      ['deployment.environment.name', 'staging'],
+    ]) {
+      expect(request?.resource).toContainEqual({ key, value: { stringValue } });
+    }
     expect(call).toMatchObject({ parentSpanId: request?.spanId });
     expect(call?.attributes).toContainEqual({
       key: 'http.response.status_code',
@@ -83,26 +98,29 @@ describe('one failing request', () => {
     expect(sent).toMatchObject({
       'x-request-id': 'checkout-42',
       traceparent: `00-${traceId}-${call?.spanId}-01`,
+      tracestate: 'shop=a1,other=b2',
     });
   }, 30_000);
 });
 
 describe('without tracing', () => {
-  it('the traceparent of the caller goes on as it is, and a malformed one does not', async () => {
+  it('the trace headers of the caller go on as they are, and malformed ones do not', async () => {
     await using upstream = await startUpstream((_, response) => sendJson(response, 200, '[]'));
     await using gateway = await nodeStart({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
     const good = '00-aaaabbbbccccdddd1111222233334444-1234567812345678-01';
     for (const traceparent of [good, '00-zz-11-01', `00-${'0'.repeat(32)}-1234567812345678-01`]) {
       await fetch(`${gateway.url}/graphql`, {
         method: 'POST',
-        headers: { ...headers, traceparent },
+        headers: { ...headers, traceparent, tracestate: 'shop=a1' },
         body: '{"query":"{ pets { id } }"}',
       });
     }
-    expect(upstream.seen.map(({ headers: sent }) => sent['traceparent'])).toEqual([
-      good,
-      undefined,
-      undefined,
+    expect(
+      upstream.seen.map(({ headers: sent }) => [sent['traceparent'], sent['tracestate']]),
+    ).toEqual([
+      [good, 'shop=a1'],
+      [undefined, undefined],
+      [undefined, undefined],
     ]);
   }, 30_000);
 });

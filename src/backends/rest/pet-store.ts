@@ -57,7 +57,7 @@ export function openRestPetStore(
     const start = performance.now();
     let outcome: number | string | undefined;
     try {
-      const response = await send(call, request, observation?.traceparent);
+      const response = await send(call, request, observation?.traceHeaders);
       outcome = response.status;
       return decode(readJson(response, call.apiKey));
     } catch (error) {

@@ -3,7 +3,7 @@ import {
   BackendUnavailableError,
   InvalidResponseError,
 } from '../../contract/error.ts';
-import type { Call } from '../../contract/pet-store.ts';
+import type { Call, CallObservation } from '../../contract/pet-store.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Cancellation, RestResponse } from './exchange.ts';
 import { DeadlineExceeded, isRetryable, toContractError } from './faults.ts';
@@ -28,7 +28,7 @@ export interface RestRequest {
 export type Send = (
   call: Call,
   request: RestRequest,
-  traceparent: string | undefined,
+  traceHeaders: CallObservation['traceHeaders'],
 ) => Promise<RestResponse>;
 
 /** Calls below `baseUrl` that end `timeoutMs` after their caller began, retries and waits included. */
@@ -41,7 +41,7 @@ export function createSend(
   const prefix = baseUrl.pathname.replace(/\/+$/, '');
   const budget = new RetryBudget();
 
-  return async (call, { operation, method, path, body }, traceparent) => {
+  return async (call, { operation, method, path, body }, traceHeaders) => {
     call.signal?.throwIfAborted();
     const cancellation = new CallCancellation();
     const { waitsSince } = call;
@@ -50,7 +50,7 @@ export function createSend(
     // A write that was sent may have been carried out: it is never cancelled by its caller.
     const follows = method === 'GET' ? call.signal : undefined;
     follows?.addEventListener('abort', cancellation);
-    const headers = headersOf(call, body, traceparent);
+    const headers = headersOf(call, body, traceHeaders);
     const options = { method, path: prefix + path, headers, body: body ?? null };
     const mayRetry = () => method === 'GET' && budget.withdraw();
     try {
@@ -108,7 +108,7 @@ function pause(ms: number, cancellation: Cancellation): Promise<void> {
 function headersOf(
   call: Call,
   body: string | undefined,
-  traceparent: string | undefined,
+  traceHeaders: CallObservation['traceHeaders'],
 ): Record<string, string> {
   const headers: Record<string, string> = {
     authorization: call.authorization,
@@ -117,7 +117,7 @@ function headersOf(
     'accept-encoding': 'identity',
     'x-request-id': call.requestId,
   };
-  if (traceparent !== undefined) headers['traceparent'] = traceparent;
+  if (traceHeaders !== undefined) Object.assign(headers, traceHeaders);
   if (body !== undefined) headers['content-type'] = 'application/json';
   return headers;
 }
