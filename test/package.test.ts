@@ -48,6 +48,10 @@ async function compile(root: string, files: readonly string[], flags: readonly s
   await run(process.execPath, [compiler, ...strict, ...flags, ...files], { cwd: root });
 }
 
+/** The path of the oldest Node that `engines` promises to run on; `.ci/run` installs one. */
+const oldestNode = process.env['OLDEST_NODE'];
+if (!oldestNode) process.stdout.write('The oldest Node is not tested: name one in OLDEST_NODE.\n');
+
 describe('the packed package', () => {
   it('answers GraphQL and shows GraphiQL with its declared dependencies and nothing else', async () => {
     const root = await project('library', await dependenciesOfThePackage());
@@ -131,6 +135,49 @@ describe('the packed package', () => {
       expect((await fetch(`${started.url}/v1/${file}`)).status, file).toBe(200);
     }
   }, 30_000);
+
+  it.skipIf(!oldestNode)(
+    'runs on the oldest Node that it promises to run on',
+    async () => {
+      const node = oldestNode ?? '';
+      const root = await project('oldest', await dependenciesOfThePackage());
+      const place = join(root, 'node_modules/petstore-gateway');
+      const { engines } = JSON.parse(await readFile(join(place, 'package.json'), 'utf8'));
+      const { stdout: version } = await run(node, ['--version']);
+      expect(`>=${Number.parseInt(version.slice(1), 10)}`).toBe(engines.node);
+
+      const command = join(place, 'dist/bin/main.js');
+      const env = { DATABASE_URL: `file:${join(root, 'pets.db')}` };
+      await using started = await commandStart(command, { ...env, WORKERS: '2' }, node);
+      const response = await fetch(`${started.url}/graphql`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+        body: '{"query":"mutation { addPet(input: { name: \\"Rex\\", categoryId: 9223372036854775807 }) { categoryId } }"}',
+      });
+      expect(await response.json()).toEqual({
+        data: { addPet: { categoryId: '9223372036854775807' } },
+      });
+      const check = ['check-service', '--base-url', `${started.url}/v1`, '--key', 'demo-key'];
+      const { stdout: verdict } = await run(node, [command, ...check], { env });
+      expect(verdict).toMatch(/^\d+ kept, 0 broken/m);
+      await run(node, [command, 'keys', 'create-account', 'acme'], { env });
+      const { stdout: key } = await run(node, [command, 'keys', 'create', 'acme'], { env });
+      expect(key).toMatch(/^pet_/);
+      started.kill('SIGTERM');
+      expect(await started.exited).toBe(0);
+
+      await writeFile(
+        join(root, 'main.js'),
+        `import { createGateway, loadConfig } from 'petstore-gateway';
+      await using gateway = await createGateway(loadConfig({ DATABASE_URL: ':memory:' }));
+      const answer = await gateway(new Request('http://localhost/graphql?query={__typename}'));
+      console.log(await answer.text());`,
+      );
+      const { stdout } = await run(node, ['main.js'], { cwd: root });
+      expect(stdout).toBe('{"data":{"__typename":"Query"}}\n');
+    },
+    60_000,
+  );
 });
 
 describe('examples/bff', () => {

@@ -24,9 +24,9 @@ export function startIn(folder: string, args: readonly string[], env: Record<str
   return start(process.execPath, args, env, folder);
 }
 
-/** Runs a built command, such as the one of the packed package. */
-export function commandStart(path: string, env: Record<string, string>) {
-  return start(process.execPath, [path], env);
+/** Runs a built command, such as the one of the packed package, on this Node or another. */
+export function commandStart(path: string, env: Record<string, string>, node = process.execPath) {
+  return start(node, [path], env);
 }
 
 async function start(
