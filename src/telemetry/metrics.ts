@@ -93,6 +93,8 @@ export class Metrics {
       enableExemplars: true,
       registers,
     });
+    // Prometheus sees no increase in a series that begins at 1.
+    this.#errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
     this.#calls = new Histogram({
       name: 'petstore_rest_call_duration_seconds',
       help: 'REST calls by operation and status, or kind of failure; retries included.',

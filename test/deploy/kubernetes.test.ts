@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import * as deployment from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment';
+import * as autoscaler from 'kubernetes-models/_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler';
 import * as service from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service';
 import * as budget from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +12,7 @@ const folder = new URL('../../deploy/kubernetes/', import.meta.url);
 const read = async (file: string) => parse(await readFile(new URL(file, folder), 'utf8'));
 const schemas = {
   'apps/v1 Deployment': deployment,
+  'autoscaling/v2 HorizontalPodAutoscaler': autoscaler,
   'policy/v1 PodDisruptionBudget': budget,
   'v1 Service': service,
 };
@@ -51,6 +53,27 @@ describe('the Kubernetes manifests', () => {
       expect((await fetch(service.url + httpGet.path)).status).toBe(200);
     }
     expect(ports[0].containerPort).toBe(loadConfig({}).port);
+  });
+
+  it('show Prometheus the port of the metrics', async () => {
+    const deployment = await read('deployment.yaml');
+    const [{ ports, env }] = deployment.spec.template.spec.containers;
+    const port = ports.find(({ name }: { readonly name: string }) => name === 'admin');
+    expect(env).toEqual([{ name: 'ADMIN_PORT', value: String(port.containerPort) }]);
+    const { spec, ...monitor } = await read('../prometheus/pod-monitor.yaml');
+    expect(monitor).toMatchObject({ apiVersion: 'monitoring.coreos.com/v1', kind: 'PodMonitor' });
+    expect(spec.selector).toEqual(deployment.spec.selector);
+    expect(spec.podMetricsEndpoints).toEqual([
+      { port: port.name, path: '/metrics', interval: expect.stringMatching(/^\d+s$/) },
+    ]);
+  });
+
+  it('scale the deployment, which then names no number of its own', async () => {
+    const { apiVersion, kind, metadata, spec } = await read('deployment.yaml');
+    const autoscaler = await read('horizontal-pod-autoscaler.yaml');
+    const target = { apiVersion, kind, name: metadata.name };
+    expect(autoscaler.spec.scaleTargetRef).toEqual(target);
+    expect(spec.replicas).toBeUndefined();
   });
 
   it('leave a pod the time that it takes to end', async () => {

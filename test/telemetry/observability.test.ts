@@ -133,6 +133,9 @@ describe('the admin port', () => {
     expect((await fetch(`${admin}/livez`)).status).toBe(200);
     expect((await fetch(`${admin}/graphql`)).status).toBe(404);
     expect((await fetch(`${admin}/metrics`, { method: 'POST' })).status).toBe(405);
+    const head = await fetch(`${admin}/metrics`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect(head.headers.get('content-type')).toMatch(/^application\/openmetrics-text/);
     expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
   }, 30_000);
 });

@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { nodeStart } from '../support/process.ts';
+import { hasPrometheus, startPrometheus } from '../support/prometheus.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (file: string) => readFile(new URL(file, root), 'utf8');
+const rulesFile = 'deploy/prometheus/alerts.yaml';
+const rules = await read(rulesFile);
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+}
+const alerts: readonly Rule[] = parse(rules).groups.flatMap(
+  (group: { readonly rules: readonly Rule[] }) => group.rules,
+);
+
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+const { panels }: { readonly panels: readonly Panel[] } = JSON.parse(
+  await read('deploy/grafana/dashboard.json'),
+);
+const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+/** The rows of the README's table of metrics: names, and when to alert. */
+const documented = [
+  ...(await read('README.md')).matchAll(/^\| (`(?:petstore|nodejs)_.*) \| (.*) ?\|$/gm),
+].map(([, names = '', when = '']) => ({
+  names: [...names.matchAll(/`(\w+)/g)].map(([, name = '']) => name),
+  when: when.trim(),
+}));
+
+if (!hasPrometheus) process.stdout.write('Alerts are not fired: install prometheus.\n');
+
+describe('the dashboard and the alerts', () => {
+  it('have every metric of the README', () => {
+    expect(documented.length).toBeGreaterThan(9);
+    for (const { names, when } of documented) {
+      for (const name of names) {
+        expect(
+          shown.some((expression) => expression.includes(name)),
+          name,
+        ).toBe(true);
+        const hasAlert = alerts.some(({ expr }) => expr.includes(name));
+        if (when !== '') expect(hasAlert, name).toBe(true);
+      }
+    }
+  });
+
+  it.skipIf(!hasPrometheus)('have rules that Prometheus takes', () => {
+    const path = fileURLToPath(new URL(rulesFile, root));
+    const { status, stdout } = spawnSync('promtool', ['check', 'rules', path]);
+    expect([status, String(stdout)]).toEqual([0, expect.stringContaining('SUCCESS')]);
+  });
+
+  it.skipIf(!hasPrometheus)('have alerts for what is hard to provoke', async () => {
+    const job = 'job="shop/petstore-gateway"';
+    const series = {
+      PetstoreInternalErrors: [
+        `petstore_graphql_errors_total{${job}, code="INTERNAL_SERVER_ERROR"}`,
+        '0x20 1x20',
+      ],
+      PetstoreEventLoopLags: [`nodejs_eventloop_lag_mean_seconds{${job}}`, '0.2x40'],
+      PetstoreProcessorBusy: [`process_cpu_seconds_total{${job}}`, '0+58x40'],
+      PetstoreMemoryHigh: [`process_resident_memory_bytes{${job}}`, '500000000x40'],
+    };
+    const folder = await mkdtemp(join(tmpdir(), 'pet-store-alerts-'));
+    const path = join(folder, 'tests.yaml');
+    const tests = Object.entries(series).map(([alert, [name, values]]) => ({
+      interval: '1m',
+      input_series: [{ series: name, values }],
+      promql_expr_test: [
+        {
+          expr: `count(ALERTS{alertname="${alert}", alertstate="firing"})`,
+          eval_time: '22m',
+          exp_samples: [{ labels: '{}', value: 1 }],
+        },
+      ],
+    }));
+    const rule_files = [fileURLToPath(new URL(rulesFile, root))];
+    await writeFile(path, JSON.stringify({ rule_files, evaluation_interval: '1m', tests }));
+    const { stdout, stderr } = spawnSync('promtool', ['test', 'rules', path]);
+    await rm(folder, { recursive: true });
+    expect(`${stdout}${stderr}`).toMatch(/SUCCESS\s*$/);
+  });
+});
+
+/** How the REST service behaves, and which alerts that fires. */
+const faults = {
+  flaky: ['PetstoreRetriesHigh', 'PetstoreDeprecatedFieldUsed'],
+  slow: [
+    'PetstoreRequestsSlow',
+    'PetstoreRestServiceSlow',
+    'PetstoreCallsWaiting',
+    'PetstoreRequestsRefused',
+  ],
+  failing: ['PetstoreUpstreamErrors', 'PetstoreCircuitOpen'],
+} as const;
+
+describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
+  it('fires no alert while all is well, and the right ones at each fault', async () => {
+    let behaviour: 'well' | keyof typeof faults = 'well';
+    let calls = 0;
+    await using upstream = await startUpstream(async ({ url }, response) => {
+      if (behaviour === 'failing') return sendJson(response, 500, '{}');
+      if (behaviour === 'flaky' && calls++ % 3 === 0) return sendJson(response, 503, '{}');
+      if (behaviour === 'slow') await new Promise((resolve) => setTimeout(resolve, 1500));
+      const pet = { id: Number(/\d+$/.exec(url)), name: 'Rex', categoryId: 1 };
+      sendJson(response, 200, JSON.stringify(url.startsWith('/v1/pets/') ? pet : [pet]));
+    });
+    await using gateway = await nodeStart({
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+      ADMIN_PORT: '0',
+      MAX_REQUESTS_IN_FLIGHT: '250',
+    });
+    const admin = /Metrics +http:\/\/(\S+)\/metrics/.exec(gateway.output.stdout)?.[1] ?? '';
+    // As they ship, but for their patience.
+    const hasty = rules.replace(/\[\d+[mhd]\]/g, '[4s]').replace(/for: \d+m/g, 'for: 1s');
+    await using prometheus = await startPrometheus('shop/petstore-gateway', admin, hasty);
+
+    let id = 0;
+    /** Sends requests by so many clients while `isOver` says no. */
+    const load = (clients: number, query: string, isOver: () => boolean) =>
+      Promise.all(
+        Array.from({ length: clients }, async () => {
+          while (!isOver()) {
+            const response = await fetch(`${gateway.url}/graphql`, {
+              method: 'POST',
+              headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+              // Animals that differ: equal reads would share a call.
+              body: JSON.stringify({ query, variables: { id: ++id } }),
+            });
+            await response.text();
+          }
+        }),
+      );
+    const fired = new Set<string>();
+    const watch = async (isOver: () => boolean) => {
+      while (!isOver()) for (const name of await prometheus.firing()) fired.add(name);
+    };
+
+    const healthyUntil = performance.now() + 6000;
+    const isHealthyOver = () => performance.now() > healthyUntil;
+    const list = 'query List { pets { id } }';
+    await Promise.all([load(5, list, isHealthyOver), watch(isHealthyOver)]);
+    expect(fired).toEqual(new Set());
+
+    for (const [fault, expected] of Object.entries(faults)) {
+      behaviour = fault as keyof typeof faults;
+      const end = performance.now() + 30_000;
+      const isOver = () => expected.every((name) => fired.has(name)) || performance.now() > end;
+      const one = 'query One($id: ID!) { pet(id: $id) { id } }';
+      await Promise.all([load(behaviour === 'slow' ? 300 : 20, one, isOver), watch(isOver)]);
+      expect([...fired], fault).toEqual(expect.arrayContaining([...expected]));
+    }
+    for (const expression of shown) {
+      const complete = expression.replaceAll('$__rate_interval', '1m').replaceAll('$job', '.*');
+      expect(await prometheus.query(complete), complete).toBeGreaterThan(0);
+    }
+    gateway.kill('SIGKILL');
+    await gateway.exited;
+    await vi.waitFor(
+      async () => expect(await prometheus.firing()).toContain('PetstoreGatewayDown'),
+      {
+        timeout: 15_000,
+        interval: 250,
+      },
+    );
+  }, 180_000);
+});
