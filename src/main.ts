@@ -56,8 +56,11 @@ program
     const stop = () => {
       if (isStopping) return;
       isStopping = true;
+      const { log } = telemetry;
+      log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
       const end = async () => {
         await service.stop();
+        log.info('shut down');
         // A write that its reader leaves lying would hold up any gentler end.
         if (!(await writer.close())) process.kill(process.pid, 'SIGKILL');
         process.exit(0);

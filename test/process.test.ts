@@ -84,6 +84,8 @@ describe('a process that is told to end', () => {
     answer();
     expect(await (await pending).json()).toEqual({ data: { pets: [] } });
     expect(await started.exited).toBe(0);
+    const logged = [...started.output.stderr.matchAll(/"msg":"([^"]*)"/g)].map(([, msg]) => msg);
+    expect(logged).toEqual(['shutting down', 'request', 'shut down']);
   }, 30_000);
 
   it.each([

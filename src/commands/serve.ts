@@ -49,7 +49,7 @@ async function open(
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
   let isDraining = false;
-  const admission = opened.use(openOverloadGuard(options, metrics));
+  const admission = opened.use(openOverloadGuard(options, telemetry));
   const surroundings = { telemetry, admission, isDraining: () => isDraining };
   const app = opened.use(await openApp(options, surroundings));
   const listener = await listen(app.handle, { host, port });

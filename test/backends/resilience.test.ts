@@ -7,16 +7,18 @@ import { RetryBudget } from '../../src/backends/rest/retry-budget.ts';
 import { BackendTimeoutError, BackendUnavailableError } from '../../src/contract/error.ts';
 import { answer, type Play, startFaultServer } from '../support/fault-server.ts';
 import { callWith } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
+import { openTelemetry, quiet } from '../support/log.ts';
 
 async function startRest(play: Play, limits: Partial<OriginLimits> = {}, timeoutMs = 10_000) {
   const server = await startFaultServer(play);
+  const telemetry = openTelemetry();
   const petStore = openRestPetStore(
     { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs, limits },
-    quiet,
+    telemetry,
   );
   return {
     ...server,
+    lines: telemetry.lines,
     petStore,
     list: (key?: string) => petStore.listPets(callWith(key), {}),
     add: () => petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' }),
@@ -45,8 +47,11 @@ describe('the circuit breaker', () => {
     });
     expect(rest.attempts()).toBe(3);
     up = true;
+    const circuitLines = () => rest.lines.filter((line) => line.includes('"service":"pets"'));
+    expect(circuitLines()).toEqual([expect.stringContaining('circuit opened')]);
     await vi.waitFor(async () => expect(await rest.list()).toEqual([]), { interval: 20 });
     expect(await rest.list()).toEqual([]);
+    expect(circuitLines().slice(1)).toEqual([expect.stringContaining('circuit closed')]);
   });
 
   it('opens again when the one call fails, while the others are answered at once', async () => {

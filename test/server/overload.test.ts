@@ -42,6 +42,7 @@ describe('overload', () => {
     expect(graphql.headers.get('access-control-allow-origin')).toBe('https://shop.example');
     expect(graphql.headers.get('access-control-expose-headers')).toContain('retry-after');
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    expect(service.logged.join('')).toContain('overloaded: requests were refused with 503');
 
     release();
     for (const response of await Promise.all(inFlight)) expect(response.status).toBe(200);
@@ -80,9 +81,9 @@ describe('overload', () => {
   });
 
   it('turns requests away while the event loop lags, and takes them in again after', async () => {
-    const { metrics } = openTelemetry();
+    const telemetry = openTelemetry();
     const limits = { maxRequestsInFlight: 10, maxEventLoopLagMs: 50 };
-    using guard = openOverloadGuard(limits, metrics);
+    using guard = openOverloadGuard(limits, telemetry);
     guard.enter();
     const block = setInterval(() => {
       const until = performance.now() + 100;

@@ -37,7 +37,7 @@ export async function openGateway(options: TestOptions = {}) {
   const petStore = options.petStore ?? (await openBuiltin());
   const telemetry = openTelemetry();
   const limits = { maxRequestsInFlight: 1000, maxEventLoopLagMs: 10_000, ...options };
-  const admission = openOverloadGuard(limits, telemetry.metrics);
+  const admission = openOverloadGuard(limits, telemetry);
   const app = createApp({
     telemetry,
     admission,

@@ -40,3 +40,13 @@ export function logFault(
     'REST call failed',
   );
 }
+
+/** Logs that a circuit opens, and that it closes; not each call that tries and fails in between. */
+export function circuitLog(log: Log, service: string): (state: 'open' | 'closed') => void {
+  let last = 'closed';
+  return (state) => {
+    if (state === last) return;
+    last = state;
+    log.warn({ service }, state === 'open' ? 'circuit opened' : 'circuit closed');
+  };
+}

@@ -6,6 +6,14 @@ export interface CircuitLimits {
   readonly halfOpenAfterMs: number;
 }
 
+/** What a circuit may have beyond its limits. */
+export interface CircuitOptions {
+  /** One key counts for at most so many failures of a run. */
+  readonly maxPerKey?: number;
+  /** Called when the circuit opens, and when it has closed again. */
+  readonly onChange?: (state: 'open' | 'closed') => void;
+}
+
 /**
  * Refuses calls after a run of failures, until one call has shown that the next will succeed. All
  * times are on the clock of `performance.now()`.
@@ -13,6 +21,7 @@ export interface CircuitLimits {
 export class Circuit {
   readonly #limits: CircuitLimits;
   readonly #maxPerKey: number;
+  readonly #onChange: ((state: 'open' | 'closed') => void) | undefined;
   #failures = 0;
   /** How many of them each key has had; at most as many keys as failures. */
   readonly #failuresByKey = new Map<string, number>();
@@ -20,10 +29,10 @@ export class Circuit {
   #openedAt: number | undefined;
   #isTrying = false;
 
-  /** One key counts for at most `maxPerKey` failures of a run. */
-  constructor(limits: CircuitLimits, maxPerKey = limits.breakAfterFailures) {
+  constructor(limits: CircuitLimits, options: CircuitOptions = {}) {
     this.#limits = limits;
-    this.#maxPerKey = maxPerKey;
+    this.#maxPerKey = options.maxPerKey ?? limits.breakAfterFailures;
+    this.#onChange = options.onChange;
   }
 
   get state(): 'closed' | 'half-open' | 'open' {
@@ -45,6 +54,7 @@ export class Circuit {
   /** A call succeeded. */
   succeed(): void {
     this.#succeededAt = performance.now();
+    if (this.#openedAt !== undefined) this.#onChange?.('closed');
     this.#openedAt = undefined;
     this.#isTrying = false;
     if (this.#failures === 0) return;
@@ -78,6 +88,7 @@ export class Circuit {
   }
 
   #open(): void {
+    if (this.#openedAt === undefined) this.#onChange?.('open');
     this.#openedAt = performance.now();
     this.#isTrying = false;
   }

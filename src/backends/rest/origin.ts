@@ -65,7 +65,11 @@ export interface Origin extends AsyncDisposable {
 }
 
 /** Opens an origin such as `https://pets.example`. Connects when first asked. */
-export function openOrigin(origin: string, limits: OriginLimits): Origin {
+export function openOrigin(
+  origin: string,
+  limits: OriginLimits,
+  onCircuit: (state: 'open' | 'closed') => void,
+): Origin {
   const connect = createConnector(limits.connectTimeoutMs);
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
@@ -75,7 +79,8 @@ export function openOrigin(origin: string, limits: OriginLimits): Origin {
     bodyTimeout: 0,
     maxResponseSize: limits.maxResponseBytes,
   });
-  const circuit = new Circuit(limits, Math.ceil(limits.breakAfterFailures * shareOfKey));
+  const maxPerKey = Math.ceil(limits.breakAfterFailures * shareOfKey);
+  const circuit = new Circuit(limits, { maxPerKey, onChange: onCircuit });
   const keyCircuits = new KeyCircuits(limits);
   const bodyBudget = new BodyBudget(limits.maxBytesHeld);
   const keyShares = new KeyShares(limits);

@@ -8,7 +8,7 @@ import {
 import { BackendUnavailableError } from '../../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { logFault, outcomeOf } from './call-outcome.ts';
+import { circuitLog, logFault, outcomeOf } from './call-outcome.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { readJson } from './response.ts';
 import { createSend, type RestRequest, type Send } from './transport.ts';
@@ -36,9 +36,11 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const petsOrigin = openOrigin(baseUrl.origin, limits);
+  const petsOrigin = openOrigin(baseUrl.origin, limits, circuitLog(log, 'pets'));
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
-  const messagesOrigin = isShared ? petsOrigin : openOrigin(messagesBaseUrl.origin, limits);
+  const messagesOrigin = isShared
+    ? petsOrigin
+    : openOrigin(messagesBaseUrl.origin, limits, circuitLog(log, 'messages'));
   metrics.watchOrigin('pets', petsOrigin.state);
   if (!isShared) metrics.watchOrigin('messages', messagesOrigin.state);
 

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { HttpError } from '../../http/error.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
+import { createRefusalLog } from '../../telemetry/refusals.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Admission } from '../admission.ts';
 
 /** When new requests are turned away so that those in flight can finish. */
@@ -13,13 +14,14 @@ export interface OverloadLimits {
 /** How often the lag is measured, in milliseconds. */
 const intervalMs = 250;
 
-/** Turns requests away beyond the limits, and counts them. Disposing of it ends the measuring. */
+/** Turns requests away beyond the limits, and counts and logs them. Disposing of it ends the measuring. */
 export function openOverloadGuard(
   limits: OverloadLimits,
-  metrics: Pick<Metrics, 'refused'>,
+  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ): Admission & Disposable {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
+  const logRefusal = createRefusalLog(log);
   let lags = false;
   let inFlight = 0;
   const timer = setInterval(() => {
@@ -35,6 +37,7 @@ export function openOverloadGuard(
         return;
       }
       metrics.refused();
+      logRefusal();
       throw new HttpError(503, 'OVERLOADED', 'Too busy. Try again in a second.', {
         'retry-after': '1',
       });

@@ -1,0 +1,21 @@
+import type { Log } from './log.ts';
+
+/**
+ * Logs requests that are refused for overload: the first one at once, and then at most every
+ * `intervalMs` how many there were since.
+ */
+export function createRefusalLog(log: Pick<Log, 'warn'>, intervalMs = 10_000): () => void {
+  let refused = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const write = () => {
+    timer = undefined;
+    if (refused === 0) return;
+    log.warn({ refused }, 'overloaded: requests were refused with 503');
+    refused = 0;
+    timer = setTimeout(write, intervalMs).unref();
+  };
+  return () => {
+    refused++;
+    if (timer === undefined) write();
+  };
+}
