@@ -115,6 +115,17 @@ describe('PostgreSQL', () => {
     );
   });
 
+  it('says that nothing was stored when a balancer has no primary and hangs up', async () => {
+    await using proxy = await startCuttingProxy(await postgres.createDatabase());
+    await using store = await openBuiltin(proxy.databaseUrl);
+    proxy.hangUp();
+    await vi.waitFor(() =>
+      expect(store.createPet(callWith(), { name: 'Rex', categoryId: '1' })).rejects.toThrow(
+        /can not be reached\. Nothing was stored\. Try again later\.$/,
+      ),
+    );
+  });
+
   it('keeps its password out of the error when it can not be opened', async () => {
     const url = 'postgres://postgres:hunter2@127.0.0.1:1/none';
     await expect(openBuiltin(url)).rejects.toThrow(/127\.0\.0\.1:1\/none can not be opened/);
@@ -171,7 +182,9 @@ async function startCuttingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let cut = false;
+  let hangsUp = false;
   const server = createServer((client) => {
+    if (hangsUp) return void client.destroy();
     const upstream = connectTcp(Number(target.port), target.hostname);
     let isInsert = false;
     for (const socket of [client, upstream]) {
@@ -203,6 +216,11 @@ async function startCuttingProxy(databaseUrl: string) {
     databaseUrl: url.href,
     cutAfterNextInsert() {
       cut = true;
+    },
+    /** Closes every connection, and from now on each one as soon as it is there. */
+    hangUp() {
+      hangsUp = true;
+      for (const socket of sockets) socket.destroy();
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

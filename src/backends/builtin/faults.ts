@@ -1,5 +1,10 @@
 import { BackendUnavailableError } from '../../contract/error.ts';
 
+/** No connection to the database could be had, for the reason that is its cause: nothing was sent. */
+export class NotConnectedError extends Error {
+  override readonly name = 'NotConnectedError';
+}
+
 /**
  * The contract's error for a database that can't do its work now, such as on a full disk or in the
  * middle of a restart; undefined for any other error. A write whose connection broke may have been
@@ -10,7 +15,10 @@ export function storageFault(
   isWrite: boolean,
 ): BackendUnavailableError | undefined {
   if (!(cause instanceof Error)) return undefined;
-  const reason = sqliteReason(cause) ?? postgresReason(cause);
+  const reason =
+    cause instanceof NotConnectedError
+      ? (postgresReason(cause.cause as Error) ?? 'can not be reached')
+      : (sqliteReason(cause) ?? postgresReason(cause));
   if (reason === undefined) return undefined;
   const outcome = !isWrite
     ? 'Try again later.'
@@ -62,11 +70,8 @@ const connectionMessage =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
 
 /** Whether the statement surely had no effect: it was refused, or never sent. */
-function isOutcomeKnown({ message, ...error }: Error): boolean {
+function isOutcomeKnown(error: Error): boolean {
+  if (error instanceof NotConnectedError) return true;
   const { code = '', errcode } = error as { code?: string; errcode?: number };
-  if (errcode !== undefined) return true;
-  return (
-    /^(?:53|57014|57P03|55P03|25006|40001|40P01|ECONNREFUSED$|ENOTFOUND$|EAI_)/.test(code) ||
-    message.startsWith('timeout exceeded when trying to connect')
-  );
+  return errcode !== undefined || /^(?:53|57014|55P03|25006|40001|40P01)/.test(code);
 }

@@ -1,6 +1,7 @@
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../../telemetry/log.ts';
+import { NotConnectedError } from './faults.ts';
 import { isLocked, type OnLock } from './locks.ts';
 
 /** How long PostgreSQL may take, in milliseconds. */
@@ -41,7 +42,9 @@ function discardBroken(pool: pg.Pool): PostgresPool {
   return {
     options: pool.options,
     connect: async () => {
-      const client = await pool.connect();
+      const client = await pool.connect().catch((cause: NodeJS.ErrnoException) => {
+        throw new NotConnectedError(cause.message || String(cause.code), { cause });
+      });
       let broken = false;
       const query = async (sql: string, parameters: unknown[]) => {
         try {
