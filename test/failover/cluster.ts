@@ -1,0 +1,124 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parse } from 'yaml';
+import type { Network } from './network.ts';
+
+const deploy = new URL('../../deploy/postgresql/', import.meta.url);
+/** The hosts that the nodes of the cluster run on. */
+export const nodes = ['node1', 'node2', 'node3'] as const;
+
+/** The times of Patroni that the test runs with, in seconds; production has three times as much. */
+export const times = { ttl: 10, loop_wait: 1, retry_timeout: 3 };
+
+interface Member {
+  readonly name: string;
+  readonly role: string;
+  readonly state: string;
+}
+
+/**
+ * Three PostgreSQL nodes under Patroni with etcd, and HAProxy in front, as `deploy/postgresql`
+ * configures them. Everything runs on the hosts of the network and ends with it.
+ */
+export async function startCluster(network: Network) {
+  const folder = await mkdtemp(join(tmpdir(), 'pet-store-failover-'));
+  await chmod(folder, 0o755);
+  const password = randomBytes(16).toString('hex');
+  const addresses = new Map(nodes.map((name) => [name as string, network.connect(name)]));
+
+  const clients = `http://${network.address}:2379`;
+  start('etcd', [
+    ...['--data-dir', join(folder, 'etcd'), '--listen-peer-urls', 'http://127.0.0.1:2380'],
+    ...['--listen-client-urls', clients, '--advertise-client-urls', clients, '--logger', 'zap'],
+  ]);
+
+  const startNode = (name: string) => {
+    const asPostgres = [
+      'setpriv',
+      '--reuid=postgres',
+      '--regid=postgres',
+      '--clear-groups',
+      '--reset-env',
+    ];
+    const log = join(folder, `${name}.log`);
+    const patroni = `exec patroni ${join(folder, `${name}.json`)} >>${log} 2>&1`;
+    network.start(name, [...asPostgres, 'sh', '-c', patroni]);
+  };
+  const source = parse(await readFile(new URL('patroni.yaml', deploy), 'utf8'));
+  for (const [name, address] of addresses) {
+    const home = join(folder, name);
+    await mkdir(home);
+    await writeFile(join(folder, `${name}.log`), '');
+    execFileSync('chown', ['postgres', home, join(folder, `${name}.log`)]);
+    const { authentication, ...postgresql } = source.postgresql;
+    const config = {
+      ...source,
+      name,
+      etcd3: { hosts: [`${network.address}:2379`] },
+      restapi: { listen: `${address}:8008`, connect_address: `${address}:8008` },
+      bootstrap: { ...source.bootstrap, dcs: { ...source.bootstrap.dcs, ...times } },
+      postgresql: {
+        ...postgresql,
+        listen: `${address}:5432`,
+        connect_address: `${address}:5432`,
+        data_dir: join(home, 'data'),
+        parameters: { unix_socket_directories: home },
+        authentication: Object.fromEntries(
+          Object.entries(authentication as Record<string, object>).map(([role, account]) => [
+            role,
+            { ...account, password },
+          ]),
+        ),
+      },
+    };
+    // JSON is YAML.
+    await writeFile(join(folder, `${name}.json`), JSON.stringify(config));
+    startNode(name);
+  }
+
+  const proxy = join(folder, 'haproxy.cfg');
+  const proxied = (await readFile(new URL('haproxy.cfg', deploy), 'utf8')).replace(
+    /(server (\S+)) \S+:/g,
+    (_, server, name) => `${server} ${addresses.get(name)}:`,
+  );
+  await writeFile(proxy, proxied);
+  start('haproxy', ['-db', '-f', proxy]);
+
+  /** The members as the node that leads, or any other, sees them. */
+  const members = async (): Promise<readonly Member[]> => {
+    for (const address of addresses.values()) {
+      const signal = AbortSignal.timeout(1000);
+      const response = await fetch(`http://${address}:8008/cluster`, { signal }).catch(() => null);
+      if (response?.ok) return (await response.json()).members;
+    }
+    return [];
+  };
+
+  return {
+    databaseUrl: (user: string, database: string) =>
+      `postgres://${user}:${password}@127.0.0.1:5000/${database}`,
+    password,
+    startNode,
+    /** Resolves with the primary's name when it and both others run, one of them synchronously. */
+    async healthy(): Promise<string> {
+      for (const end = performance.now() + 120_000; performance.now() < end; await wait(250)) {
+        const all = await members();
+        const roles = all.filter(({ state }) => state === 'running').map(({ role }) => role);
+        const primary = all.find(({ role }) => role === 'leader');
+        if (primary && roles.length === 3 && roles.includes('sync_standby')) return primary.name;
+      }
+      throw new Error(`The cluster did not recover: ${JSON.stringify(await members())}`);
+    },
+    async [Symbol.asyncDispose]() {
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function start(command: string, args: readonly string[]): void {
+  spawn(command, args, { stdio: 'ignore' });
+}

@@ -1,0 +1,138 @@
+import { spawnSync } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { nodeStart } from '../support/process.ts';
+import { nodes, startCluster, times } from './cluster.ts';
+import { currentNetwork, Network, runInNetwork } from './network.ts';
+import { compare, startWriters, type Write } from './writers.ts';
+
+const usage = `Usage: npm run test:failover -- [rounds, 10 unless given]
+
+Three PostgreSQL nodes under Patroni with etcd and HAProxy, two gateways and eight writers, each node
+on a network of its own. In each round the primary is killed, then frozen, then cut off. Fails when an
+acknowledged write is lost or doubled, or a gateway ends. Needs root and Debian's packages patroni,
+etcd-server, haproxy, postgresql and iproute2.
+`;
+
+/** How a primary fails, and how it comes back. */
+type Faults = Readonly<Record<string, { fail(node: string): void; mend(node: string): void }>>;
+
+const args = process.argv.slice(2);
+if (args.includes('--help')) {
+  process.stdout.write(usage);
+} else if (currentNetwork !== undefined) {
+  await failOver(new Network(currentNetwork), Number(args[0] ?? 10));
+} else {
+  const needed = ['patroni', 'etcd', 'haproxy', 'ip'];
+  const missing = needed.filter((tool) => spawnSync('which', [tool]).status !== 0);
+  if (process.getuid?.() !== 0 || missing.length > 0) {
+    const reason = missing.length > 0 ? `install ${missing.join(', ')}` : 'root is needed';
+    process.stdout.write(`Failing over is not tested: ${reason}.\n`);
+  } else {
+    process.exitCode = await runInNetwork(nodes, fileURLToPath(import.meta.url), args);
+  }
+}
+
+async function failOver(network: Network, rounds: number): Promise<void> {
+  await using cluster = await startCluster(network);
+  const faults: Faults = {
+    killed: { fail: (node) => network.signal(node, 'SIGKILL'), mend: cluster.startNode },
+    frozen: {
+      fail: (node) => network.signal(node, 'SIGSTOP'),
+      mend: (node) => network.signal(node, 'SIGCONT'),
+    },
+    'cut off': {
+      fail: (node) => network.plug(node, 'down'),
+      mend: (node) => network.plug(node, 'up'),
+    },
+  };
+  await cluster.healthy();
+  await query(cluster.databaseUrl('postgres', 'postgres'), [
+    `create role petstore login password '${cluster.password}'`,
+    'create database petstore owner petstore',
+  ]);
+  const databaseUrl = cluster.databaseUrl('petstore', 'petstore');
+  const env = { DATABASE_URL: databaseUrl, MAX_EVENT_LOOP_LAG_MS: '60000' };
+  await using first = await nodeStart(env);
+  await using second = await nodeStart(env);
+  const gateways = [first, second];
+  const writers = startWriters(
+    gateways.map(({ url }) => url),
+    8,
+  );
+
+  const { ttl } = times;
+  process.stdout.write(`Patroni's ttl is ${ttl} s. Seconds to the first write of each gateway:\n`);
+  const seconds = new Map<string, number[]>();
+  for (let round = 1; round <= rounds; round++) {
+    for (const [name, { fail, mend }] of Object.entries(faults)) {
+      const primary = await cluster.healthy();
+      const failedAt = performance.now();
+      fail(primary);
+      const taken = await Promise.all(
+        gateways.map(({ url }) => firstWrite(writers.writes, url, failedAt)),
+      );
+      mend(primary);
+      seconds.set(name, [...(seconds.get(name) ?? []), ...taken]);
+      const shown = taken.map((time) => time.toFixed(1)).join(' and ');
+      process.stdout.write(`round ${round}: ${primary} ${name}: ${shown}\n`);
+    }
+  }
+  await cluster.healthy();
+  await writers.stop();
+
+  const [stored = []] = await query(databaseUrl, ['select id::text, name from pets']);
+  const problems = compare(writers.writes, stored);
+  for (const { pid, output, exited } of gateways) {
+    const ended = await Promise.race([exited.then(() => true), wait(0, false)]);
+    if (ended) problems.push(`gateway ${pid} ended: ${output.stderr.slice(-500)}`);
+  }
+  for (const [name, all] of seconds) {
+    const sorted = all.toSorted((a, b) => a - b);
+    const median = sorted[sorted.length >> 1] ?? 0;
+    process.stdout.write(
+      `${name}: median ${median.toFixed(1)} s, at most ${(sorted.at(-1) ?? 0).toFixed(1)} s\n`,
+    );
+  }
+  const errors = Map.groupBy(
+    writers.writes.filter(({ error }) => error !== undefined),
+    ({ error }) => error,
+  );
+  for (const [error, { length }] of errors) process.stdout.write(`${length} writes: ${error}\n`);
+  const acknowledged = writers.writes.filter(({ id }) => id !== undefined).length;
+  process.stdout.write(`${acknowledged} writes acknowledged, ${stored.length} stored\n`);
+  for (const problem of problems) process.stdout.write(`FAILED: ${problem}\n`);
+  process.stdout.write(problems.length === 0 ? 'None lost, none doubled.\n' : '');
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}
+
+/** The time until a gateway acknowledged a write that was sent after this moment, in seconds. */
+async function firstWrite(
+  writes: readonly Write[],
+  gateway: string,
+  after: number,
+): Promise<number> {
+  let seen = 0;
+  for (const end = after + 120_000; performance.now() < end; await wait(20)) {
+    for (; seen < writes.length; seen++) {
+      const write = writes[seen];
+      if (write?.gateway !== gateway || write.id === undefined) continue;
+      if (write.startedAt > after) return (write.endedAt - after) / 1000;
+    }
+  }
+  throw new Error('No write was acknowledged within two minutes.');
+}
+
+/** The rows of each statement, over one connection. */
+async function query(databaseUrl: string, statements: readonly string[]) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const results = [];
+    for (const statement of statements) results.push((await client.query(statement)).rows);
+    return results;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+
+/** How long a client waits after a failed write, in milliseconds. */
+const pauseMs = 50;
+
+/** A write that was sent and has ended. */
+export interface Write {
+  readonly name: string;
+  /** The id that was acknowledged; undefined when the write failed. */
+  readonly id: string | undefined;
+  /** Why it failed. */
+  readonly error: string | undefined;
+  readonly gateway: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** Clients that add animals one after the other, through one gateway each, until they are stopped. */
+export function startWriters(gateways: readonly string[], clients: number) {
+  const dispatcher = new Agent({ connections: clients, bodyTimeout: 60_000 });
+  const writes: Write[] = [];
+  let stopped = false;
+
+  async function write(client: number): Promise<void> {
+    const gateway = gateways[client % gateways.length] ?? '';
+    for (let index = 0; !stopped; index++) {
+      const name = `writer-${client}-${index}`;
+      const startedAt = performance.now();
+      const outcome = await send(gateway, name).catch((error: Error) => ({
+        id: undefined,
+        error: `no response: ${error.message}`,
+      }));
+      writes.push({ name, gateway, startedAt, endedAt: performance.now(), ...outcome });
+      if (outcome.id === undefined) await wait(pauseMs);
+    }
+  }
+
+  async function send(gateway: string, name: string) {
+    const { body } = await request(`${gateway}/graphql`, {
+      dispatcher,
+      method: 'POST',
+      headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query:
+          'mutation Add($name: String!) { addPet(input: { name: $name, categoryId: 1 }) { id } }',
+        variables: { name },
+      }),
+    });
+    const { data, errors } = (await body.json()) as {
+      readonly data?: { readonly addPet: { readonly id: string } | null };
+      readonly errors?: readonly { readonly message: string }[];
+    };
+    return { id: data?.addPet?.id, error: errors?.[0]?.message };
+  }
+
+  const running = Promise.all(Array.from({ length: clients }, (_, client) => write(client)));
+  return {
+    writes,
+    async stop(): Promise<void> {
+      stopped = true;
+      await running;
+      await dispatcher.close();
+    },
+  };
+}
+
+/** What the ledger of the writers and the database disagree on; empty when all is well. */
+export function compare(
+  writes: readonly Write[],
+  stored: readonly { readonly id: string; readonly name: string }[],
+): string[] {
+  const idsByName = Map.groupBy(stored, ({ name }) => name);
+  const problems: string[] = [];
+  for (const { name, id, error } of writes) {
+    const ids = (idsByName.get(name) ?? []).map((row) => row.id);
+    if (ids.length > 1) problems.push(`${name} is stored ${ids.length} times`);
+    if (id !== undefined && !ids.includes(id))
+      problems.push(`${name} was acknowledged and is lost`);
+    if (error?.includes('Nothing was stored') && ids.length > 0) {
+      problems.push(`${name} is stored, and its error said that it is not`);
+    }
+  }
+  return problems;
+}
