@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -25,8 +25,7 @@ interface Member {
  * configures them. Everything runs on the hosts of the network and ends with it.
  */
 export async function startCluster(network: Network) {
-  const folder = await mkdtemp(join(tmpdir(), 'pet-store-failover-'));
-  await chmod(folder, 0o755);
+  const folder = tmpdir();
   const password = randomBytes(16).toString('hex');
   const addresses = new Map(nodes.map((name) => [name as string, network.connect(name)]));
 
@@ -111,10 +110,11 @@ export async function startCluster(network: Network) {
         const primary = all.find(({ role }) => role === 'leader');
         if (primary && roles.length === 3 && roles.includes('sync_standby')) return primary.name;
       }
-      throw new Error(`The cluster did not recover: ${JSON.stringify(await members())}`);
-    },
-    async [Symbol.asyncDispose]() {
-      await rm(folder, { recursive: true, force: true });
+      const logs = [...addresses.keys()].map((name) =>
+        readFile(join(folder, `${name}.log`), 'utf8'),
+      );
+      const ends = (await Promise.all(logs)).map((log) => log.slice(-3000)).join('\n---\n');
+      throw new Error(`The cluster did not recover: ${JSON.stringify(await members())}\n${ends}`);
     },
   };
 }

@@ -35,7 +35,7 @@ if (args.includes('--help')) {
 }
 
 async function failOver(network: Network, rounds: number): Promise<void> {
-  await using cluster = await startCluster(network);
+  const cluster = await startCluster(network);
   const faults: Faults = {
     killed: { fail: (node) => network.signal(node, 'SIGKILL'), mend: cluster.startNode },
     frozen: {

@@ -1,5 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** The variable that names the network to the script that runs in it. */
 const variable = 'TEST_NETWORK';
@@ -9,8 +12,8 @@ export const currentNetwork = process.env[variable];
 
 /**
  * Runs a script in a network namespace of its own, which leads nowhere but to hosts of these names,
- * and resolves with its exit code. Every process in it ends with the script. Needs root and `ip`
- * (Debian's iproute2).
+ * and resolves with its exit code. Every process in it and its temporary files end with the script.
+ * Needs root and `ip` (Debian's iproute2).
  */
 export async function runInNetwork(
   hosts: readonly string[],
@@ -20,11 +23,13 @@ export async function runInNetwork(
   const hub = `pets${process.pid}`;
   const spaces = [hub, ...hosts.map((host) => `${hub}-${host}`)];
   for (const space of spaces) ip('netns', 'add', space);
+  const temporary = await mkdtemp(join(tmpdir(), 'pet-store-network-'));
+  await chmod(temporary, 0o755);
   // The signal goes to the script too: when that has ended, the network is removed.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
   try {
     const command = ['netns', 'exec', hub, process.execPath, script, ...args];
-    const env = { ...process.env, [variable]: hub };
+    const env = { ...process.env, [variable]: hub, TMPDIR: temporary };
     const [code] = await once(spawn('ip', command, { env, stdio: 'inherit' }), 'exit');
     return (code as number | null) ?? 1;
   } finally {
@@ -32,6 +37,7 @@ export async function runInNetwork(
       signalAll(space, 'SIGKILL');
       ip('netns', 'delete', space);
     }
+    await rm(temporary, { recursive: true, maxRetries: 5 });
   }
 }
 
