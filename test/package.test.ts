@@ -52,6 +52,14 @@ async function compile(root: string, files: readonly string[], flags: readonly s
 const oldestNode = process.env['OLDEST_NODE'];
 if (!oldestNode) process.stdout.write('The oldest Node is not tested: name one in OLDEST_NODE.\n');
 
+it('is installed with nothing that phones home', async () => {
+  const lock = JSON.parse(await readFile(join(repository, 'package-lock.json'), 'utf8'));
+  const scarf = Object.entries<{ readonly name?: string }>(lock.packages).filter(([path]) =>
+    path.endsWith('/@scarf/scarf'),
+  );
+  expect(scarf.map(([, { name }]) => name)).toEqual(['empty-npm-package']);
+});
+
 describe('the packed package', () => {
   it('answers GraphQL and shows GraphiQL with its declared dependencies and nothing else', async () => {
     const root = await project('library', await dependenciesOfThePackage());
