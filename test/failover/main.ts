@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
@@ -27,7 +29,7 @@ if (args.includes('--help')) {
 } else if (currentNetwork !== undefined) {
   await failOver(new Network(currentNetwork), Number(args[0] ?? 10));
 } else {
-  const needed = ['patroni', 'etcd', 'haproxy', 'ip'];
+  const needed = ['patroni', 'etcd', 'haproxy', 'pg_dump', 'ip'];
   const missing = needed.filter((tool) => spawnSync('which', [tool]).status !== 0);
   if (process.getuid?.() !== 0 || missing.length > 0) {
     const reason = missing.length > 0 ? `install ${missing.join(', ')}` : 'root is needed';
@@ -90,10 +92,13 @@ async function failOver(network: Network, rounds: number): Promise<void> {
     }
   }
   await cluster.healthy();
+  const beforeBackup = writers.writes.filter(({ id }) => id !== undefined);
+  const restored = await backUpAndRestore(databaseUrl, cluster.databaseUrl('postgres', 'restored'));
   await writers.stop();
+  const problems = compare(beforeBackup, restored).map((problem) => `${problem} (in the backup)`);
 
   const [stored = []] = await query(databaseUrl, ['select id::text, name from pets']);
-  const problems = compare(writers.writes, stored);
+  problems.push(...compare(writers.writes, stored));
   for (const { pid, output, exited } of gateways) {
     const ended = await Promise.race([exited.then(() => true), wait(0, false)]);
     if (ended) problems.push(`gateway ${pid} ended: ${output.stderr.slice(-500)}`);
@@ -132,6 +137,17 @@ async function firstWrite(
     }
   }
   throw new Error('No write was acknowledged within two minutes.');
+}
+
+/** Backs a database up and restores it as another, as docs/production.md does; resolves with the pets. */
+async function backUpAndRestore(databaseUrl: string, newDatabaseUrl: string) {
+  const file = join(tmpdir(), 'backup.dump');
+  const server = newDatabaseUrl.replace(/[^/]*$/, 'postgres');
+  execFileSync('pg_dump', ['--format=custom', `--file=${file}`, databaseUrl]);
+  await query(server, ['create database restored']);
+  execFileSync('pg_restore', ['--no-owner', `--dbname=${newDatabaseUrl}`, file]);
+  const [pets = []] = await query(newDatabaseUrl, ['select id::text, name from pets']);
+  return pets;
 }
 
 /** The rows of each statement, over one connection. */

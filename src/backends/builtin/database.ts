@@ -53,12 +53,19 @@ export async function openDatabase(
   } catch (cause) {
     await database.destroy();
     const { message, code } = cause as NodeJS.ErrnoException;
-    throw new Error(
-      `DATABASE_URL: the database ${withoutPassword(databaseUrl)} can not be opened: ${message || code}`,
-      { cause },
-    );
+    const reason = newerThanThis(message) ?? `can not be opened: ${message || code}`;
+    throw new Error(`DATABASE_URL: the database ${withoutPassword(databaseUrl)} ${reason}`, {
+      cause,
+    });
   }
   return database;
+}
+
+/** What to do about a migration that this version does not have; undefined for any other failure. */
+function newerThanThis(message: string): string | undefined {
+  const [, migration] = /previously executed migration (\S+) is missing/.exec(message) ?? [];
+  if (migration === undefined) return undefined;
+  return `is newer than this version of petstore-gateway, which does not have its migration ${migration}: run the version that migrated it or a later one, or restore the backup from before the upgrade.`;
 }
 
 /** Only the driver that is needed is loaded. */
