@@ -10,6 +10,9 @@ COPY packages/client/package.json packages/client/
 COPY examples/web/package.json examples/web/
 # The npm package `node` is a development dependency: the image has that runtime already.
 RUN npm ci --omit=dev --ignore-scripts
+# The npm package `node` is a development dependency: the image has that runtime already. .npmrc includes
+# them unless another kind is asked for.
+RUN npm ci --include=prod --omit=dev --ignore-scripts
 
 FROM node:${NODE_VERSION}-slim AS build
 WORKDIR /app

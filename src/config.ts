@@ -131,10 +131,21 @@ const ofKubernetes =
   /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?$/;
 
 /** Name, effective value and origin of every variable, as `--print-config` shows them. */
-export function configRows(env: Readonly<Record<string, string | undefined>>): string[][] {
+export function configRows(
+  env: Readonly<Record<string, string | undefined>>,
+  { backend, graphiql, introspection, workers }: Config,
+): string[][] {
+  const onOrOff = (isOn: boolean) => (isOn ? 'on' : 'off');
+  const effective: Readonly<Record<string, string | undefined>> = {
+    PETSTORE_ENVIRONMENT: backend.kind === 'rest' ? backend.environment : undefined,
+    DEMO: onOrOff(backend.kind === 'builtin' && backend.demoKey !== undefined),
+    GRAPHIQL: onOrOff(graphiql),
+    INTROSPECTION: onOrOff(introspection),
+    WORKERS: String(workers),
+  };
   const rows = Object.entries<Variable>(variables).map(([name, { fallback }]) => {
-    const text = env[name] || fallback || '';
-    const origin = env[name] ? 'environment' : fallback === undefined ? 'unset' : 'default';
+    const text = effective[name] ?? (env[name] || fallback || '');
+    const origin = env[name] ? 'environment' : text === '' ? 'unset' : 'default';
     return [name, text.replace(/\/\/.*@/, '//***@'), origin];
   });
   // Their values are not shown: they may hold a secret.
@@ -158,7 +169,8 @@ function readValues(env: Readonly<Record<string, string | undefined>>, problems:
 function readBackend(values: Values, problems: string[]): BackendConfig | undefined {
   const { PETSTORE_BASE_URL: production, PETSTORE_STAGING_BASE_URL: staging } = values;
   if (!production && !staging && !values.PETSTORE_ENVIRONMENT) {
-    const demo = values.NODE_ENV !== 'production' && isLoopback(values.HOST);
+    const isLocal = values.NODE_ENV !== 'production' && isLoopback(values.HOST);
+    const demo = values.DEMO ? values.DEMO === 'on' : isLocal;
     return {
       kind: 'builtin',
       databaseUrl: values.DATABASE_URL,

@@ -30,7 +30,8 @@ program
   .action(async ({ printConfig }: { readonly printConfig?: true }) => {
     const config = loadConfig(process.env);
     if (printConfig) {
-      process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'FROM'], configRows(process.env)));
+      const rows = configRows(process.env, config);
+      process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'FROM'], rows));
       return;
     }
     const workers = config.workers > 1 ? await import('node:cluster') : undefined;
@@ -121,11 +122,7 @@ program
   .command('check-service')
   .description('tell whether a REST service keeps the contract, before traffic goes there')
   .requiredOption('--base-url <url>', 'the REST service, /v1 included')
-  .addOption(
-    new Option('--key <key>', 'an API key of the service')
-      .env('PETSTORE_API_KEY')
-      .makeOptionMandatory(),
-  )
+  .addOption(new Option('--key <key>', 'an API key of the service').env('PETSTORE_API_KEY'))
   .option('--messages-base-url <url>', 'where POST /messages lives; checked with --write only')
   .option('--write', 'send POST requests too: adds two animals, and a message', false)
   .option('--json', 'print JSON', false)
@@ -135,6 +132,8 @@ program
   )
   .action(async ({ key, baseUrl, messagesBaseUrl, write, json }) => {
     try {
+      if (!key)
+        throw new Error('Expected an API key of the service: set PETSTORE_API_KEY, or give --key.');
       const { checkService } = await import('./commands/check-service.ts');
       const { output, exitCode } = await checkService({
         apiKey: key,
@@ -157,6 +156,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
+const [word] = process.argv.slice(2);
+const names = [...program.commands.map((command) => command.name()), 'help'];
+// Without this it would be an argument too many of the default command.
+if (word !== undefined && /^[^-]/.test(word) && !names.includes(word)) {
+  fail(new Error(`Unknown command ${JSON.stringify(word)}. Expected ${names.join(', ')}.`), 2);
+}
 await program.parseAsync().catch((error: unknown) => fail(error));
 
 /** Makes a command of something that is done to the built-in backend's database. */
@@ -177,10 +182,18 @@ function administrative(command: Command, description: string, work: Administrat
 /** Ends the process: 2 for a command line that can't be understood, else 1 unless told otherwise. */
 function fail(error: unknown, exitCode = 1): void {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
-  const { message, stack } = error as Error;
+  const { message, stack } = namingHost(error as NodeJS.ErrnoException);
   const wantsStack = /^(?:debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '');
   process.stderr.write(`${wantsStack ? stack : message}\n`);
   process.exit(exitCode);
+}
+
+/** A failure to listen at HOST says so: the system names the address only. */
+function namingHost(error: NodeJS.ErrnoException): Error {
+  const host = process.env['HOST'];
+  const isHost = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(error.code ?? '');
+  if (!host || !isHost || !error.message.includes(host)) return error;
+  return new Error(`HOST: expected an address of this machine, found ${host}: ${error.message}`);
 }
 
 function readUrl(option: string, text: string): URL {

@@ -65,6 +65,11 @@ export const variables = {
     meaning:
       'production turns off GraphiQL, introspection, suggestions, demo data and the demo key',
   },
+  DEMO: {
+    ...onOff,
+    meaning:
+      'fill an empty database with demo pets and accept `demo-key`; on in development on a loopback host',
+  },
   GRAPHIQL: { ...onOff, meaning: 'serve GraphiQL at `/graphql`; off in production' },
   INTROSPECTION: {
     ...onOff,

@@ -40,6 +40,12 @@ describe('loadConfig', () => {
     expect(loadConfig(env).backend).toMatchObject({ kind: 'builtin', demoKey: undefined });
   });
 
+  it('is a demo wherever it listens when it is told to be, and never when it is told not to', () => {
+    const inContainer = { NODE_ENV: 'production', HOST: '0.0.0.0', DEMO: 'on' };
+    expect(loadConfig(inContainer).backend).toMatchObject({ demoKey: 'demo-key' });
+    expect(loadConfig({ DEMO: 'off' }).backend).toMatchObject({ demoKey: undefined });
+  });
+
   it('turns GraphiQL and introspection off in production, unless they are asked for', () => {
     const production = { NODE_ENV: 'production', DATABASE_URL: ':memory:' };
     expect(loadConfig(production)).toMatchObject({ graphiql: false, introspection: false });
@@ -171,11 +177,20 @@ describe('loadConfig', () => {
   });
 
   it('shows every variable, where its value is from, and no password', () => {
-    const rows = configRows({
+    const env = {
       PORT: '5000',
       HOST: '',
       DATABASE_URL: 'postgres://ann:hunter2@db.example/pets',
-    });
+      NODE_ENV: 'production',
+      INTROSPECTION: 'on',
+      WORKERS: 'auto',
+    };
+    const config = loadConfig(env);
+    const rows = configRows(env, config);
+    expect(rows).toContainEqual(['DEMO', 'off', 'default']);
+    expect(rows).toContainEqual(['GRAPHIQL', 'off', 'default']);
+    expect(rows).toContainEqual(['INTROSPECTION', 'on', 'environment']);
+    expect(rows).toContainEqual(['WORKERS', String(config.workers), 'environment']);
     expect(rows).toContainEqual(['PORT', '5000', 'environment']);
     expect(rows).toContainEqual(['HOST', '127.0.0.1', 'default']);
     expect(rows).toContainEqual(['ADMIN_PORT', '', 'unset']);

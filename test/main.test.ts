@@ -62,6 +62,14 @@ describe('npm start', () => {
     expect(started.output.stderr).toBe('');
   }, 30_000);
 
+  it('names HOST when it can not listen there', async () => {
+    await using started = await nodeStart({ DATABASE_URL: ':memory:', HOST: '192.0.2.1' });
+    expect(await started.exited).toBe(1);
+    expect(started.output.stderr).toMatch(
+      /^HOST: expected an address of this machine, found 192\.0\.2\.1: /,
+    );
+  }, 30_000);
+
   it('ends on SIGTERM with status 0', async () => {
     await using started = await nodeStart({ DATABASE_URL: ':memory:' });
     started.kill('SIGTERM');
@@ -111,6 +119,22 @@ describe('npm start', () => {
       code: 1,
       stderr: 'Expected Node 24 or newer, received v20.20.2.\n',
     });
+  });
+
+  it('asks whether /v1 is missing when check-service finds no service', async () => {
+    await using started = await nodeStart({ DATABASE_URL: ':memory:' });
+    const args = ['check-service', '--base-url', started.url, '--key', 'demo-key'];
+    await expect(promisify(execFile)('node', ['src/main.ts', ...args])).rejects.toMatchObject({
+      code: 2,
+      stderr: `${started.url}/ has no /pets (404). Is /v1 missing at its end?\n`,
+    });
+  }, 30_000);
+
+  it.each([
+    [['srve'], /^Unknown command "srve"\. Expected serve, keys, migrate, /],
+  ])('says what is wrong with %j', async (args, stderr) => {
+    const started = promisify(execFile)('node', ['src/main.ts', ...args]);
+    await expect(started).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(stderr) });
   });
 
   it('explains itself with --help', async () => {

@@ -59,6 +59,9 @@ async function openService(baseUrl: URL, apiKey: string, timeoutMs: number): Pro
   try {
     const reply = await ask('/pets?limit=100', { apiKey });
     if (reply.status === 401) throw new NotCheckedError(`${baseUrl.href} refuses the API key.`);
+    if (reply.status === 404 && !/\/v1\/?$/.test(baseUrl.pathname)) {
+      throw new NotCheckedError(`${baseUrl.href} has no /pets (404). Is /v1 missing at its end?`);
+    }
     return { ask, apiKey, animals: expectPets(reply, 100) };
   } catch (error) {
     if (error instanceof NoAnswer) {

@@ -221,7 +221,7 @@ describe('check-service', () => {
 
   it.each([
     ['no address', ['--key', apiKey], "required option '--base-url <url>' not specified"],
-    ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], "required option '--key <key>' not spec"],
+    ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], 'set PETSTORE_API_KEY, or give --key'],
     [
       'a wrong address',
       ['--key', apiKey, '--base-url', 'ftp://a?b=secret'],
