@@ -84,3 +84,15 @@ describe('the compose file', () => {
     expect(seconds).toBeGreaterThan(loadConfig({}).shutdownGraceMs / 1000);
   });
 });
+
+describe('the workflows', () => {
+  it.each(['ci.yaml', 'release.yaml'])('%s run what a change must pass', async (file) => {
+    const { jobs } = parse(await read(`.github/workflows/${file}`));
+    const commands = jobs.test.steps.map(({ run }: { readonly run?: string }) => run);
+    expect(commands.at(-1)).toBe('.ci/run');
+    const { test, ...others } = jobs;
+    for (const job of Object.values<{ readonly needs: string }>(others)) {
+      expect(job.needs).toBe('test');
+    }
+  });
+});

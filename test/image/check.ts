@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { startContainer } from './container.ts';
+
+type Start = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+) => ReturnType<typeof startContainer>;
+
+/** Runs the image's jobs as an operator would. @throws at the first that fails. */
+export async function check(start: Start): Promise<void> {
+  const finish = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const container = start(args, env);
+    assert.equal(await container.exited, 0, container.output.stderr);
+    return container.output.stdout;
+  };
+  await finish(['keys', 'create-account', 'acme']);
+  const { key } = JSON.parse(await finish(['keys', 'create', 'acme', '--json']));
+
+  const gateway = start([], { PORT: '0', HOST: '127.0.0.1' });
+  const url = await urlOf(gateway);
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      query:
+        'mutation { addPet(input: { name: "Rex", categoryId: 9223372036854775807 }) { categoryId } }',
+    }),
+  });
+  assert.deepEqual(await response.json(), {
+    data: { addPet: { categoryId: '9223372036854775807' } },
+  });
+  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  const page = await fetch(`${url}/v1/docs/swagger-ui-bundle.js`);
+  assert.equal(page.status, 200);
+  const verdict = await finish(['check-service', '--base-url', `${url}/v1`], {
+    PETSTORE_API_KEY: key,
+  });
+  assert.match(verdict, /^\d+ kept, 0 broken/m);
+
+  gateway.kill('SIGTERM');
+  assert.equal(await gateway.exited, 0, gateway.output.stderr);
+  assert.match(gateway.output.stderr, /"msg":"shut down"/);
+}
+
+async function urlOf({ output, exited }: ReturnType<Start>): Promise<string> {
+  let isOver = false;
+  exited.then(() => {
+    isOver = true;
+  });
+  for (; !isOver; await wait(20)) {
+    const [, url] = /GraphQL +(http:\S+)\/graphql/.exec(output.stdout) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error(`The container ended: ${output.stderr}`);
+}

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdirSync } from 'node:fs';
+
+/** An image, mounted, and how it says that it is started. */
+export interface Image {
+  readonly files: string;
+  readonly env: readonly string[];
+  readonly entrypoint: readonly string[];
+  readonly folder: string;
+  readonly user: string;
+}
+
+/**
+ * Starts an image's entry point with these arguments as the image's user, in a chroot of its files
+ * that can't be written to. `/data` is a folder outside of it, and `/tmp` is empty.
+ */
+export function startContainer(
+  { files, env, entrypoint, folder, user }: Image,
+  data: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>>,
+) {
+  const [uid, gid] = user.split(':');
+  mkdirSync(data, { recursive: true });
+  chownSync(data, Number(uid), Number(gid));
+  const prepare = [
+    'mount --bind "$FILES" "$FILES"',
+    'mount -o remount,bind,ro "$FILES"',
+    'mount -t proc proc "$FILES/proc"',
+    'mount -t tmpfs tmpfs "$FILES/tmp"',
+    'mount --bind "$DATA" "$FILES/data"',
+    `exec chroot --userspec=${user} "$FILES" env --ignore-environment --chdir=${folder} "$@"`,
+  ].join(' && ');
+  const settings = [
+    ...env,
+    ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
+  ];
+  const child = spawn(
+    'unshare',
+    ['--mount', 'sh', '-c', prepare, 'sh', ...settings, ...entrypoint, ...args],
+    {
+      env: { PATH: process.env['PATH'], FILES: files, DATA: data },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  return { output, exited, kill: (signal: NodeJS.Signals) => child.kill(signal) };
+}
