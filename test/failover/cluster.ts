@@ -32,7 +32,7 @@ export async function startCluster(network: Network) {
   const clients = `http://${network.address}:2379`;
   start('etcd', [
     ...['--data-dir', join(folder, 'etcd'), '--listen-peer-urls', 'http://127.0.0.1:2380'],
-    ...['--listen-client-urls', clients, '--advertise-client-urls', clients, '--logger', 'zap'],
+    ...['--listen-client-urls', clients, '--advertise-client-urls', clients, '--enable-v2'],
   ]);
 
   const startNode = (name: string) => {
@@ -57,7 +57,7 @@ export async function startCluster(network: Network) {
     const config = {
       ...source,
       name,
-      etcd3: { hosts: [`${network.address}:2379`] },
+      etcd: { hosts: [`${network.address}:2379`] },
       restapi: { listen: `${address}:8008`, connect_address: `${address}:8008` },
       bootstrap: { ...source.bootstrap, dcs: { ...source.bootstrap.dcs, ...times } },
       postgresql: {
