@@ -120,5 +120,5 @@ export async function startCluster(network: Network) {
 }
 
 function start(command: string, args: readonly string[]): void {
-  spawn(command, args, { stdio: 'ignore' });
+  spawn(command, args, { stdio: 'ignore' }).unref();
 }

@@ -71,7 +71,7 @@ export class Network {
 
   /** Starts a process on a host. */
   start(host: string, command: readonly string[]): void {
-    spawn('ip', ['netns', 'exec', this.#space(host), ...command], { stdio: 'ignore' });
+    spawn('ip', ['netns', 'exec', this.#space(host), ...command], { stdio: 'ignore' }).unref();
   }
 
   /** Plugs a host in or out. */
