@@ -8,8 +8,6 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/client/package.json packages/client/
 COPY examples/web/package.json examples/web/
-# The npm package `node` is a development dependency: the image has that runtime already.
-RUN npm ci --omit=dev --ignore-scripts
 # The npm package `node` is a development dependency: the image has that runtime already. .npmrc includes
 # them unless another kind is asked for.
 RUN npm ci --include=prod --omit=dev --ignore-scripts
