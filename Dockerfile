@@ -30,6 +30,8 @@ ENV NODE_ENV=production \
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 WORKDIR /app
+# For DEMO=on, which needs no DATABASE_URL: its default is data/pet-store.db.
+RUN ln -s /data data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json ./
