@@ -9,5 +9,7 @@ export default defineConfig({
   test: {
     globalSetup: 'test/support/no-keys-logged.ts',
     include: ['test/**/*.test.ts'],
+    // Tests of what is kept collect garbage themselves.
+    execArgv: ['--expose-gc'],
   },
 });

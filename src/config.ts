@@ -24,6 +24,8 @@ export interface Config {
   };
   /** Requests that are answered at the same time; more are turned away. */
   readonly maxRequestsInFlight: number;
+  /** Of them, those of one key; more of it are refused with 429. */
+  readonly maxRequestsInFlightPerKey: number;
   /** How far the event loop may lag, in milliseconds, before new requests are turned away. */
   readonly maxEventLoopLagMs: number;
   readonly logLevel: Values['LOG_LEVEL'];
@@ -105,6 +107,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     }),
     persistedDocuments: Object.freeze(persistedDocuments),
     maxRequestsInFlight: values.MAX_REQUESTS_IN_FLIGHT,
+    maxRequestsInFlightPerKey:
+      values.MAX_REQUESTS_IN_FLIGHT_PER_KEY ?? Math.ceil(values.MAX_REQUESTS_IN_FLIGHT / 4),
     maxEventLoopLagMs: values.MAX_EVENT_LOOP_LAG_MS,
     logLevel: values.LOG_LEVEL,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,

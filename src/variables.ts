@@ -98,6 +98,11 @@ export const variables = {
   },
   MAX_FIELDS: limit('1000', 'fields of an operation, fragments spread'),
   MAX_REQUESTS_IN_FLIGHT: limit('1000', 'requests answered at the same time; more get 503'),
+  MAX_REQUESTS_IN_FLIGHT_PER_KEY: {
+    ...wholeNumber(1, 1_000_000),
+    meaning:
+      'requests of one key answered at the same time; more get 429; unset, a quarter of `MAX_REQUESTS_IN_FLIGHT`',
+  },
   MAX_EVENT_LOOP_LAG_MS: limit('250', 'lag of the event loop, in milliseconds; beyond it, 503'),
   LOG_LEVEL: { fallback: 'info', ...oneOf(...logLevels), meaning: 'the least level to log' },
   ADMIN_PORT: {

@@ -22,6 +22,7 @@ describe('loadConfig', () => {
       },
       persistedDocuments: { mode: 'off', file: undefined },
       maxRequestsInFlight: 1000,
+      maxRequestsInFlightPerKey: 250,
       maxEventLoopLagMs: 250,
       logLevel: 'info',
       otlpEndpoint: undefined,

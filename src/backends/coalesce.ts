@@ -1,6 +1,6 @@
 import type { Call, PetStore } from '../contract/pet-store.ts';
+import { placeOf, places } from '../places.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { placeOf, places } from './places.ts';
 
 /**
  * How old a read may be when another joins it, in milliseconds. Reads that began later have a call of

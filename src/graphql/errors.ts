@@ -86,9 +86,16 @@ function describe(error: GraphQLError): Description | undefined {
   const { code = 'BAD_USER_INPUT' } = error.extensions as { readonly code?: string };
   return {
     // A number that was kept as its text shows as that text.
-    message: error.message.replaceAll(/\{ rawJSON: "([^"]*)" \}/g, '$1'),
+    message: shorten(error.message.replaceAll(/\{ rawJSON: "([^"]*)" \}/g, '$1')),
     extensions: { code: isOfValue ? 'BAD_USER_INPUT' : code },
   };
+}
+
+/** The most characters of a message that quotes what the client sent. */
+const maxMessageLength = 500;
+
+function shorten(message: string): string {
+  return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message;
 }
 
 function describeContractError(cause: unknown): Description | undefined {

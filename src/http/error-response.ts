@@ -9,7 +9,10 @@ export function graphqlErrorResponse(
   request: HttpRequest,
   requestId: string,
 ): HttpResponse {
-  const body = { errors: [{ message, extensions: { code, requestId } }] };
+  const seconds = headers['retry-after'];
+  const retry = seconds && { status, retryAfterMs: Number(seconds) * 1000 };
+  const extensions = { code, ...retry, requestId };
+  const body = { errors: [{ message, extensions }] };
   const type = graphqlMediaType(request.headers['accept']);
   return {
     status,

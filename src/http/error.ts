@@ -20,6 +20,18 @@ export class HttpError extends Error {
   }
 }
 
+/** The gateway can't take the request in now; the client may send it again in a second. */
+export function overloaded(): HttpError {
+  const message = 'Too busy. Try again in a second.';
+  return new HttpError(503, 'OVERLOADED', message, { 'retry-after': '1' });
+}
+
+/** The client has too many requests in flight; it may send this one again in a second. */
+export function tooManyRequests(): HttpError {
+  const message = 'Too many requests of this API key are in flight. Try again in a second.';
+  return new HttpError(429, 'RATE_LIMITED', message, { 'retry-after': '1' });
+}
+
 /** The request failed for a reason that is logged and not shown. */
 export function internalError(): HttpError {
   return new HttpError(

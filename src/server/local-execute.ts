@@ -80,19 +80,20 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
   async function run(
     document: string | object,
     variables: object | undefined,
-    { authorization, signal = never }: LocalCaller,
+    { authorization: given, signal = never }: LocalCaller,
     record: RequestRecord,
   ): Promise<TypedResult> {
+    const authorization = given ?? undefined;
     try {
-      admission.enter();
+      admission.enter(authorization);
       try {
         return await graphql.execute(
           { text: textOf(document), variables: { ...variables }, operationName: undefined },
-          { authorization: authorization ?? undefined, signal, isReadOnly: false },
+          { authorization, signal, isReadOnly: false },
           record,
         );
       } finally {
-        admission.leave();
+        admission.leave(authorization);
       }
     } catch (error) {
       return refuse(error, record);

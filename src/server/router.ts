@@ -45,11 +45,12 @@ export function createRouter(options: RouterOptions): HttpHandler {
     checkHost(request.headers['host']);
     const preflight = cors.preflight(request);
     if (preflight !== undefined) return preflight;
-    admission.enter();
+    const { authorization } = request.headers;
+    admission.enter(authorization);
     try {
       return await route(request, record);
     } finally {
-      admission.leave();
+      admission.leave(authorization);
     }
   }
 

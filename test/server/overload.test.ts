@@ -80,9 +80,83 @@ describe('overload', () => {
     expect(service.logged).toEqual([]);
   });
 
+  it('refuses the requests of one key beyond its share with 429, and of no other', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let entered = 0;
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        async listOrders() {
+          entered++;
+          await released;
+          return [];
+        },
+      },
+      maxRequestsInFlight: 8,
+      maxRequestsInFlightPerKey: 2,
+    });
+    const orders = (key: string) =>
+      fetch(`${service.url}/graphql?query={orders}`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+    const inFlight = [orders('greedy'), orders('greedy')];
+    await vi.waitFor(() => expect(entered).toBe(2), { interval: 5 });
+    const refused = await orders('greedy');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await refused.json()).toEqual({
+      errors: [
+        {
+          message: 'Too many requests of this API key are in flight. Try again in a second.',
+          extensions: {
+            code: 'RATE_LIMITED',
+            status: 429,
+            retryAfterMs: 1000,
+            requestId: expect.any(String),
+          },
+        },
+      ],
+    });
+    const other = orders('modest');
+    await vi.waitFor(() => expect(entered).toBe(3), { interval: 5 });
+    release();
+    for (const response of await Promise.all([...inFlight, other])) {
+      expect(response.status).toBe(200);
+    }
+    expect((await orders('greedy')).status).toBe(200);
+  });
+
+  it('takes no slot for a request whose body has not come', async () => {
+    await using service = await startGateway({ maxRequestsInFlight: 2 });
+    const { hostname, port } = new URL(service.url);
+    const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname));
+    for (const socket of sockets) {
+      await once(socket, 'connect');
+      socket.write('POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{');
+    }
+    const response = await fetch(`${service.url}/graphql?query={__typename}`);
+    expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('answers pipelined requests in turn, however many there are', async () => {
+    await using service = await startGateway({ maxRequestsInFlight: 1 });
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    const request = (more = '') =>
+      `GET /graphql?query={pets(limit:1){id}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n${more}\r\n`;
+    socket.write(`${request().repeat(1199)}${request('Connection: close\r\n')}`);
+    const answers = await text(socket);
+    expect(answers.match(/\{"data":\{"pets":\[\{"id":"1"\}\]\}\}/g)).toHaveLength(1200);
+  });
+
   it('turns requests away while the event loop lags, and takes them in again after', async () => {
     const telemetry = openTelemetry();
-    const limits = { maxRequestsInFlight: 10, maxEventLoopLagMs: 50 };
+    const limits = {
+      maxRequestsInFlight: 10,
+      maxRequestsInFlightPerKey: 10,
+      maxEventLoopLagMs: 50,
+    };
     using guard = openOverloadGuard(limits, telemetry);
     guard.enter();
     const block = setInterval(() => {

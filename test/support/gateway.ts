@@ -36,7 +36,12 @@ export type TestOptions = Partial<AppParts & OverloadLimits>;
 export async function openGateway(options: TestOptions = {}) {
   const petStore = options.petStore ?? (await openBuiltin());
   const telemetry = openTelemetry();
-  const limits = { maxRequestsInFlight: 1000, maxEventLoopLagMs: 10_000, ...options };
+  const limits = {
+    maxRequestsInFlight: 1000,
+    maxRequestsInFlightPerKey: 1000,
+    maxEventLoopLagMs: 10_000,
+    ...options,
+  };
   const admission = openOverloadGuard(limits, telemetry);
   const app = createApp({
     telemetry,

@@ -1,5 +1,5 @@
 import { BackendUnavailableError } from '../../contract/error.ts';
-import { places } from '../places.ts';
+import { places } from '../../places.ts';
 import type { Cancellation } from './exchange.ts';
 
 /** The part of the connections, and of the calls that wait, that one key may have. */

@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 import { BackendUnavailableError } from '../../contract/error.ts';
+import { placeOf } from '../../places.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
-import { placeOf } from '../places.ts';
 import { Circuit, type CircuitLimits } from './circuit.ts';
 import { type Connector, createConnector } from './connector.ts';
 import { BodyBudget, type Cancellation, exchange, type RestResponse } from './exchange.ts';

@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { OperationLimits } from '../../graphql/operation-cost.ts';
 import { schema } from '../../graphql/schema.ts';
-import { useHiddenSchema } from './plugins/use-hidden-schema.ts';
+import { maxErrors, useBoundedValidation } from './plugins/use-bounded-validation.ts';
 import { useOperationLimits } from './plugins/use-operation-limits.ts';
 import { PreparedDocument } from './prepared-document.ts';
 
@@ -29,7 +29,7 @@ type DocumentPlugin = Pick<Plugin, 'onParse' | 'onValidate'>;
 export function createEngine({ introspection, operationLimits }: EngineOptions): PrepareDocument {
   const plugins: readonly DocumentPlugin[] = [
     useOperationLimits(operationLimits),
-    ...(introspection ? [] : [useHiddenSchema()]),
+    useBoundedValidation(introspection),
   ];
   const yoga = createYoga({
     schema,
@@ -42,12 +42,17 @@ export function createEngine({ introspection, operationLimits }: EngineOptions):
   // No plugin looks at the request, so one envelope serves all of them.
   const { parse, validate } = yoga.getEnveloped({} as never);
 
+  const executionOptions = {
+    hideSuggestions: !introspection,
+    options: { maxCoercionErrors: maxErrors },
+  };
+
   return (text) => {
     try {
       const document = parse(text);
       const errors: readonly GraphQLError[] = validate(schema, document);
       if (errors.length > 0) return errors;
-      return new PreparedDocument({ schema, document, hideSuggestions: !introspection });
+      return new PreparedDocument({ schema, document, ...executionOptions });
     } catch (error) {
       if (error instanceof GraphQLError) return [syntaxError(error)];
       throw error;

@@ -11,7 +11,7 @@ import { type Deprecation, deprecationsOf } from '../../graphql/deprecations.ts'
 import type { EngineResult } from './typed-result.ts';
 
 /** What all executions of a document have in common. */
-type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions'>;
+type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'>;
 
 /** A document that was parsed and checked, with its operations. */
 export class PreparedDocument {

@@ -19,21 +19,26 @@ export function createNodeListener(handle: HttpHandler): NodeListener {
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) client.abort();
     });
-    const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
-    const body = hasBody ? await readBody(incoming) : noBody;
-    if (body === undefined) return;
-    const response = await handle(toRequest(incoming, body, client.signal));
-    if (!client.signal.aborted && !outgoing.headersSent) write(response, outgoing);
+    const reader = new BodyReader();
+    try {
+      const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
+      const body = hasBody ? await readBody(incoming, reader) : reader.end();
+      if (body === undefined) return;
+      const response = await handle(toRequest(incoming, body, client.signal));
+      if (!client.signal.aborted && !outgoing.headersSent) write(response, outgoing);
+    } finally {
+      reader.release();
+    }
   };
 }
 
-const noBody = new Uint8Array(0);
-
 /** The body or its refusal; undefined when the client disconnects before it is complete. */
-function readBody(incoming: IncomingMessage): Promise<HttpRequest['body'] | undefined> {
+function readBody(
+  incoming: IncomingMessage,
+  reader: BodyReader,
+): Promise<HttpRequest['body'] | undefined> {
   return new Promise((resolve) => {
     if (incoming.readableDidRead) return resolve(bodyWasRead());
-    const reader = new BodyReader();
     incoming
       .on('data', (chunk: Buffer) => reader.push(chunk))
       .once('end', () => resolve(reader.end()))

@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { endOfTurn } from '../../end-of-turn.ts';
 import type { HttpHandler } from '../../http/message.ts';
 import { createNodeListener } from '../http/node.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -33,6 +34,9 @@ const serverOptions = {
   keepAliveTimeout: 75_000,
 } as const;
 
+/** The most connections at a time, about 20 kB each while they are idle; more are closed at once. */
+const maxConnections = 5000;
+
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleMs = 3000;
 
@@ -48,7 +52,8 @@ export async function listen(
     if (closing) response.headers['connection'] = 'close';
     return response;
   });
-  const server = createServer(serverOptions, listener);
+  const server = createServer(serverOptions, oneAtATime(listener));
+  server.maxConnections = maxConnections;
   try {
     server.listen(port, host);
     await once(server, 'listening');

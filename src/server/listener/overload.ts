@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { HttpError } from '../../http/error.ts';
+import { overloaded, tooManyRequests } from '../../http/error.ts';
+import { placeOf, places } from '../../places.ts';
 import { createRefusalLog } from '../../telemetry/refusals.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Admission } from '../admission.ts';
@@ -7,6 +8,8 @@ import type { Admission } from '../admission.ts';
 /** When new requests are turned away so that those in flight can finish. */
 export interface OverloadLimits {
   readonly maxRequestsInFlight: number;
+  /** Of them, those of one key, and those without one. */
+  readonly maxRequestsInFlightPerKey: number;
   /** How far the event loop may lag, in milliseconds. */
   readonly maxEventLoopLagMs: number;
 }
@@ -24,6 +27,8 @@ export function openOverloadGuard(
   const logRefusal = createRefusalLog(log);
   let lags = false;
   let inFlight = 0;
+  // Not a Map, which would grow and shrink with each request. Two keys in 4,096 share one share.
+  const inFlightPerKey = new Uint32Array(places);
   const timer = setInterval(() => {
     // The mean over the interval: one long pause, such as a garbage collection, turns nobody away.
     lags = delay.mean / 1e6 > limits.maxEventLoopLagMs;
@@ -31,18 +36,21 @@ export function openOverloadGuard(
   }, intervalMs).unref();
 
   return {
-    enter() {
-      if (!lags && inFlight < limits.maxRequestsInFlight) {
-        inFlight++;
-        return;
+    enter(authorization = '') {
+      const place = placeOf(authorization);
+      const ofKey = inFlightPerKey[place] ?? 0;
+      const isFull = lags || inFlight >= limits.maxRequestsInFlight;
+      if (isFull || ofKey >= limits.maxRequestsInFlightPerKey) {
+        metrics.refused();
+        logRefusal();
+        throw isFull ? overloaded() : tooManyRequests();
       }
-      metrics.refused();
-      logRefusal();
-      throw new HttpError(503, 'OVERLOADED', 'Too busy. Try again in a second.', {
-        'retry-after': '1',
-      });
+      inFlightPerKey[place] = ofKey + 1;
+      inFlight++;
     },
-    leave() {
+    leave(authorization = '') {
+      const place = placeOf(authorization);
+      inFlightPerKey[place] = (inFlightPerKey[place] ?? 1) - 1;
       inFlight--;
     },
     [Symbol.dispose]() {

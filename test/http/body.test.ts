@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { BodyReader, maxBodyBytes } from '../../src/http/body.ts';
+import { HttpError } from '../../src/http/error.ts';
+
+function read(chunks: Iterable<Uint8Array>): BodyReader {
+  const reader = new BodyReader();
+  for (const chunk of chunks) reader.push(chunk);
+  return reader;
+}
+
+const statusOf = (reader: BodyReader) => {
+  const body = reader.end();
+  return body instanceof HttpError ? body.status : 200;
+};
+
+describe('a body', () => {
+  it.each([1, 2, 3, 1000, 100_000])('is whole in chunks of %i bytes', (size) => {
+    const bytes = Buffer.alloc(maxBodyBytes, 'abcdefghijklmnopqrstuvwxyz');
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.subarray(index * size, (index + 1) * size),
+    );
+    const reader = read(chunks);
+    expect(Buffer.compare(reader.end() as Uint8Array, bytes)).toBe(0);
+    reader.release();
+  });
+
+  it('is empty without a chunk, and unharmed by empty ones', () => {
+    expect(new BodyReader().end()).toHaveLength(0);
+    const reader = read([new Uint8Array(0), Buffer.from('a'), new Uint8Array(0), Buffer.from('b')]);
+    expect(Buffer.from(reader.end() as Uint8Array).toString()).toBe('ab');
+  });
+
+  it('does not write into the chunks of its sender', () => {
+    const slab = Buffer.from('abXX');
+    const reader = read([slab.subarray(0, 2), Buffer.from('cd')]);
+    expect(Buffer.from(reader.end() as Uint8Array).toString()).toBe('abcd');
+    expect(slab.toString()).toBe('abXX');
+  });
+
+  it('is refused with 413 beyond the limit', () => {
+    expect(statusOf(read([Buffer.alloc(maxBodyBytes), Buffer.alloc(1)]))).toBe(413);
+    expect(statusOf(read([Buffer.alloc(maxBodyBytes + 1)]))).toBe(413);
+  });
+
+  it('keeps no object of each chunk', () => {
+    const before = process.memoryUsage();
+    const readers = Array.from({ length: 40 }, () =>
+      read(
+        (function* () {
+          for (let index = 0; index < maxBodyBytes; index++) yield Buffer.from('x');
+        })(),
+      ),
+    );
+    const after = process.memoryUsage();
+    const held = after.arrayBuffers - before.arrayBuffers;
+    expect(held).toBeLessThan(readers.length * maxBodyBytes * 4);
+    for (const reader of readers) reader.release();
+  });
+});
+
+describe('large bodies', () => {
+  it('are refused with 503 while others hold too much, and small ones are not', () => {
+    const held = Array.from({ length: 150 }, () => read([Buffer.alloc(maxBodyBytes)]));
+    const refused = held.filter((reader) => statusOf(reader) === 503).length;
+    expect(refused).toBeGreaterThan(10);
+    expect(statusOf(read([Buffer.alloc(16 * 1024)]))).toBe(200);
+    for (const reader of held) reader.release();
+    const next = read([Buffer.alloc(maxBodyBytes)]);
+    expect(statusOf(next)).toBe(200);
+    next.release();
+  });
+});

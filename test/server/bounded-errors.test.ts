@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { openGateway } from '../support/gateway.ts';
+import { ask } from '../support/graphql.ts';
+
+const long = 'x'.repeat(250_000);
+const unknown = Array.from({ length: 60 }, (_, index) => [`unknown${index}`, 1] as const);
+const addPet = 'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }';
+
+/** Requests of 250 kB that are wrong in many ways at once. */
+const requests: readonly [name: string, query: string, variables?: Record<string, unknown>][] = [
+  [
+    'a variable with a long name and unknown fields',
+    addPet,
+    { input: { name: long, categoryId: 1, ...Object.fromEntries(unknown) } },
+  ],
+  [
+    'a literal with a long name and unknown fields',
+    `mutation { addPet(input: { name: "${long}", categoryId: 1 ${unknown.map(([name]) => `${name}: 1`).join(' ')} }) { id } }`,
+  ],
+  ['a variable of a wrong type', 'query ($n: Int) { pets(limit: $n) { id } }', { n: long }],
+  ['an enum value', `{ pets(status: ${long}) { id } }`],
+  ['many unknown fields', `{ pets { ${unknown.map(([name]) => name).join(' ')} } }`],
+  ['a long field', `{ ${long} }`],
+  ['a long argument', `{ pets(${long}: 1) { id } }`],
+  ['a long directive', `{ pets { id @${long} } }`],
+  ['a long variable', `query ($${long}: Nope) { __typename }`],
+  ['a long fragment', `{ ...${long} }`],
+  ['a long type', `query ($a: ${long}) { __typename }`],
+  ['a long string that is an id', `{ pet(id: "${long}") { id } }`],
+  ['a long syntax error', `{ pets( ${long} }`],
+  ['a long parameter', '{ __typename }', { [long]: 1 }],
+];
+
+describe('errors', () => {
+  it.each(requests)('quote little of %s', async (_, query, variables) => {
+    await using opened = await openGateway();
+    const { text, errors = [] } = await ask(opened.gateway, query, variables);
+    expect(errors.length).toBeLessThanOrEqual(11);
+    expect(text.length).toBeLessThan(8000);
+  });
+
+  it('quote little of a member of the body that is not known', async () => {
+    await using opened = await openGateway();
+    const request = new Request('http://gateway.test/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ __typename }', [long]: 1 }),
+    });
+    expect((await (await opened.gateway(request)).text()).length).toBeLessThan(500);
+  });
+});
