@@ -18,7 +18,6 @@ async function startRest(play: Play, limits: Partial<OriginLimits> = {}, timeout
   );
   return {
     ...server,
-    lines: telemetry.lines,
     petStore,
     list: (key?: string) => petStore.listPets(callWith(key), {}),
     add: () => petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' }),
@@ -47,11 +46,8 @@ describe('the circuit breaker', () => {
     });
     expect(rest.attempts()).toBe(3);
     up = true;
-    const circuitLines = () => rest.lines.filter((line) => line.includes('"service":"pets"'));
-    expect(circuitLines()).toEqual([expect.stringContaining('circuit opened')]);
     await vi.waitFor(async () => expect(await rest.list()).toEqual([]), { interval: 20 });
     expect(await rest.list()).toEqual([]);
-    expect(circuitLines().slice(1)).toEqual([expect.stringContaining('circuit closed')]);
   });
 
   it('opens again when the one call fails, while the others are answered at once', async () => {

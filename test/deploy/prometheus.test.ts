@@ -103,7 +103,8 @@ const faults = {
     'PetstoreCallsWaiting',
     'PetstoreRequestsRefused',
   ],
-  failing: ['PetstoreUpstreamErrors', 'PetstoreCircuitOpen'],
+  failing: ['PetstoreUpstreamErrors', 'PetstoreKeysRefused'],
+  broken: ['PetstoreCircuitOpen'],
 } as const;
 
 describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
@@ -111,6 +112,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     let behaviour: 'well' | keyof typeof faults = 'well';
     let calls = 0;
     await using upstream = await startUpstream(async ({ url }, response) => {
+      if (behaviour === 'broken') return void response.destroy();
       if (behaviour === 'failing') return sendJson(response, 500, '{}');
       if (behaviour === 'flaky' && calls++ % 3 === 0) return sendJson(response, 503, '{}');
       if (behaviour === 'slow') await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -131,11 +133,14 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     /** Sends requests by so many clients while `isOver` says no. */
     const load = (clients: number, query: string, isOver: () => boolean) =>
       Promise.all(
-        Array.from({ length: clients }, async () => {
+        Array.from({ length: clients }, async (_, client) => {
           while (!isOver()) {
             const response = await fetch(`${gateway.url}/graphql`, {
               method: 'POST',
-              headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+              headers: {
+                authorization: `Bearer demo-key-${Math.floor(client / 2)}`,
+                'content-type': 'application/json',
+              },
               // Animals that differ: equal reads would share a call.
               body: JSON.stringify({ query, variables: { id: ++id } }),
             });
