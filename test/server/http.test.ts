@@ -342,6 +342,25 @@ describe('the HTTP edge', () => {
     }
   });
 
+  it('lets a page of an allowed origin send the headers that its libraries add', async () => {
+    await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
+    const preflight = async (origin: string, requested: string) => {
+      const { status, headers } = await fetch(`${service.url}/graphql`, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': requested,
+        },
+      });
+      return [status, headers.get('access-control-allow-headers')];
+    };
+    const names = 'apollographql-client-name,authorization,baggage,content-type,sentry-trace';
+    expect(await preflight('https://shop.example', names)).toEqual([204, names]);
+    expect(await preflight('https://shop.example', 'a b; c')).toEqual([204, null]);
+    expect(await preflight('https://evil.example', names)).toEqual([405, null]);
+  });
+
   it('allows no cross-origin calls when none are configured', async () => {
     await using service = await startGateway();
     const response = await fetch(`${service.url}/graphql?query={__typename}`, {

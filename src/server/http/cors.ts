@@ -8,7 +8,13 @@ export interface Cors {
   addHeaders(request: HttpRequest, response: HttpResponse): void;
 }
 
-/** CORS for exactly these origins, without cookies: a page sends its API key or none. */
+/** Header names, comma-separated; what else a preflight might ask for is not mirrored. */
+const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
+
+/**
+ * CORS for exactly these origins, without cookies: a page sends its API key or none. An allowed page
+ * may send any header, because client libraries and tracing tools add their own.
+ */
 export function createCors(origins: readonly string[]): Cors {
   const allows = (origin: string | undefined): origin is string =>
     origin !== undefined && origins.includes(origin);
@@ -16,12 +22,14 @@ export function createCors(origins: readonly string[]): Cors {
     preflight({ method, headers }) {
       const isPreflight = method === 'OPTIONS' && 'access-control-request-method' in headers;
       if (!isPreflight || !allows(headers['origin'])) return undefined;
+      const requested = headers['access-control-request-headers'] ?? '';
       return {
         status: 204,
         headers: {
           'access-control-allow-methods': 'GET, POST',
-          'access-control-allow-headers': 'authorization, content-type, x-request-id',
+          ...(headerNames.test(requested) && { 'access-control-allow-headers': requested }),
           'access-control-max-age': '3600',
+          vary: 'Access-Control-Request-Headers',
         },
         body: '',
       };
