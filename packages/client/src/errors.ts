@@ -34,6 +34,8 @@ interface FieldErrors {
   UPSTREAM_UNAVAILABLE: Pick<RestResponse, 'retryAfterMs'>;
   /** A success whose body breaks the contract. */
   UPSTREAM_INVALID_RESPONSE: object;
+  /** The field would make the response too large; fields before it are there. */
+  RESPONSE_TOO_LARGE: object;
   /** The request was aborted by its caller, who sees this in the gateway's own process only. */
   CANCELLED: object;
   /** A fault of the gateway, logged under the `requestId`. */
@@ -92,6 +94,7 @@ const isCode: Readonly<Record<GatewayErrorCode, true>> = {
   UPSTREAM_TIMEOUT: true,
   UPSTREAM_UNAVAILABLE: true,
   UPSTREAM_INVALID_RESPONSE: true,
+  RESPONSE_TOO_LARGE: true,
   CANCELLED: true,
   INTERNAL_SERVER_ERROR: true,
   GRAPHQL_PARSE_FAILED: true,

@@ -93,7 +93,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const params = readParams(request);
     const document = requested.find(params, authorization);
     if (document instanceof GraphQLError) {
-      return writeResult(typeResult({ errors: [document] }, record, signal, reportError), request);
+      const refused = typeResult({ errors: [document] }, record, signal, reportError);
+      return writeResult(refused, request, record.requestId);
     }
     const { operationName, variables } = params;
     const result = await execute(
@@ -102,7 +103,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       record,
     );
     if (record.keyAccepted) requested.register(document, authorization);
-    return writeResult(result, request);
+    return writeResult(result, request, record.requestId);
   }
 
   return { answer, execute };

@@ -1,7 +1,7 @@
-import { stringifyJson } from '../../contract/json.ts';
 import type { Deprecation } from '../../graphql/deprecations.ts';
 import { graphqlMediaType } from '../../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import { writeBounded } from './bounded-text.ts';
 import type { TypedResult } from './typed-result.ts';
 
 /**
@@ -9,7 +9,11 @@ import type { TypedResult } from './typed-result.ts';
  * 400, but 200 for clients that ask for `application/json` and so may know GraphQL over HTTP only as
  * it was before.
  */
-export function writeResult(result: TypedResult, { method, headers }: HttpRequest): HttpResponse {
+export function writeResult(
+  result: TypedResult,
+  { method, headers }: HttpRequest,
+  requestId: string,
+): HttpResponse {
   const type = graphqlMediaType(headers['accept']);
   const isRefused = !('data' in result) && type !== 'application/json';
   const { extensions } = result;
@@ -21,7 +25,7 @@ export function writeResult(result: TypedResult, { method, headers }: HttpReques
       // A browser may keep the response to a GET; a cache that serves several people or keys may not.
       ...(method === 'GET' && { 'cache-control': 'private', vary: 'Authorization, Accept' }),
     },
-    body: stringifyJson(result),
+    body: writeBounded(result, requestId),
   };
 }
 

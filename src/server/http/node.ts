@@ -9,6 +9,9 @@ export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse)
 /** How long a client may take to read its response once the socket is full, in milliseconds. */
 const readTimeoutMs = 30_000;
 
+/** The most that texts of responses may take together while clients do not read them, in bytes. */
+const maxUnreadBytes = 64 * 1024 * 1024;
+
 /**
  * Translates between `node:http` and the handler. When the client disconnects first, the request's
  * signal is aborted and nothing is written.
@@ -103,7 +106,19 @@ function write({ status, headers, body }: HttpResponse, outgoing: ServerResponse
   // A text of as many bytes as characters is ASCII, which Node writes faster as Latin-1.
   const isAscii = typeof body === 'string' && length === body.length;
   outgoing.end(body, isAscii ? 'latin1' : 'utf8');
-  if (outgoing.writableLength > 0) {
-    outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
-  }
+  if (outgoing.writableLength > 0) waitForReader(outgoing, typeof body === 'string');
+}
+
+/** What texts of responses that their clients have not read take together, in bytes. */
+let unreadBytes = 0;
+
+/** Holds a response for its client for a while; bytes that are no text are shared by all. */
+function waitForReader(outgoing: ServerResponse, isText: boolean): void {
+  const bytes = isText ? outgoing.writableLength : 0;
+  if (unreadBytes + bytes > maxUnreadBytes) return void outgoing.destroy();
+  unreadBytes += bytes;
+  outgoing.once('close', () => {
+    unreadBytes -= bytes;
+  });
+  outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
 }

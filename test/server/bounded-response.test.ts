@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import type { Pet } from '../../src/contract/records.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+
+const authorization = 'Bearer demo-key';
+
+/** A store whose pages are of this many characters. */
+async function startWithPages(length: number) {
+  const petStore = await openBuiltin();
+  const pet: Pet = { id: '1', name: 'x'.repeat(length / 10), categoryId: '1' };
+  const page = Array.from({ length: 10 }, () => pet);
+  return startGateway({ petStore: { ...petStore, listPets: async () => page } });
+}
+
+describe('a response', () => {
+  it('leaves out the fields that make it too large, each with an error', async () => {
+    await using service = await startWithPages(1_500_000);
+    const aliases = Array.from({ length: 9 }, (_, index) => `a${index}: pets { name }`);
+    const response = await fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: `{ ${aliases.join(' ')} }` }),
+    });
+    const text = await response.text();
+    expect(text.length).toBeLessThan(8 * 1024 * 1024);
+    const { data, errors } = JSON.parse(text);
+    expect(data.a0).toHaveLength(10);
+    expect(data.a8).toBeNull();
+    expect(errors.at(-1)).toEqual({
+      message: expect.stringContaining('too large'),
+      path: ['a8'],
+      extensions: { code: 'RESPONSE_TOO_LARGE', requestId: expect.any(String) },
+    });
+    const nulls = Object.values(data).filter((value) => value === null);
+    expect(errors).toHaveLength(nulls.length);
+  });
+
+  it('is dropped when clients leave too much unread, while others are answered', async () => {
+    await using service = await startWithPages(7_000_000);
+    const { hostname, port } = new URL(service.url);
+    let closed = 0;
+    const sockets = Array.from({ length: 30 }, () => connect(Number(port), hostname));
+    for (const socket of sockets) {
+      await once(socket, 'connect');
+      socket.pause().once('close', () => closed++);
+      socket.on('error', () => {});
+      socket.write(
+        `GET /graphql?query={pets{name}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+      );
+    }
+    await vi.waitFor(
+      () => {
+        const requests = service.lines.filter((line) => line.includes('"msg":"request"'));
+        expect(requests).toHaveLength(30);
+      },
+      { timeout: 20_000 },
+    );
+    const response = await fetch(`${service.url}/graphql?query={pets{id}}`, {
+      headers: { authorization },
+    });
+    expect(await response.text()).toContain('{"id":"1"}');
+    for (const socket of sockets) socket.resume();
+    await vi.waitFor(() => expect(closed).toBeGreaterThan(15), { timeout: 20_000 });
+    for (const socket of sockets) socket.destroy();
+  }, 60_000);
+});
