@@ -38,6 +38,8 @@ export interface Surroundings {
   readonly admission: Admission;
   /** Whether the process is on its way out; undefined in a server that is not ours. */
   readonly isDraining: (() => boolean) | undefined;
+  /** Answer only requests whose Host is this machine. */
+  readonly onlyLoopbackHosts: boolean;
 }
 
 /** What the app is assembled from, all of it open. */
@@ -103,6 +105,7 @@ export function createApp(parts: AppParts): App {
     health,
     v1: parts.v1 ? createV1({ petStore, demoKey, reportError }) : undefined,
     corsOrigins: parts.corsOrigins,
+    onlyLoopbackHosts: parts.onlyLoopbackHosts,
     mounted: isDraining === undefined,
   });
   const execute = createLocalExecute({ telemetry, admission, graphql });

@@ -5,6 +5,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly backend: BackendConfig;
+  /** Answer only requests whose Host is this machine: a demo that pages of other sites may not use. */
+  readonly onlyLoopbackHosts: boolean;
   readonly graphiql: boolean;
   readonly introspection: boolean;
   readonly corsOrigins: readonly string[];
@@ -94,6 +96,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     host: values.HOST,
     port: values.PORT,
     backend: Object.freeze(backend),
+    onlyLoopbackHosts:
+      backend.kind === 'builtin' && backend.demoKey !== undefined && isLoopback(values.HOST),
     graphiql: values.GRAPHIQL ? values.GRAPHIQL === 'on' : development,
     introspection: values.INTROSPECTION ? values.INTROSPECTION === 'on' : development,
     corsOrigins: values.CORS_ORIGINS ?? [],

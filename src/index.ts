@@ -65,7 +65,12 @@ export async function createGateway(
   try {
     const telemetry = { log, metrics: new Metrics(), tracing };
     const gate = openGate();
-    const surroundings = { telemetry, admission: gate, isDraining: undefined };
+    const surroundings = {
+      telemetry,
+      admission: gate,
+      isDraining: undefined,
+      onlyLoopbackHosts: false,
+    };
     const app = await openApp(config, surroundings);
     const close = async () => {
       await gate.close();

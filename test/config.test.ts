@@ -10,6 +10,7 @@ describe('loadConfig', () => {
       port: 4000,
       backend: { kind: 'builtin', databaseUrl: 'file:data/pet-store.db', demoKey: 'demo-key' },
       graphiql: true,
+      onlyLoopbackHosts: true,
       introspection: true,
       corsOrigins: [],
       operationLimits: {

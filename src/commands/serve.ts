@@ -11,6 +11,8 @@ export interface ServeOptions extends AppOptions, OverloadLimits {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Answer only requests whose Host is this machine. */
+  readonly onlyLoopbackHosts: boolean;
   /** A port for `/metrics` and health, apart from the public one. */
   readonly adminPort: number | undefined;
   /** How long requests in flight may finish after `stop`, in milliseconds. */
@@ -45,12 +47,12 @@ async function open(
   telemetry: Telemetry,
   opened: AsyncDisposableStack,
 ): Promise<Service> {
-  const { host, port, adminPort, shutdownGraceMs } = options;
+  const { host, port, adminPort, onlyLoopbackHosts, shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
   let isDraining = false;
   const admission = opened.use(openOverloadGuard(options, telemetry));
-  const surroundings = { telemetry, admission, isDraining: () => isDraining };
+  const surroundings = { telemetry, admission, isDraining: () => isDraining, onlyLoopbackHosts };
   const app = opened.use(await openApp(options, surroundings));
   const listener = await listen(app.handle, { host, port });
   opened.defer(() => listener.close(0));

@@ -21,6 +21,8 @@ export interface RouterOptions {
   readonly v1: V1Handler | undefined;
   /** The origins whose pages may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
+  /** Answer only requests whose Host is this machine. */
+  readonly onlyLoopbackHosts: boolean;
   /** Answer GraphQL at every address: another server has routed the request. */
   readonly mounted: boolean;
 }
@@ -42,7 +44,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
   }
 
   async function answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
-    checkHost(request.headers['host']);
+    checkHost(request.headers['host'], options.onlyLoopbackHosts);
     const preflight = cors.preflight(request);
     if (preflight !== undefined) return preflight;
     const { authorization } = request.headers;

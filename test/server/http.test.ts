@@ -234,6 +234,23 @@ describe('the HTTP edge', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
+  it('answers no other host than this machine where it is a demo', async () => {
+    await using service = await startGateway({ onlyLoopbackHosts: true });
+    const send = (host: string) =>
+      sendRaw(service.url, rawPost('{"query":"{__typename}"}', [`Host: ${host}`]));
+    for (const host of ['localhost:4000', '127.0.0.1', '[::1]:1', 'app.localhost']) {
+      expect(await send(host)).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example']) {
+      expect(await send(host)).toMatch(/^HTTP\/1\.1 400 /);
+    }
+  });
+
+  it('answers a health check of HTTP/1.0 without a Host', async () => {
+    await using service = await startGateway();
+    expect(await sendRaw(service.url, 'GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('leads from / to GraphQL, and knows exact paths only', async () => {
     await using service = await startGateway();
     const home = await fetch(service.url, { redirect: 'manual' });

@@ -47,6 +47,7 @@ export async function openGateway(options: TestOptions = {}) {
     telemetry,
     admission,
     isDraining: () => false,
+    onlyLoopbackHosts: false,
     graphiql: false,
     introspection: true,
     corsOrigins: [],
