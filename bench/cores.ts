@@ -18,7 +18,7 @@ export function moveToLoadCore(): void {
   execFileSync('taskset', ['-acp', String(cores.load), String(process.pid)], { stdio: 'pipe' });
 }
 
-/** How long programs have been at work on the two cores since the machine was started, in milliseconds. */
+/** How long programs have been running on the two cores since the machine was started, in milliseconds. */
 export function readBusyMs(): number {
   const stat = readFileSync('/proc/stat', 'utf8');
   const times = Object.values(cores).map((core) => {

@@ -8,7 +8,7 @@ export interface CpuProfile {
       readonly lineNumber: number;
     };
   }[];
-  /** Which node was at work at each sample, ... */
+  /** Which node was running at each sample, ... */
   readonly samples: readonly number[];
   /** ... and how long before it the last sample was. */
   readonly timeDeltas: readonly number[];

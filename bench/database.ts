@@ -30,13 +30,13 @@ async function measure(name: string, databaseUrl: string): Promise<void> {
   const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key' } as const;
   const store: PetStore = await openPetStore(options, telemetry);
   const pet = { name: 'Rex', categoryId: '1', status: 'available' } as const;
-  const works = {
+  const workloads = {
     'durable writes': () => store.createPet(call, pet),
     'lists of 20': () => store.listPets(call, {}),
     'lists of 20, filtered': () => store.listPets(call, { status: 'sold' }),
   };
-  for (const [work, once] of Object.entries(works)) {
-    process.stderr.write(`${name}: ${work}…\n`);
+  for (const [workload, once] of Object.entries(workloads)) {
+    process.stderr.write(`${name}: ${workload}…\n`);
     const end = performance.now() + seconds * 1000;
     let count = 0;
     const caller = async () => {
@@ -47,7 +47,7 @@ async function measure(name: string, databaseUrl: string): Promise<void> {
     };
     await Promise.all(Array.from({ length: callers }, caller));
     const rate = Math.round(count / seconds).toLocaleString('en');
-    process.stdout.write(`${name.padEnd(12)}${work.padEnd(24)}${rate.padStart(8)} a second\n`);
+    process.stdout.write(`${name.padEnd(12)}${workload.padEnd(24)}${rate.padStart(8)} a second\n`);
   }
   await store[Symbol.asyncDispose]();
 }

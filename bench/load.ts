@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { peers } from './stacks.ts';
-import type { Work } from './works.ts';
+import type { Workload } from './workloads.ts';
 
 /** What a server is asked, and for how long. */
 export interface Load {
@@ -12,7 +12,7 @@ export interface Load {
   readonly body: string;
   /** The text that every response must equal. */
   readonly answer: string;
-  readonly keys: Work['keys'];
+  readonly keys: Workload['keys'];
   /** The API key, or how each one begins. */
   readonly apiKey: string;
   readonly seconds: number;

@@ -6,7 +6,7 @@ import { moveToLoadCore } from './cores.ts';
 import { installPeers } from './install-peers.ts';
 import { findLoadGenerator } from './load.ts';
 import { describeMachine, versionsOf } from './machine.ts';
-import { type Bench, measure, measureStarts, type WorkResult } from './measure.ts';
+import { type Bench, measure, measureStarts, type WorkloadResult } from './measure.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { drawResults } from './picture.ts';
 import { judgeCores, legend, toJson, toStartTable, toTable } from './report.ts';
@@ -61,10 +61,10 @@ async function run(options: Options): Promise<0 | 1> {
     problem,
   };
 
-  const measured: WorkResult[] = [];
-  for (const work of options.works) {
-    const able = stacks.filter((stack) => work.backend === 'rest' || stack === gateway);
-    const result = await measure(work, able, bench);
+  const measured: WorkloadResult[] = [];
+  for (const workload of options.workloads) {
+    const able = stacks.filter((stack) => workload.backend === 'rest' || stack === gateway);
+    const result = await measure(workload, able, bench);
     measured.push(result);
     print(toTable(result));
   }

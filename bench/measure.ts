@@ -3,7 +3,7 @@ import { readBusyMs, readCpuMs } from './cores.ts';
 import type { LoadGenerator, LoadResult } from './load.ts';
 import type { Stack } from './stacks.ts';
 import { type RunningServer, type Surroundings, startServer } from './start.ts';
-import { usualWork, type Work } from './works.ts';
+import { usualWorkload, type Workload } from './workloads.ts';
 
 /** How much is measured. Times in seconds. */
 export interface Plan {
@@ -32,16 +32,16 @@ export interface Round {
   readonly othersShare: number;
 }
 
-/** What a server showed at a work. */
+/** What a server showed at a workload. */
 export interface Result {
   readonly stack: Stack;
   readonly rounds: readonly Round[];
   readonly peakMemoryBytes: number;
 }
 
-/** What all servers showed at a work. */
-export interface WorkResult {
-  readonly work: Work;
+/** What all servers showed at a workload. */
+export interface WorkloadResult {
+  readonly workload: Workload;
   readonly results: readonly Result[];
 }
 
@@ -60,34 +60,34 @@ export interface Bench extends Surroundings {
   readonly problem: (text: string) => void;
 }
 
-/** Puts a work to each server, round by round in turns: a moment that disturbs one disturbs all. */
+/** Puts a workload to each server, round by round in turns: a moment that disturbs one disturbs all. */
 export async function measure(
-  work: Work,
+  workload: Workload,
   stacks: readonly Stack[],
   bench: Bench,
-): Promise<WorkResult> {
+): Promise<WorkloadResult> {
   const { plan } = bench;
   await using servers = new AsyncDisposableStack();
   const contenders = new Map<Stack, { server: RunningServer; rounds: Round[] }>();
   const attempt = async (stack: Stack, what: string, task: () => Promise<void>) => {
-    bench.progress(`${work.name}: ${what}, ${stack.name}`);
+    bench.progress(`${workload.name}: ${what}, ${stack.name}`);
     await task().catch((error: Error) => {
       contenders.delete(stack);
-      bench.problem(`${work.name}, ${stack.name}: ${error.message}`);
+      bench.problem(`${workload.name}, ${stack.name}: ${error.message}`);
     });
   };
 
   for (const stack of stacks) {
     await attempt(stack, 'start and warm-up', async () => {
-      const server = servers.use(await startServer(stack, work, bench));
-      await load(server, work, plan.warmUpSeconds, bench);
+      const server = servers.use(await startServer(stack, workload, bench));
+      await load(server, workload, plan.warmUpSeconds, bench);
       contenders.set(stack, { server, rounds: [] });
     });
   }
   for (let round = 1; round <= plan.rounds; round++) {
     for (const [stack, { server, rounds }] of contenders) {
       await attempt(stack, `round ${round} of ${plan.rounds}`, async () => {
-        rounds.push(await runRound(server, work, bench));
+        rounds.push(await runRound(server, workload, bench));
       });
     }
   }
@@ -96,7 +96,7 @@ export async function measure(
     rounds,
     peakMemoryBytes: server.process.peakMemoryBytes(),
   }));
-  return { work, results };
+  return { workload, results };
 }
 
 /** Starts each server as often as there are rounds, in turns. */
@@ -109,7 +109,7 @@ export async function measureStarts(
     for (const [stack, startMs] of times) {
       bench.progress(`start: round ${round} of ${bench.plan.rounds}, ${stack.name}`);
       try {
-        await using server = await startServer(stack, usualWork, bench);
+        await using server = await startServer(stack, usualWorkload, bench);
         startMs.push(server.startMs);
       } catch (error) {
         times.delete(stack);
@@ -120,16 +120,16 @@ export async function measureStarts(
   return [...times].map(([stack, startMs]) => ({ stack, startMs }));
 }
 
-async function runRound(server: RunningServer, work: Work, bench: Bench): Promise<Round> {
+async function runRound(server: RunningServer, workload: Workload, bench: Bench): Promise<Round> {
   const read = async () => ({
     calls: (await bench.upstream.seen()).requests,
     serverMs: server.process.cpuMs(),
     loadMs: bench.upstream.cpuMs() + readCpuMs('self').children,
     busyMs: readBusyMs(),
   });
-  await load(server, work, bench.plan.leadInSeconds, bench);
+  await load(server, workload, bench.plan.leadInSeconds, bench);
   const before = await read();
-  const result = await load(server, work, bench.plan.secondsPerRound, bench);
+  const result = await load(server, workload, bench.plan.secondsPerRound, bench);
   const after = await read();
   server.process.clearLog();
   const { requests, seconds, p50Ms, p99Ms } = result;
@@ -151,7 +151,7 @@ async function runRound(server: RunningServer, work: Work, bench: Bench): Promis
 /** Puts a running server under load. @throws when an answer is not the right one. */
 export function load(
   { url, body, answer }: RunningServer,
-  { keys }: Work,
+  { keys }: Workload,
   seconds: number,
   bench: Pick<Bench, 'generator' | 'apiKey'>,
 ): Promise<LoadResult> {

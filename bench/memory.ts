@@ -12,12 +12,12 @@ import { type Stack, stacks } from './stacks.ts';
 import { type RunningServer, startServer } from './start.ts';
 import { layOut } from './table.ts';
 import { startUpstream } from './upstream.ts';
-import { usualWork } from './works.ts';
+import { usualWorkload } from './workloads.ts';
 
 const marks = [100_000, 500_000, 1_000_000, 2_000_000];
 const usage = `Usage: npm run bench:memory -- [options]
 
-Tells what the memory of the gateway and of Mercurius is after ever more requests (${usualWork.title}).
+Tells what the memory of the gateway and of Mercurius is after ever more requests (${usualWorkload.title}).
 At each mark it is the median over a few seconds of load: between two collections it goes up and down.
 
 Options:
@@ -56,17 +56,17 @@ async function grow(stack: Stack): Promise<readonly number[]> {
     await using upstream = await startUpstream();
     const generator = findLoadGenerator();
     const bench = { upstream, folder, databaseUrl: ':memory:', apiKey: 'bench-key', generator };
-    await using server = await startServer(stack, usualWork, bench);
+    await using server = await startServer(stack, usualWorkload, bench);
     const found: number[] = [];
     let requests = 0;
     for (const mark of marks) {
       while (requests < mark) {
         process.stderr.write(`${stack.name}: ${requests.toLocaleString('en')} requests\n`);
-        requests += (await load(server, usualWork, 4, bench)).requests;
+        requests += (await load(server, usualWorkload, 4, bench)).requests;
         server.process.clearLog();
       }
       const held = watch(server);
-      requests += (await load(server, usualWork, 4, bench)).requests;
+      requests += (await load(server, usualWorkload, 4, bench)).requests;
       found.push(held());
     }
     return [...found, server.process.peakMemoryBytes() / 1e6];

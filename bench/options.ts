@@ -3,12 +3,12 @@ import { parseArgs } from 'node:util';
 import { connections } from './load.ts';
 import type { Plan } from './measure.ts';
 import { type Stack, stacks } from './stacks.ts';
-import { type Work, works } from './works.ts';
+import { type Workload, workloads } from './workloads.ts';
 
 /** What a run measures, and where it writes. */
 export interface Options {
   readonly stacks: readonly Stack[];
-  readonly works: readonly Work[];
+  readonly workloads: readonly Workload[];
   /** Whether the time to the first answer is measured too. */
   readonly start: boolean;
   readonly plan: Plan;
@@ -30,11 +30,11 @@ server, ${connections} connections, rounds in turns. The whole takes about half 
 installed at the first run, into bench/peers, with some 600 MB.
 
 Options:
-  --quick         short rounds: to see that all works, not to compare
+  --quick         short rounds: to see that everything works, not to compare
   --only NAMES    these servers, separated by commas:
 ${list(stacks)}
-  --work NAMES    these works, separated by commas:
-${list([...works, start])}
+  --workload NAMES these workloads, separated by commas:
+${list([...workloads, start])}
   --json PATH     write the raw figures of every round
   --svg PATH      write the picture; a whole run writes docs/benchmark.svg
   --help          this text
@@ -51,18 +51,18 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
-      work: { type: 'string' },
+      workload: { type: 'string' },
       json: { type: 'string' },
       svg: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return 'help';
-  const isWhole = !values.quick && values.only === undefined && values.work === undefined;
-  const chosen = choose('--work', values.work, [...works, start]);
+  const isWhole = !values.quick && values.only === undefined && values.workload === undefined;
+  const chosen = choose('--workload', values.workload, [...workloads, start]);
   return {
     stacks: choose('--only', values.only, stacks),
-    works: works.filter((work) => chosen.includes(work)),
+    workloads: workloads.filter((workload) => chosen.includes(workload)),
     start: chosen.includes(start),
     plan: values.quick ? quick : full,
     json: values.json,

@@ -1,16 +1,16 @@
 import { type Bar, drawChart } from './chart.ts';
 import { median, mediansOf } from './figures.ts';
-import type { StartResult, WorkResult } from './measure.ts';
+import type { StartResult, WorkloadResult } from './measure.ts';
 import { gateway, type Stack } from './stacks.ts';
 
-/** The results of a run as an SVG document: a panel a work, the best on top. */
+/** The results of a run as an SVG document: a panel a workload, the best on top. */
 export function drawResults(
   setup: readonly string[],
-  works: readonly WorkResult[],
+  workloads: readonly WorkloadResult[],
   starts: readonly StartResult[],
 ): string {
-  const panels = works.map(({ work, results }) => ({
-    title: `${work.title} (requests/s)`,
+  const panels = workloads.map(({ workload, results }) => ({
+    title: `${workload.title} (requests/s)`,
     bars: results
       .map((result) => toBar(result.stack, mediansOf(result).requestsPerSecond))
       .sort((a, b) => b.value - a.value),

@@ -11,26 +11,26 @@ import { type Stack, sources } from './stacks.ts';
 import { startServer } from './start.ts';
 import { layOut } from './table.ts';
 import { startUpstream } from './upstream.ts';
-import { usualWork, type Work, works } from './works.ts';
+import { usualWorkload, type Workload, workloads } from './workloads.ts';
 
-const names = works.map(({ name }) => name).join(', ');
+const names = workloads.map(({ name }) => name).join(', ');
 const usage = `Usage: npm run bench:profile -- [options]
 
 Puts the gateway under load with V8's sampling profiler, and tells which functions and packages its
 thread was in. The profiler itself takes a part of the time.
 
 Options:
-  --work NAME    the work, one of ${names} [${usualWork.name}]
-  --seconds N    how long, after as much warm-up [8]
-  --top N        how many functions to tell [30]
-  --keep PATH    keep the profile, for a viewer such as Chromium's DevTools
-  --help         this text
+  --workload NAME  the workload, one of ${names} [${usualWorkload.name}]
+  --seconds N      how long, after as much warm-up [8]
+  --top N          how many functions to tell [30]
+  --keep PATH      keep the profile, for a viewer such as Chromium's DevTools
+  --help           this text
 `;
 
 try {
   const { values } = parseArgs({
     options: {
-      work: { type: 'string', default: usualWork.name },
+      workload: { type: 'string', default: usualWorkload.name },
       seconds: { type: 'string', default: '8' },
       top: { type: 'string', default: '30' },
       keep: { type: 'string' },
@@ -41,7 +41,7 @@ try {
     values.help
       ? usage
       : await profile(
-          readWork(values.work),
+          readWorkload(values.workload),
           readCount('--seconds', values.seconds),
           readCount('--top', values.top),
           values.keep,
@@ -54,7 +54,7 @@ try {
 }
 
 /** The packages and functions that the gateway's time went to, as tables. */
-async function profile(work: Work, seconds: number, top: number, keep: string | undefined) {
+async function profile(workload: Workload, seconds: number, top: number, keep: string | undefined) {
   moveToLoadCore();
   const folder = mkdtempSync(join(tmpdir(), 'bench-profile-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
@@ -65,10 +65,10 @@ async function profile(work: Work, seconds: number, top: number, keep: string | 
   const bench = { upstream, folder, databaseUrl, apiKey, generator };
 
   const spawned = performance.now();
-  await using server = await startServer(profiledInto(folder), work, bench);
-  await load(server, work, seconds, bench);
+  await using server = await startServer(profiledInto(folder), workload, bench);
+  await load(server, workload, seconds, bench);
   const warmUpMs = performance.now() - spawned;
-  const result = await load(server, work, seconds, bench);
+  const result = await load(server, workload, seconds, bench);
   await server.process.stop();
 
   const name = readdirSync(folder).find((file) => file.endsWith('.cpuprofile')) ?? '';
@@ -76,7 +76,7 @@ async function profile(work: Work, seconds: number, top: number, keep: string | 
   if (keep !== undefined) copyFileSync(file, keep);
   const times = summarise(JSON.parse(readFileSync(file, 'utf8')) as CpuProfile, warmUpMs);
   const rate = Math.round(result.requests / result.seconds);
-  return `${work.title}: ${rate} requests/s under the profiler
+  return `${workload.title}: ${rate} requests/s under the profiler
 
 ${toTable('package', times.packages.slice(0, 15))}
 ${toTable('function', times.functions.slice(0, top))}`;
@@ -98,10 +98,10 @@ function toTable(what: string, times: readonly SelfTime[]): string {
   return layOut([what, 'self time'], rows);
 }
 
-function readWork(name: string): Work {
-  const work = works.find((one) => one.name === name);
-  if (work !== undefined) return work;
-  throw new Error(`--work: expected one of ${names}; received ${name}.`);
+function readWorkload(name: string): Workload {
+  const workload = workloads.find((one) => one.name === name);
+  if (workload !== undefined) return workload;
+  throw new Error(`--workload: expected one of ${names}; received ${name}.`);
 }
 
 function readCount(option: string, text: string): number {

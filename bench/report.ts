@@ -1,5 +1,5 @@
 import { median, mediansOf, ratioOf, spreadOf } from './figures.ts';
-import type { StartResult, WorkResult } from './measure.ts';
+import type { StartResult, WorkloadResult } from './measure.ts';
 import { gateway } from './stacks.ts';
 import { layOut, percent } from './table.ts';
 
@@ -10,8 +10,8 @@ peak       the most memory that the server held
 spread     how far its best and its worst round are apart
 `;
 
-/** A work's results as a table for people, the fastest server first. */
-export function toTable({ work, results }: WorkResult): string {
+/** A workload's results as a table for people, the fastest server first. */
+export function toTable({ workload, results }: WorkloadResult): string {
   const ours = results.find(({ stack }) => stack.name === gateway.name);
   const rows = results
     .map((result) => ({ result, ...mediansOf(result) }))
@@ -28,7 +28,7 @@ export function toTable({ work, results }: WorkResult): string {
       percent(spreadOf(result)),
     ]);
   const header = [
-    work.title,
+    workload.title,
     'requests/s',
     'gateway ×',
     'p50 ms',
@@ -55,10 +55,10 @@ export function toStartTable(results: readonly StartResult[]): string {
 }
 
 /** Whether the servers were what was measured: the worst that the rounds show. */
-export function judgeCores(works: readonly WorkResult[]): string {
-  const rounds = works.flatMap(({ work, results }) =>
+export function judgeCores(workloads: readonly WorkloadResult[]): string {
+  const rounds = workloads.flatMap(({ workload, results }) =>
     results.flatMap(({ stack, rounds }) =>
-      rounds.map((round) => ({ ...round, where: `${stack.name} at ${work.name}` })),
+      rounds.map((round) => ({ ...round, where: `${stack.name} at ${workload.name}` })),
     ),
   );
   if (rounds.length === 0) return '';
@@ -75,14 +75,14 @@ Other programs used at most ${most('othersShare')}: beyond a few per cent, measu
 export function toJson(
   setup: readonly string[],
   versions: Readonly<Record<string, string>>,
-  works: readonly WorkResult[],
+  workloads: readonly WorkloadResult[],
   starts: readonly StartResult[],
 ): string {
   const json = {
     measuredAt: new Date().toISOString(),
     setup,
     versions,
-    works: works.map(({ work: { name, title }, results }) => ({
+    workloads: workloads.map(({ workload: { name, title }, results }) => ({
       name,
       title,
       results: results.map((result) => ({

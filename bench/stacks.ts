@@ -9,7 +9,7 @@ export interface Place {
   /** The base address of the REST service, or undefined for the built-in backend. */
   readonly upstream: string | undefined;
   readonly databaseUrl: string;
-  /** The REST calls of the work, below the base address. */
+  /** The REST calls of the workload, below the base address. */
   readonly paths: readonly string[];
   /** A folder of its own, for files that it needs. */
   readonly folder: string;

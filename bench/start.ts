@@ -8,7 +8,7 @@ import { request } from 'undici';
 import { type ServerProcess, spawnServer } from './server-process.ts';
 import type { Stack } from './stacks.ts';
 import type { Upstream } from './upstream.ts';
-import type { Work } from './works.ts';
+import type { Workload } from './workloads.ts';
 
 /** What servers find around them. */
 export interface Surroundings {
@@ -35,22 +35,22 @@ export interface RunningServer extends AsyncDisposable {
 
 const patienceMs = 30_000;
 
-/** Starts a server for a work. @throws when its first answer is wrong, or late, with its last words. */
+/** Starts a server for a workload. @throws when its first answer is wrong, or late, with its last words. */
 export async function startServer(
   stack: Stack,
-  work: Work,
+  workload: Workload,
   { upstream, databaseUrl, apiKey, ...surroundings }: Surroundings,
 ): Promise<RunningServer> {
   const folder = mkdtempSync(join(surroundings.folder, `${stack.name}-`));
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/graphql`;
-  const query = stack.dialect?.(work.query) ?? work.query;
-  const body = JSON.stringify({ query, variables: work.variables });
+  const query = stack.dialect?.(workload.query) ?? workload.query;
+  const body = JSON.stringify({ query, variables: workload.variables });
   const command = stack.command({
     port,
-    upstream: work.backend === 'rest' ? upstream.url : undefined,
+    upstream: workload.backend === 'rest' ? upstream.url : undefined,
     databaseUrl,
-    paths: work.paths,
+    paths: workload.paths,
     folder,
   });
   const spawned = performance.now();
@@ -62,8 +62,8 @@ export async function startServer(
   try {
     const answer = await waitForAnswer(process, () => ask(url, body, apiKey));
     const startMs = performance.now() - spawned;
-    requireRight(answer, stack, work);
-    await requireForwarded(upstream, work, apiKey);
+    requireRight(answer, stack, workload);
+    await requireForwarded(upstream, workload, apiKey);
     return { process, url, body, answer, startMs, [Symbol.asyncDispose]: close };
   } catch (error) {
     const words = process.lastWords();
@@ -100,7 +100,7 @@ async function ask(url: string, body: string, apiKey: string): Promise<string> {
 }
 
 /** Ids may come as numbers or as their digits: the servers' schemas differ in that. */
-function requireRight(answer: string, { isBare }: Stack, { data }: Work): void {
+function requireRight(answer: string, { isBare }: Stack, { data }: Workload): void {
   const bodies = Object.values(data);
   const right = isBare ? (bodies.length === 1 ? bodies[0] : bodies) : { data };
   const read = (text: string) =>
@@ -114,7 +114,7 @@ function requireRight(answer: string, { isBare }: Stack, { data }: Work): void {
   throw new Error(`Expected at ${at}: ${before}; received: ${after}`);
 }
 
-async function requireForwarded(upstream: Upstream, { backend }: Work, apiKey: string) {
+async function requireForwarded(upstream: Upstream, { backend }: Workload, apiKey: string) {
   if (backend !== 'rest') return;
   const { authorization } = await upstream.seen();
   if (authorization !== `Bearer ${apiKey}`) {

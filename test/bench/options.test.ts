@@ -9,11 +9,11 @@ describe('the options of the benchmark', () => {
     expect(options).toHaveProperty('svg', expect.stringMatching(/docs\/benchmark\.svg$/));
   });
 
-  it('choose servers and works by name, and then write no picture', () => {
-    const options = readOptions(['--only', 'gateway, hive', '--work', 'bff,start']);
+  it('choose servers and workloads by name, and then write no picture', () => {
+    const options = readOptions(['--only', 'gateway, hive', '--workload', 'bff,start']);
     expect(options).toMatchObject({
       stacks: [{ name: 'gateway' }, { name: 'hive' }],
-      works: [{ name: 'bff' }],
+      workloads: [{ name: 'bff' }],
       start: true,
       svg: undefined,
     });
@@ -23,7 +23,7 @@ describe('the options of the benchmark', () => {
     expect(() => readOptions(['--only', 'gateway,graphile'])).toThrow(
       /^--only: expected names out of gateway, .*; received graphile\.$/,
     );
-    expect(() => readOptions(['--work', 'pets-7'])).toThrow(/received pets-7\.$/);
+    expect(() => readOptions(['--workload', 'pets-7'])).toThrow(/received pets-7\.$/);
     expect(() => readOptions(['--rounds'])).toThrow(/--rounds/);
   });
 

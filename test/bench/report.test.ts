@@ -5,7 +5,7 @@ import type { Round } from '../../bench/measure.ts';
 import { drawResults } from '../../bench/picture.ts';
 import { toTable } from '../../bench/report.ts';
 import { type Stack, stacks } from '../../bench/stacks.ts';
-import { usualWork } from '../../bench/works.ts';
+import { usualWorkload } from '../../bench/workloads.ts';
 
 const round = (requestsPerSecond: number): Round => ({
   requestsPerSecond,
@@ -23,7 +23,7 @@ const result = (name: string, ...rates: number[]) => ({
   peakMemoryBytes: 100_000_000,
 });
 const measured = {
-  work: usualWork,
+  workload: usualWorkload,
   results: [result('yoga', 900, 1000, 5000), result('gateway', 2000, 2500, 2600)],
 };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Stack, sources } from '../../bench/stacks.ts';
 import { startServer } from '../../bench/start.ts';
 import { startUpstream } from '../../bench/upstream.ts';
-import { usualWork, type Work, works } from '../../bench/works.ts';
+import { usualWorkload, type Workload, workloads } from '../../bench/workloads.ts';
 
 const apiKey = 'bench-key';
 const surroundings = { folder: tmpdir(), databaseUrl: ':memory:', apiKey };
@@ -23,7 +23,7 @@ function script(code: string): Stack {
 describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () => {
   it('is measured once it has answered rightly with the key of its caller', async () => {
     await using upstream = await startUpstream();
-    await using server = await startServer(sources, usualWork, { ...surroundings, upstream });
+    await using server = await startServer(sources, usualWorkload, { ...surroundings, upstream });
     expect(JSON.parse(server.answer).data.pets).toHaveLength(20);
     expect(await upstream.seen()).toEqual({ requests: 1, authorization: `Bearer ${apiKey}` });
     expect(server.startMs).toBeGreaterThan(0);
@@ -37,7 +37,7 @@ describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () =>
       import { createServer } from 'node:http';
       createServer((request, response) => response.end('{"data":{"pets":[]}}')).listen(port);
     `);
-    await expect(startServer(wrong, usualWork, { ...surroundings, upstream })).rejects.toThrow(
+    await expect(startServer(wrong, usualWorkload, { ...surroundings, upstream })).rejects.toThrow(
       /A script: Expected at 17: \{"data".*; received: \{"data":\{"pets":\[\]\}\}/,
     );
   });
@@ -53,21 +53,21 @@ describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () =>
       `),
       isBare: true,
     };
-    await expect(startServer(keyless, usualWork, { ...surroundings, upstream })).rejects.toThrow(
-      "Expected the caller's key at the REST service",
-    );
+    await expect(
+      startServer(keyless, usualWorkload, { ...surroundings, upstream }),
+    ).rejects.toThrow("Expected the caller's key at the REST service");
   });
 
   it('is refused when it ends, with its last words', async () => {
     await using upstream = await startUpstream();
     const ending = script(`process.stderr.write('no more pets'); process.exit(3)`);
-    await expect(startServer(ending, usualWork, { ...surroundings, upstream })).rejects.toThrow(
+    await expect(startServer(ending, usualWorkload, { ...surroundings, upstream })).rejects.toThrow(
       'A script: Expected a server, but the process ended.\nno more pets',
     );
   });
 
   it('is asked five root fields at once, too', async () => {
-    const fiveFields = works.find(({ name }) => name === 'bff') as Work;
+    const fiveFields = workloads.find(({ name }) => name === 'bff') as Workload;
     await using upstream = await startUpstream();
     await using server = await startServer(sources, fiveFields, { ...surroundings, upstream });
     expect(await upstream.seen()).toMatchObject({ requests: 5 });

@@ -1,8 +1,8 @@
 import { createPets, orders } from './pets.ts';
 
 /** One kind of request, sent again and again. */
-export interface Work {
-  /** What `--work` calls it. */
+export interface Workload {
+  /** What `--workload` calls it. */
   readonly name: string;
   readonly title: string;
   readonly backend: 'rest' | 'builtin';
@@ -18,7 +18,7 @@ export interface Work {
 
 const fields = '{ id name categoryId status }';
 
-function pets(count: number, keys: Work['keys']): Work {
+function pets(count: number, keys: Workload['keys']): Workload {
   return {
     name: `pets-${count}${keys === 'each' ? '-keys' : ''}`,
     title: `${count} ${count === 1 ? 'pet' : 'pets'}, ${keys === 'each' ? 'a key a request' : 'one key'}`,
@@ -31,7 +31,7 @@ function pets(count: number, keys: Work['keys']): Work {
   };
 }
 
-const fiveFields: Work = {
+const fiveFields: Workload = {
   name: 'bff',
   title: 'Five root fields, a key a request',
   backend: 'rest',
@@ -60,19 +60,19 @@ const fiveFields: Work = {
   },
 };
 
-const builtin: Work = {
+const builtin: Workload = {
   ...pets(20, 'one'),
   name: 'builtin',
   title: '20 pets from SQLite, one key',
   backend: 'builtin',
 };
 
-/** Every work, in the order in which they run. */
-export const works: readonly Work[] = [
+/** Every workload, in the order in which they run. */
+export const workloads: readonly Workload[] = [
   ...[1, 20, 100].flatMap((count) => [pets(count, 'one'), pets(count, 'each')]),
   fiveFields,
   builtin,
 ];
 
-/** The work of a profile, and of the start: the first answer is one of these. */
-export const usualWork = works.find(({ name }) => name === 'pets-20-keys') as Work;
+/** The workload of a profile, and of the start: the first answer is one of these. */
+export const usualWorkload = workloads.find(({ name }) => name === 'pets-20-keys') as Workload;
