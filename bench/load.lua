@@ -1,5 +1,6 @@
--- The requests of one round. Arguments: body, right answer, key, and "each" for a key a request.
-local body, answer, key, before, after
+-- The requests of one round. Arguments: "one" or "each" for a key per request, the key, how many
+-- right answers there are, these, and the requests as they go over the wire, sent in rotation.
+local answers, befores, afters, whole = {}, {}, {}, {}
 local count = 0
 wrong = 0
 
@@ -8,27 +9,31 @@ function setup(thread)
 end
 
 function init(args)
-  body, answer, key = args[1], args[2], args[3]
-  wrk.method = 'POST'
-  wrk.body = body
-  wrk.headers['Content-Type'] = 'application/json'
-  wrk.headers['Authorization'] = 'Bearer ' .. key
-  local whole = wrk.format()
-  if args[4] == 'each' then
-    local at = select(2, whole:find(key, 1, true))
-    before, after = whole:sub(1, at), whole:sub(at + 1)
-  else
-    request = function() return whole end
+  local key, last = args[2], 3 + tonumber(args[3])
+  for index = 4, last do answers[args[index]] = true end
+  for index = last + 1, #args do
+    local text = args[index]
+    local at = select(2, text:find(key, 1, true))
+    table.insert(whole, text)
+    table.insert(befores, text:sub(1, at))
+    table.insert(afters, text:sub(at + 1))
+  end
+  if args[1] == 'one' then
+    request = function()
+      count = count + 1
+      return whole[count % #whole + 1]
+    end
   end
 end
 
 function request()
   count = count + 1
-  return before .. count .. after
+  local index = count % #whole + 1
+  return befores[index] .. count .. afters[index]
 end
 
 function response(status, headers, text)
-  if status ~= 200 or text ~= answer then wrong = wrong + 1 end
+  if status ~= 200 or not answers[text] then wrong = wrong + 1 end
 end
 
 function done(summary, latency)

@@ -3,15 +3,18 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Message } from './shapes.ts';
 import { peers } from './stacks.ts';
 import type { Workload } from './workloads.ts';
 
 /** What a server is asked, and for how long. */
 export interface Load {
+  /** Where the server is, without a path. */
   readonly url: string;
-  readonly body: string;
-  /** The text that every response must equal. */
-  readonly answer: string;
+  /** The requests, sent in rotation. */
+  readonly messages: readonly Message[];
+  /** The texts of the right answers; every response must equal one. */
+  readonly answers: readonly string[];
   readonly keys: Workload['keys'];
   /** The API key, or how each one begins. */
   readonly apiKey: string;
@@ -60,10 +63,23 @@ function wrkVersion(): string | undefined {
   return error ? undefined : /^wrk \S+/.exec(stdout)?.[0];
 }
 
-function wrkArguments({ url, body, answer, apiKey, keys, seconds }: Load): string[] {
+function wrkArguments({ url, messages, answers, apiKey, keys, seconds }: Load): string[] {
   const script = fileURLToPath(new URL('load.lua', import.meta.url));
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script];
-  return [...options, url, '--', body, answer, apiKey, keys];
+  const requests = messages.map((message) => toText(message, new URL(url).host, apiKey));
+  return [...options, url, '--', keys, apiKey, String(answers.length), ...answers, ...requests];
+}
+
+/** A request as it goes over the wire (HTTP/1.1, RFC 9112). */
+function toText({ method, path, headers, body }: Message, host: string, apiKey: string): string {
+  const sent = {
+    host,
+    authorization: `Bearer ${apiKey}`,
+    ...headers,
+    ...(body !== '' && { 'content-length': Buffer.byteLength(body) }),
+  };
+  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
 /** Runs a generator; the last line that it prints is what came of it, as JSON. */

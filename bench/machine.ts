@@ -12,7 +12,7 @@ export function describeMachine(generator: string, plan: Plan): readonly string[
   return [
     `${processors[0]?.model.trim()}, ${processors.length} cores; Node ${process.versions.node}; ${generator}.`,
     `The server on core ${cores.server} alone; the REST service and the load, ${connections} connections, on core ${cores.load}.`,
-    `Medians of ${plan.rounds} rounds of ${plan.secondsPerRound} s in turns, each after ${plan.leadInSeconds} s of lead-in; ${plan.warmUpSeconds} s of warm-up.`,
+    `Medians of ${plan.servers * plan.rounds} rounds of ${plan.secondsPerRound} s in turns, each after ${plan.leadInSeconds} s of lead-in; ${plan.servers} times a new server with ${plan.warmUpSeconds} s of warm-up.`,
   ];
 }
 

@@ -2,11 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fillDatabase } from './built-in.ts';
+import { compareServers, ownComparison } from './comparison.ts';
 import { moveToLoadCore } from './cores.ts';
 import { installPeers } from './install-peers.ts';
 import { findLoadGenerator } from './load.ts';
 import { describeMachine, versionsOf } from './machine.ts';
-import { type Bench, measure, measureStarts, type WorkloadResult } from './measure.ts';
+import { type Bench, type ComparisonResult, measure, measureStarts } from './measure.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { drawResults } from './picture.ts';
 import { judgeCores, legend, toJson, toStartTable, toTable } from './report.ts';
@@ -28,13 +29,14 @@ try {
 async function run(options: Options): Promise<0 | 1> {
   const { plan } = options;
   moveToLoadCore();
-  installPeers(options.stacks);
-  const stacks = options.stacks.filter(({ title, obstacle }) => {
+  const wanted = options.workloads.length > 0 || options.start ? options.stacks : [];
+  installPeers(wanted);
+  const stacks = wanted.filter(({ title, obstacle }) => {
     const reason = obstacle?.();
     if (reason !== undefined) print(`Skipped: ${title} does not run here. ${reason}`);
     return reason === undefined;
   });
-  if (stacks.length === 0) throw new Error('Nothing is left to measure.');
+  if (stacks.length === 0 && !options.shapes) throw new Error('Nothing is left to measure.');
   const generator = findLoadGenerator();
   const setup = describeMachine(generator.name, plan);
   const versions = versionsOf(stacks);
@@ -61,10 +63,11 @@ async function run(options: Options): Promise<0 | 1> {
     problem,
   };
 
-  const measured: WorkloadResult[] = [];
-  for (const workload of options.workloads) {
-    const able = stacks.filter((stack) => workload.backend === 'rest' || stack === gateway);
-    const result = await measure(workload, able, bench);
+  const comparisons = options.workloads.map((workload) => compareServers(workload, stacks));
+  if (options.shapes) comparisons.push(ownComparison);
+  const measured: ComparisonResult[] = [];
+  for (const comparison of comparisons.filter(({ entries }) => entries.length > 0)) {
+    const result = await measure(comparison, bench);
     measured.push(result);
     print(toTable(result));
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Comparison, Entry } from './comparison.ts';
 import { readBusyMs, readCpuMs } from './cores.ts';
 import type { LoadGenerator, LoadResult } from './load.ts';
 import type { Stack } from './stacks.ts';
@@ -7,8 +8,11 @@ import { usualWorkload, type Workload } from './workloads.ts';
 
 /** How much is measured. Times in seconds. */
 export interface Plan {
-  /** Of each server, before the first round. */
+  /** How often each server is started anew: two equal ones differ for as long as they live. */
+  readonly servers: number;
+  /** Of each server, before its first round. */
   readonly warmUpSeconds: number;
+  /** Of each server. */
   readonly rounds: number;
   /** Of load before each round: while others were measured, connections have been closed. */
   readonly leadInSeconds: number;
@@ -32,16 +36,15 @@ export interface Round {
   readonly othersShare: number;
 }
 
-/** What a server showed at a workload. */
-export interface Result {
-  readonly stack: Stack;
+/** What an entry of a comparison showed. */
+export interface Result extends Entry {
   readonly rounds: readonly Round[];
   readonly peakMemoryBytes: number;
 }
 
-/** What all servers showed at a workload. */
-export interface WorkloadResult {
-  readonly workload: Workload;
+/** What all entries of a comparison showed. */
+export interface ComparisonResult {
+  readonly comparison: Comparison;
   readonly results: readonly Result[];
 }
 
@@ -60,43 +63,56 @@ export interface Bench extends Surroundings {
   readonly problem: (text: string) => void;
 }
 
-/** Puts a workload to each server, round by round in turns: a moment that disturbs one disturbs all. */
-export async function measure(
-  workload: Workload,
-  stacks: readonly Stack[],
+/** Measures the entries round by round in turns: a moment that disturbs one disturbs all. */
+export async function measure(comparison: Comparison, bench: Bench): Promise<ComparisonResult> {
+  const results = new Map<Entry, { rounds: Round[]; peakMemoryBytes: number }>(
+    comparison.entries.map((entry) => [entry, { rounds: [], peakMemoryBytes: 0 }]),
+  );
+  for (let turn = 1; turn <= bench.plan.servers; turn++) {
+    await measureServers(comparison, results, bench);
+  }
+  return { comparison, results: [...results].map(([entry, result]) => ({ ...entry, ...result })) };
+}
+
+/** Starts a server for each entry and measures its rounds; an entry that fails is taken out. */
+async function measureServers(
+  comparison: Comparison,
+  results: Map<Entry, { rounds: Round[]; peakMemoryBytes: number }>,
   bench: Bench,
-): Promise<WorkloadResult> {
+): Promise<void> {
   const { plan } = bench;
   await using servers = new AsyncDisposableStack();
-  const contenders = new Map<Stack, { server: RunningServer; rounds: Round[] }>();
-  const attempt = async (stack: Stack, what: string, task: () => Promise<void>) => {
-    bench.progress(`${workload.name}: ${what}, ${stack.name}`);
+  const running = new Map<Entry, RunningServer>();
+  const attempt = async (entry: Entry, what: string, task: () => Promise<void>) => {
+    const where = `${comparison.name}: ${entry.workload.name}, ${entry.stack.name}`;
+    bench.progress(`${where}, ${what}`);
     await task().catch((error: Error) => {
-      contenders.delete(stack);
-      bench.problem(`${workload.name}, ${stack.name}: ${error.message}`);
+      running.delete(entry);
+      results.delete(entry);
+      bench.problem(`${where}: ${error.message}`);
     });
   };
 
-  for (const stack of stacks) {
-    await attempt(stack, 'start and warm-up', async () => {
-      const server = servers.use(await startServer(stack, workload, bench));
-      await load(server, workload, plan.warmUpSeconds, bench);
-      contenders.set(stack, { server, rounds: [] });
+  for (const entry of results.keys()) {
+    await attempt(entry, 'start and warm-up', async () => {
+      const server = servers.use(await startServer(entry.stack, entry.workload, bench));
+      await load(server, entry.workload, plan.warmUpSeconds, bench);
+      running.set(entry, server);
     });
   }
   for (let round = 1; round <= plan.rounds; round++) {
-    for (const [stack, { server, rounds }] of contenders) {
-      await attempt(stack, `round ${round} of ${plan.rounds}`, async () => {
-        rounds.push(await runRound(server, workload, bench));
+    for (const [entry, server] of running) {
+      await attempt(entry, `round ${round} of ${plan.rounds}`, async () => {
+        const result = results.get(entry);
+        result?.rounds.push(await runRound(server, entry.workload, bench));
       });
     }
   }
-  const results = [...contenders].map(([stack, { server, rounds }]) => ({
-    stack,
-    rounds,
-    peakMemoryBytes: server.process.peakMemoryBytes(),
-  }));
-  return { workload, results };
+  for (const [entry, server] of running) {
+    const result = results.get(entry);
+    if (result === undefined) continue;
+    result.peakMemoryBytes = Math.max(result.peakMemoryBytes, server.process.peakMemoryBytes());
+  }
 }
 
 /** Starts each server as often as there are rounds, in turns. */
@@ -150,12 +166,12 @@ async function runRound(server: RunningServer, workload: Workload, bench: Bench)
 
 /** Puts a running server under load. @throws when an answer is not the right one. */
 export function load(
-  { url, body, answer }: RunningServer,
+  { url, messages, answers }: RunningServer,
   { keys }: Workload,
   seconds: number,
   bench: Pick<Bench, 'generator' | 'apiKey'>,
 ): Promise<LoadResult> {
   // No load repeats the keys of another.
   const apiKey = keys === 'one' ? bench.apiKey : `bench-${randomUUID()}-`;
-  return bench.generator.run({ url, body, answer, keys, apiKey, seconds });
+  return bench.generator.run({ url, messages, answers, keys, apiKey, seconds });
 }

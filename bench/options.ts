@@ -1,14 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ownComparison } from './comparison.ts';
 import { connections } from './load.ts';
 import type { Plan } from './measure.ts';
-import { type Stack, stacks } from './stacks.ts';
+import { against, gateway, mounted, type Stack, stacks } from './stacks.ts';
 import { type Workload, workloads } from './workloads.ts';
 
 /** What a run measures, and where it writes. */
 export interface Options {
   readonly stacks: readonly Stack[];
   readonly workloads: readonly Workload[];
+  /** Whether the gateway is compared with itself, as clients and other servers use it. */
+  readonly shapes: boolean;
   /** Whether the time to the first answer is measured too. */
   readonly start: boolean;
   readonly plan: Plan;
@@ -18,23 +21,33 @@ export interface Options {
   readonly svg: string | undefined;
 }
 
-const full: Plan = { warmUpSeconds: 6, rounds: 7, leadInSeconds: 1, secondsPerRound: 2 };
-const quick: Plan = { warmUpSeconds: 2, rounds: 2, leadInSeconds: 1, secondsPerRound: 2 };
+const full: Plan = {
+  servers: 1,
+  warmUpSeconds: 6,
+  rounds: 7,
+  leadInSeconds: 1,
+  secondsPerRound: 2,
+};
+const quick: Plan = { ...full, warmUpSeconds: 2, rounds: 2 };
+const builds: Plan = { ...full, servers: 5, warmUpSeconds: 4, rounds: 3 };
 const start = { name: 'start', title: 'From the spawn to the first answer' };
 
 /** The text of `--help`. */
 export const usage = `Usage: npm run bench -- [options]
 
 Measures the gateway beside its peers: the same schema, the same REST service, one core for the
-server, ${connections} connections, rounds in turns. The whole takes about half an hour. The peers are
+server, ${connections} connections, rounds in turns. The whole takes about an hour. The peers are
 installed at the first run, into bench/peers, with some 600 MB.
 
 Options:
   --quick         short rounds: to see that everything works, not to compare
   --only NAMES    these servers, separated by commas:
-${list(stacks)}
-  --workload NAMES these workloads, separated by commas:
-${list([...workloads, start])}
+${list([...stacks, ...mounted])}
+  --against DIR   the gateway beside the one that is built in another checkout, several servers of
+                  each in turns; without others unless --only names them
+  --workload NAMES
+                  these workloads, separated by commas:
+${list([...workloads, ownComparison, start])}
   --json PATH     write the raw figures of every round
   --svg PATH      write the picture; a whole run writes docs/benchmark.svg
   --help          this text
@@ -51,6 +64,7 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
+      against: { type: 'string' },
       workload: { type: 'string' },
       json: { type: 'string' },
       svg: { type: 'string' },
@@ -58,15 +72,24 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
     },
   });
   if (values.help) return 'help';
-  const isWhole = !values.quick && values.only === undefined && values.workload === undefined;
-  const chosen = choose('--workload', values.workload, [...workloads, start]);
+  const { only, workload: names } = values;
+  const isWhole = [only, values.against, names].every((value) => value === undefined);
+  const rival = values.against === undefined ? [] : [against(values.against)];
+  const usual = rival.length > 0 ? [gateway] : stacks;
+  const chosen = choose('--workload', names, [...workloads, ownComparison, start]);
   return {
-    stacks: choose('--only', values.only, stacks),
+    stacks: [
+      ...(only === undefined ? usual : choose('--only', only, [...stacks, ...mounted])),
+      ...rival,
+    ],
     workloads: workloads.filter((workload) => chosen.includes(workload)),
+    shapes:
+      chosen.includes(ownComparison) &&
+      (names !== undefined || (only === undefined && rival.length === 0)),
     start: chosen.includes(start),
-    plan: values.quick ? quick : full,
+    plan: values.quick ? quick : rival.length > 0 ? builds : full,
     json: values.json,
-    svg: values.svg ?? (isWhole ? docsPicture : undefined),
+    svg: values.svg ?? (isWhole && !values.quick ? docsPicture : undefined),
   };
 }
 

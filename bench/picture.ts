@@ -1,18 +1,18 @@
 import { type Bar, drawChart } from './chart.ts';
 import { median, mediansOf } from './figures.ts';
-import type { StartResult, WorkloadResult } from './measure.ts';
-import { gateway, type Stack } from './stacks.ts';
+import type { ComparisonResult, StartResult } from './measure.ts';
+import type { Stack } from './stacks.ts';
 
-/** The results of a run as an SVG document: a panel a workload, the best on top. */
+/** The results of a run as an SVG document: a panel per comparison, the best on top. */
 export function drawResults(
   setup: readonly string[],
-  workloads: readonly WorkloadResult[],
+  comparisons: readonly ComparisonResult[],
   starts: readonly StartResult[],
 ): string {
-  const panels = workloads.map(({ workload, results }) => ({
-    title: `${workload.title} (requests/s)`,
+  const panels = comparisons.map(({ comparison, results }) => ({
+    title: `${comparison.title} (requests/s)`,
     bars: results
-      .map((result) => toBar(result.stack, mediansOf(result).requestsPerSecond))
+      .map((result) => toBar(result.stack, mediansOf(result).requestsPerSecond, result.title))
       .sort((a, b) => b.value - a.value),
   }));
   const start = {
@@ -26,11 +26,11 @@ export function drawResults(
   return drawChart('Requests a second that one core serves', notes, all);
 }
 
-function toBar({ name, title, isBare }: Stack, value: number): Bar {
+function toBar({ packages, isBare, ...stack }: Stack, value: number, title = stack.title): Bar {
   return {
     label: title,
     value,
     text: Math.round(value).toLocaleString('en'),
-    kind: name === gateway.name ? 'ours' : isBare ? 'limit' : 'peer',
+    kind: packages.length === 0 ? 'ours' : isBare ? 'limit' : 'peer',
   };
 }

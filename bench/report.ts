@@ -1,39 +1,46 @@
 import { median, mediansOf, ratioOf, spreadOf } from './figures.ts';
-import type { StartResult, WorkloadResult } from './measure.ts';
+import type { ComparisonResult, Result, StartResult } from './measure.ts';
 import { gateway } from './stacks.ts';
 import { layOut, percent } from './table.ts';
 
 /** What the columns of the tables mean. */
 export const legend = `gateway ×  the gateway's requests/s divided by this server's in the same round, the median of it
-CPU, calls the server's processor time and its REST calls for one request
+× first    this line's requests/s divided by those of the first entry, likewise
+CPU, calls the server's processor time and its REST calls for one request; least: of its best round
 peak       the most memory that the server held
 spread     how far its best and its worst round are apart
 `;
 
-/** A workload's results as a table for people, the fastest server first. */
-export function toTable({ workload, results }: WorkloadResult): string {
+/** A comparison as a table for people: the fastest first, or in its own order with the gateway alone. */
+export function toTable({ comparison: { title, isOwn }, results }: ComparisonResult): string {
   const ours = results.find(({ stack }) => stack.name === gateway.name);
+  const ratio = (result: Result) => {
+    if (ours === undefined) return '';
+    return (isOwn ? ratioOf(result, ours) : ratioOf(ours, result)).toFixed(2);
+  };
   const rows = results
     .map((result) => ({ result, ...mediansOf(result) }))
-    .sort((a, b) => b.requestsPerSecond - a.requestsPerSecond)
+    .sort((a, b) => (isOwn ? 0 : b.requestsPerSecond - a.requestsPerSecond))
     .map(({ result, requestsPerSecond, p50Ms, p99Ms, cpuMicros, callsPerRequest }) => [
-      result.stack.title,
+      result.title,
       Math.round(requestsPerSecond).toLocaleString('en'),
-      ours ? ratioOf(ours, result).toFixed(2) : '',
+      ratio(result),
       p50Ms.toFixed(1),
       p99Ms.toFixed(1),
       cpuMicros.toFixed(0),
+      Math.min(...result.rounds.map((round) => round.cpuMicros)).toFixed(0),
       (result.peakMemoryBytes / 1e6).toFixed(0),
       callsPerRequest.toFixed(2),
       percent(spreadOf(result)),
     ]);
   const header = [
-    workload.title,
+    title,
     'requests/s',
-    'gateway ×',
+    isOwn ? '× first' : 'gateway ×',
     'p50 ms',
     'p99 ms',
     'CPU µs',
+    'least',
     'peak MB',
     'calls',
     'spread',
@@ -55,9 +62,9 @@ export function toStartTable(results: readonly StartResult[]): string {
 }
 
 /** Whether the servers were what was measured: the worst that the rounds show. */
-export function judgeCores(workloads: readonly WorkloadResult[]): string {
-  const rounds = workloads.flatMap(({ workload, results }) =>
-    results.flatMap(({ stack, rounds }) =>
+export function judgeCores(comparisons: readonly ComparisonResult[]): string {
+  const rounds = comparisons.flatMap(({ results }) =>
+    results.flatMap(({ stack, workload, rounds }) =>
       rounds.map((round) => ({ ...round, where: `${stack.name} at ${workload.name}` })),
     ),
   );
@@ -75,18 +82,19 @@ Other programs used at most ${most('othersShare')}: beyond a few per cent, measu
 export function toJson(
   setup: readonly string[],
   versions: Readonly<Record<string, string>>,
-  workloads: readonly WorkloadResult[],
+  comparisons: readonly ComparisonResult[],
   starts: readonly StartResult[],
 ): string {
   const json = {
     measuredAt: new Date().toISOString(),
     setup,
     versions,
-    workloads: workloads.map(({ workload: { name, title }, results }) => ({
+    comparisons: comparisons.map(({ comparison: { name, title }, results }) => ({
       name,
       title,
       results: results.map((result) => ({
         stack: result.stack.name,
+        workload: result.workload.name,
         medians: mediansOf(result),
         peakMemoryBytes: result.peakMemoryBytes,
         rounds: result.rounds,

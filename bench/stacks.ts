@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { documentId } from './shapes.ts';
+import type { Feature } from './workloads.ts';
 
 /** Where and for what a server is started. */
 export interface Place {
@@ -11,6 +13,8 @@ export interface Place {
   readonly databaseUrl: string;
   /** The REST calls of the workload, below the base address. */
   readonly paths: readonly string[];
+  /** The texts of the documents that are asked for by their hash, if any are. */
+  readonly persisted: readonly string[] | undefined;
   /** A folder of its own, for files that it needs. */
   readonly folder: string;
 }
@@ -28,6 +32,8 @@ export interface Stack {
   readonly title: string;
   /** The packages of the peers that it stands on. */
   readonly packages: readonly string[];
+  /** What it can do that not every server can. */
+  readonly features: readonly Feature[];
   /** How to start it. */
   command(place: Place): Command;
   /** Why this machine can't run it, if it can't. */
@@ -41,11 +47,32 @@ export interface Stack {
 /** The folder of the peers, which have packages of their own. */
 export const peers = fileURLToPath(new URL('peers', import.meta.url));
 
+const root = fileURLToPath(new URL('..', import.meta.url));
+
 /** The gateway as it is deployed: built, in production, all defaults. */
-export const gateway = ours('gateway', 'petstore-gateway', '../dist/bin/main.js');
+export const gateway = ours('gateway', 'petstore-gateway', join(root, 'dist/bin/main.js'));
 
 /** The same without a build, as `npm start` runs it. Only its start is another. */
-export const sources = ours('sources', 'petstore-gateway, not built', '../src/main.ts');
+export const sources = ours('sources', 'petstore-gateway, not built', join(root, 'src/main.ts'));
+
+/** The built gateway of another checkout. @throws when there is none. */
+export function against(folder: string): Stack {
+  const program = resolve(folder, 'dist/bin/main.js');
+  if (!existsSync(program)) {
+    throw new Error(`--against: expected a checkout with a build, found no ${program}.`);
+  }
+  return ours('against', `petstore-gateway, ${folder}`, program);
+}
+
+/** The built library in other servers. */
+export const mounted: readonly Stack[] = [
+  ours('mounted-node', 'Mounted in node:http', join(root, 'bench/mounted/node-http.mjs')),
+  ours('mounted-hono', 'Mounted in Hono', join(root, 'bench/mounted/hono.mjs')),
+  {
+    ...ours('execute', 'gateway.execute behind node:http', join(root, 'bench/mounted/execute.mjs')),
+    features: ['builtin'],
+  },
+];
 
 const tailcallBinary = join(peers, 'node_modules/@tailcallhq/core-linux-x64-gnu/bin/tailcall');
 const libc = process.env['TAILCALL_LIBC'];
@@ -57,6 +84,7 @@ const tailcall: Stack = {
   name: 'tailcall',
   title: 'Tailcall (Rust)',
   packages: ['@tailcallhq/core-linux-x64-gnu'],
+  features: [],
   command({ port, upstream = '', folder }) {
     // It asks for updates, unless its last look at them was long ago.
     mkdirSync(join(folder, 'tailcall'));
@@ -86,6 +114,7 @@ const hive: Stack = {
   name: 'hive',
   title: 'Hive Gateway + OpenAPI',
   packages: ['@graphql-hive/gateway', '@omnigraph/openapi'],
+  features: ['get'],
   command({ port, upstream = '', folder }) {
     const supergraph = join(folder, 'supergraph.graphql');
     const compose = join(peers, 'node_modules/@graphql-mesh/compose-cli/esm/bin.js');
@@ -105,7 +134,7 @@ const hive: Stack = {
       .replace(': orders', ': listOrders'),
 };
 
-/** Every server, in the order in which they take turns. */
+/** The gateway and its peers, in the order in which they take turns. */
 export const stacks: readonly Stack[] = [
   gateway,
   {
@@ -134,6 +163,8 @@ export const stacks: readonly Stack[] = [
   {
     ...script('apollo.mjs', ['@apollo/server', '@apollo/datasource-rest']),
     name: 'apollo',
+    // It refuses a GET without a header of Apollo's own.
+    features: [],
     title: 'Apollo Server + datasource-rest',
   },
   hive,
@@ -143,6 +174,7 @@ export const stacks: readonly Stack[] = [
 function script(file: string, packages: readonly string[], env: Record<string, string> = {}) {
   return {
     packages,
+    features: ['get'] as const,
     command: ({ port, upstream = '', paths }: Place): Command => ({
       argv: [process.execPath, join(peers, file)],
       env: { PORT: String(port), UPSTREAM: upstream, PATHS: paths.join(' '), ...env },
@@ -150,17 +182,30 @@ function script(file: string, packages: readonly string[], env: Record<string, s
   };
 }
 
-function ours(name: string, title: string, file: string): Stack {
+function ours(name: string, title: string, program: string): Stack {
   return {
     name,
     title,
     packages: [],
-    command: ({ port, upstream, databaseUrl }) => ({
-      argv: [process.execPath, fileURLToPath(new URL(file, import.meta.url))],
+    features: ['builtin', 'persisted', 'get'],
+    command: ({ port, upstream, databaseUrl, persisted, folder }) => ({
+      argv: [process.execPath, program],
       env: {
         PORT: String(port),
         ...(upstream ? { PETSTORE_BASE_URL: upstream } : { DATABASE_URL: databaseUrl }),
+        ...(persisted && {
+          PERSISTED_DOCUMENTS: 'allow',
+          PERSISTED_DOCUMENTS_FILE: writeManifest(persisted, folder),
+        }),
       },
     }),
   };
+}
+
+/** Writes the manifest of these documents. @returns its path. */
+function writeManifest(documents: readonly string[], folder: string): string {
+  const file = join(folder, 'persisted-documents.json');
+  const manifest = Object.fromEntries(documents.map((text) => [documentId(text), text]));
+  writeFileSync(file, JSON.stringify(manifest));
+  return file;
 }

@@ -4,8 +4,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
+import type { RestPet } from './pets.ts';
 import { type ServerProcess, spawnServer } from './server-process.ts';
+import type { Message, Operation } from './shapes.ts';
 import type { Stack } from './stacks.ts';
 import type { Upstream } from './upstream.ts';
 import type { Workload } from './workloads.ts';
@@ -21,36 +23,42 @@ export interface Surroundings {
   readonly apiKey: string;
 }
 
-/** A server that has answered one kind of request rightly. */
+/** A server that has answered each request of a workload rightly. */
 export interface RunningServer extends AsyncDisposable {
   readonly process: ServerProcess;
+  /** Where it is, without a path. */
   readonly url: string;
-  /** The JSON text that each request carries. */
-  readonly body: string;
-  /** The text of a right answer. */
-  readonly answer: string;
+  readonly messages: readonly Message[];
+  /** The texts of the right answers, in the order of the messages. */
+  readonly answers: readonly string[];
   /** From its spawn to the end of its first answer. */
   readonly startMs: number;
 }
 
 const patienceMs = 30_000;
 
-/** Starts a server for a workload. @throws when its first answer is wrong, or late, with its last words. */
+/** Starts a server for a workload. @throws when an answer is wrong, or late, with its last words. */
 export async function startServer(
   stack: Stack,
   workload: Workload,
   { upstream, databaseUrl, apiKey, ...surroundings }: Surroundings,
 ): Promise<RunningServer> {
+  const { operations, needs, paths, shape } = workload;
+  const sent = await Promise.all(
+    operations.map(async ({ query, ...operation }) => ({
+      message: await shape({ ...operation, query: stack.dialect?.(query) ?? query }),
+      data: operation.data,
+    })),
+  );
   const folder = mkdtempSync(join(surroundings.folder, `${stack.name}-`));
   const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}/graphql`;
-  const query = stack.dialect?.(workload.query) ?? workload.query;
-  const body = JSON.stringify({ query, variables: workload.variables });
+  const url = `http://127.0.0.1:${port}`;
   const command = stack.command({
     port,
-    upstream: workload.backend === 'rest' ? upstream.url : undefined,
+    upstream: needs === 'builtin' ? undefined : upstream.url,
     databaseUrl,
-    paths: workload.paths,
+    paths,
+    persisted: needs === 'persisted' ? operations.map(({ query }) => query) : undefined,
     folder,
   });
   const spawned = performance.now();
@@ -60,11 +68,17 @@ export async function startServer(
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const answer = await waitForAnswer(process, () => ask(url, body, apiKey));
-    const startMs = performance.now() - spawned;
-    requireRight(answer, stack, workload);
+    let startMs = 0;
+    const answers: string[] = [];
+    for (const { message, data } of sent) {
+      const answer = await waitForAnswer(process, () => ask(url, message, apiKey));
+      startMs ||= performance.now() - spawned;
+      requireRight(answer, stack, message, data);
+      answers.push(answer);
+    }
     await requireForwarded(upstream, workload, apiKey);
-    return { process, url, body, answer, startMs, [Symbol.asyncDispose]: close };
+    const messages = sent.map(({ message }) => message);
+    return { process, url, messages, answers, startMs, [Symbol.asyncDispose]: close };
   } catch (error) {
     const words = process.lastWords();
     await close();
@@ -86,11 +100,15 @@ async function waitForAnswer(process: ServerProcess, ask: () => Promise<string>)
   }
 }
 
-async function ask(url: string, body: string, apiKey: string): Promise<string> {
-  const response = await request(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body,
+async function ask(
+  url: string,
+  { method, path, headers, body }: Message,
+  apiKey: string,
+): Promise<string> {
+  const response = await request(url + path, {
+    method: method as Dispatcher.HttpMethod,
+    headers: { authorization: `Bearer ${apiKey}`, ...headers },
+    body: body === '' ? null : body,
   });
   const text = await response.body.text();
   if (response.statusCode !== 200) {
@@ -100,9 +118,19 @@ async function ask(url: string, body: string, apiKey: string): Promise<string> {
 }
 
 /** Ids may come as numbers or as their digits: the servers' schemas differ in that. */
-function requireRight(answer: string, { isBare }: Stack, { data }: Workload): void {
+function requireRight(
+  answer: string,
+  { isBare }: Stack,
+  { path, body }: Message,
+  data: Operation['data'],
+): void {
   const bodies = Object.values(data);
-  const right = isBare ? (bodies.length === 1 ? bodies[0] : bodies) : { data };
+  const asksForTypes = (path + body).includes('__typename');
+  const right = isBare
+    ? bodies.length === 1
+      ? bodies[0]
+      : bodies
+    : { data: asksForTypes ? withTypes(data) : data };
   const read = (text: string) =>
     JSON.parse(text, (key, value) => (/^(?:id|categoryId)$/.test(key) ? String(value) : value));
   const expected = read(JSON.stringify(right));
@@ -114,8 +142,17 @@ function requireRight(answer: string, { isBare }: Stack, { data }: Workload): vo
   throw new Error(`Expected at ${at}: ${before}; received: ${after}`);
 }
 
-async function requireForwarded(upstream: Upstream, { backend }: Workload, apiKey: string) {
-  if (backend !== 'rest') return;
+/** The data with the type of each pet. */
+function withTypes(data: Operation['data']): Operation['data'] {
+  const entries = Object.entries(data).map(([field, pets]) => [
+    field,
+    (pets as readonly RestPet[]).map((pet) => ({ __typename: 'Pet', ...pet })),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+async function requireForwarded(upstream: Upstream, { needs }: Workload, apiKey: string) {
+  if (needs === 'builtin') return;
   const { authorization } = await upstream.seen();
   if (authorization !== `Bearer ${apiKey}`) {
     throw new Error("Expected the caller's key at the REST service, found another.");

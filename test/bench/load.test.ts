@@ -3,7 +3,9 @@ import { findLoadGenerator, type LoadGenerator } from '../../bench/load.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const generator = findOne();
-const load = { body: '{"query":"{ pets { id } }"}', answer: '{}', apiKey: 'key-', seconds: 1 };
+const get = { method: 'GET', path: '/graphql?id=1', headers: { accept: 'text/plain' }, body: '' };
+const post = { method: 'POST', path: '/graphql', headers: {}, body: '{"query":"{ pets { id } }"}' };
+const load = { messages: [post, get], answers: ['{}', '[]'], apiKey: 'key-', seconds: 1 };
 
 /** The tests of the load need wrk, or the packages of the peers. */
 function findOne(): LoadGenerator | undefined {
@@ -15,14 +17,21 @@ function findOne(): LoadGenerator | undefined {
 }
 
 describe.skipIf(generator === undefined)('the load of the benchmark', () => {
-  it('sends a key of its own with each request, if asked to', async () => {
-    await using server = await startUpstream((_request, response) => response.end('{}'));
-    const url = `${server.url}/graphql`;
-    const result = await generator?.run({ ...load, url, keys: 'each' });
+  it('sends the requests in rotation, with a key of its own each if asked to', async () => {
+    await using server = await startUpstream(({ method }, response) =>
+      response.end(method === 'GET' ? '[]' : '{}'),
+    );
+    const result = await generator?.run({ ...load, url: server.url, keys: 'each' });
     expect(result?.requests).toBeGreaterThan(100);
     const keys = new Set(server.seen.map(({ headers }) => headers.authorization));
     expect(keys.size).toBe(server.seen.length);
-    expect(server.seen[0]).toMatchObject({ method: 'POST', url: '/graphql', body: load.body });
+    const seen = server.seen.map(({ method, url, body }) => ({ method, url, body }));
+    const posts = seen.filter(({ method }) => method === 'POST');
+    const gets = seen.filter(({ method }) => method === 'GET');
+    expect(posts[0]).toEqual({ method: 'POST', url: post.path, body: post.body });
+    expect(gets[0]).toEqual({ method: 'GET', url: get.path, body: '' });
+    expect(server.seen.find(({ method }) => method === 'GET')?.headers).toMatchObject(get.headers);
+    expect(posts.length / seen.length).toBeCloseTo(0.5, 1);
   });
 
   it('fails when one answer is another, or has another status', async () => {
@@ -32,8 +41,7 @@ describe.skipIf(generator === undefined)('the load of the benchmark', () => {
       if (count === 100) response.statusCode = 503;
       response.end(count === 200 ? '{"data":null}' : '{}');
     });
-    const url = `${server.url}/graphql`;
-    await expect(generator?.run({ ...load, url, keys: 'one' })).rejects.toThrow(
+    await expect(generator?.run({ ...load, url: server.url, keys: 'one' })).rejects.toThrow(
       /Expected \d+ right answers, received 2 others and 0 broken/,
     );
   });

@@ -1,11 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readOptions } from '../../bench/options.ts';
 
 describe('the options of the benchmark', () => {
   it('measure everything and write the picture of the README unless they say otherwise', () => {
     const options = readOptions([]);
-    expect(options).toMatchObject({ start: true, json: undefined });
+    expect(options).toMatchObject({ shapes: true, start: true, json: undefined });
     expect(options).toHaveProperty('svg', expect.stringMatching(/docs\/benchmark\.svg$/));
   });
 
@@ -17,6 +20,25 @@ describe('the options of the benchmark', () => {
       start: true,
       svg: undefined,
     });
+  });
+
+  it('compare with the build of another checkout, alone unless others are named', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'checkout-'));
+    expect(() => readOptions(['--against', folder])).toThrow(
+      `--against: expected a checkout with a build, found no ${folder}/dist/bin/main.js.`,
+    );
+    mkdirSync(join(folder, 'dist/bin'), { recursive: true });
+    writeFileSync(join(folder, 'dist/bin/main.js'), '');
+    expect(readOptions(['--against', folder])).toMatchObject({
+      stacks: [{ name: 'gateway' }, { name: 'against', title: `petstore-gateway, ${folder}` }],
+      plan: { servers: 5 },
+      shapes: false,
+      svg: undefined,
+    });
+    expect(readOptions(['--against', folder, '--only', 'yoga'])).toMatchObject({
+      stacks: [{ name: 'yoga' }, { name: 'against' }],
+    });
+    rmSync(folder, { recursive: true });
   });
 
   it('name what they know when they are given another name', () => {

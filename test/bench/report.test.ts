@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { drawChart } from '../../bench/chart.ts';
+import { compareServers, ownComparison } from '../../bench/comparison.ts';
 import { median } from '../../bench/figures.ts';
 import type { Round } from '../../bench/measure.ts';
 import { drawResults } from '../../bench/picture.ts';
@@ -17,13 +18,16 @@ const round = (requestsPerSecond: number): Round => ({
   loadCoreShare: 0.5,
   othersShare: 0,
 });
-const result = (name: string, ...rates: number[]) => ({
-  stack: stacks.find((stack) => stack.name === name) as Stack,
+const result = (name: string, ...rates: number[]) => {
+  const stack = stacks.find((one) => one.name === name) as Stack;
+  return { title: stack.title, stack, workload: usualWorkload, ...figures(rates) };
+};
+const figures = (rates: readonly number[]) => ({
   rounds: rates.map(round),
   peakMemoryBytes: 100_000_000,
 });
 const measured = {
-  workload: usualWorkload,
+  comparison: compareServers(usualWorkload, stacks),
   results: [result('yoga', 900, 1000, 5000), result('gateway', 2000, 2500, 2600)],
 };
 
@@ -35,10 +39,22 @@ describe('the report of the benchmark', () => {
 
   it('shows medians, the fastest first, and what the gateway is to each', () => {
     expect(toTable(measured)).toMatchInlineSnapshot(`
-      "20 pets, a key a request  requests/s  gateway ×  p50 ms  p99 ms  CPU µs  peak MB  calls  spread
-      ────────────────────────  ──────────  ─────────  ──────  ──────  ──────  ───────  ─────  ──────
-      petstore-gateway               2,500       1.00     2.0     5.0      50      100   1.00    24 %
-      GraphQL Yoga + fetch           1,000       2.22     2.0     5.0      50      100   1.00   410 %
+      "20 pets, a key per request  requests/s  gateway ×  p50 ms  p99 ms  CPU µs  least  peak MB  calls  spread
+      ──────────────────────────  ──────────  ─────────  ──────  ──────  ──────  ─────  ───────  ─────  ──────
+      petstore-gateway                 2,500       1.00     2.0     5.0      50     50      100   1.00    24 %
+      GraphQL Yoga + fetch             1,000       2.22     2.0     5.0      50     50      100   1.00   410 %
+      "
+    `);
+  });
+
+  it('shows the gateway beside itself in the order of the comparison, each to the first', () => {
+    const entries = ownComparison.entries.slice(0, 2);
+    const results = entries.map((entry, index) => ({ ...entry, ...figures([1000 + 500 * index]) }));
+    expect(toTable({ comparison: ownComparison, results })).toMatchInlineSnapshot(`
+      "petstore-gateway: 20 pets, a key per request  requests/s  × first  p50 ms  p99 ms  CPU µs  least  peak MB  calls  spread
+      ────────────────────────────────────────────  ──────────  ───────  ──────  ──────  ──────  ─────  ───────  ─────  ──────
+      Bare POST                                          1,000     1.00     2.0     5.0      50     50      100   1.00     0 %
+      Apollo Client's POST                               1,500     1.50     2.0     5.0      50     50      100   1.00     0 %
       "
     `);
   });

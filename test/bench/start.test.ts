@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import type { Operation } from '../../bench/shapes.ts';
 import { type Stack, sources } from '../../bench/stacks.ts';
 import { startServer } from '../../bench/start.ts';
 import { startUpstream } from '../../bench/upstream.ts';
-import { usualWorkload, type Workload, workloads } from '../../bench/workloads.ts';
+import { ownWorkloads, usualWorkload, type Workload, workloads } from '../../bench/workloads.ts';
 
 const apiKey = 'bench-key';
 const surroundings = { folder: tmpdir(), databaseUrl: ':memory:', apiKey };
@@ -24,7 +25,7 @@ describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () =>
   it('is measured once it has answered rightly with the key of its caller', async () => {
     await using upstream = await startUpstream();
     await using server = await startServer(sources, usualWorkload, { ...surroundings, upstream });
-    expect(JSON.parse(server.answer).data.pets).toHaveLength(20);
+    expect(JSON.parse(server.answers[0] ?? '').data.pets).toHaveLength(20);
     expect(await upstream.seen()).toEqual({ requests: 1, authorization: `Bearer ${apiKey}` });
     expect(server.startMs).toBeGreaterThan(0);
     expect(server.process.cpuMs()).toBeGreaterThan(0);
@@ -71,6 +72,26 @@ describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () =>
     await using upstream = await startUpstream();
     await using server = await startServer(sources, fiveFields, { ...surroundings, upstream });
     expect(await upstream.seen()).toMatchObject({ requests: 5 });
-    expect(Object.keys(JSON.parse(server.answer).data)).toHaveLength(5);
+    expect(Object.keys(JSON.parse(server.answers[0] ?? '').data)).toHaveLength(5);
+  });
+
+  it.each(ownWorkloads)('answers every request of $name', async (workload) => {
+    await using upstream = await startUpstream();
+    await using server = await startServer(sources, workload, { ...surroundings, upstream });
+    expect(new Set(server.answers).size).toBe(workload.operations.length);
+  });
+
+  it('is refused when it leaves out a type that a client asks for', async () => {
+    const apollo = workloads.find(({ name }) => name === 'apollo') as Workload;
+    const { data } = apollo.operations[0] as Operation;
+    await using upstream = await startUpstream();
+    const typeless = script(`
+      import { createServer } from 'node:http';
+      const answer = JSON.stringify({ data: ${JSON.stringify(data)} });
+      createServer((request, response) => response.end(answer)).listen(port);
+    `);
+    await expect(startServer(typeless, apollo, { ...surroundings, upstream })).rejects.toThrow(
+      /Expected at 19: .*"__typename":"Pet"/,
+    );
   });
 });
