@@ -22,6 +22,7 @@ export interface HttpResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Record<string, string>;
+  /** Bytes may be shared by several responses. */
   readonly body: string | Uint8Array<ArrayBuffer>;
 }
 

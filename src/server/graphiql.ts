@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
+import { createStaticFile } from '../http/static-file.ts';
 
 const operations = new URL('../../schema/operations/', import.meta.url);
 
@@ -21,27 +22,25 @@ export interface GraphiqlPage {
   answer(request: HttpRequest): Promise<HttpResponse> | undefined;
 }
 
-/** Makes the page, which starts with this API key. It is rendered when it is first asked for. */
+/** Makes the page, which starts with this API key. */
 export function createGraphiql(apiKey: string | undefined): GraphiqlPage {
-  let rendered: Promise<string> | undefined;
-  const render = async () => {
+  const headers = {
+    // The page may contain a key, which is not for shared caches.
+    'cache-control': 'private, no-cache',
+    // JSON is at the same address.
+    vary: 'Accept, Accept-Encoding',
+  };
+  const page = createStaticFile('text/html; charset=utf-8', headers, async () => {
     // Its module is large.
     const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-    const page = renderGraphiQL(await readOptions(apiKey));
-    return page.replace('<head>', () => `<head>${rememberActiveTab}`);
-  };
+    const rendered = renderGraphiQL(await readOptions(apiKey));
+    return rendered.replace('<head>', () => `<head>${rememberActiveTab}`);
+  });
   return {
     answer({ method, headers }) {
-      if (method !== 'GET' || !headers['accept']?.includes('text/html')) return undefined;
-      rendered ??= render().catch((error) => {
-        rendered = undefined;
-        throw error;
-      });
-      return rendered.then((body) => ({
-        status: 200,
-        headers: { 'content-type': 'text/html' },
-        body,
-      }));
+      const isPage =
+        (method === 'GET' || method === 'HEAD') && headers['accept']?.includes('text/html');
+      return isPage ? page(headers) : undefined;
     },
   };
 }

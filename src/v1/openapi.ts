@@ -1,21 +1,12 @@
 import { readFile } from 'node:fs/promises';
 
 const source = new URL('../../schema/openapi.yaml', import.meta.url);
-let document: Promise<string> | undefined;
 
 /**
- * `schema/openapi.yaml` as JSON, with this instance as the first of its servers, so that a client
- * made from it finds its way here. Read at the first request.
+ * Reads `schema/openapi.yaml` as JSON, with this instance as the first of its servers, so that a
+ * client made from it finds its way here.
  */
-export function openApiJson(): Promise<string> {
-  document ??= readOpenApi().catch((error) => {
-    document = undefined;
-    throw error;
-  });
-  return document;
-}
-
-async function readOpenApi(): Promise<string> {
+export async function openApiJson(): Promise<string> {
   const { parse } = await import('yaml');
   const openApi = parse(await readFile(source, 'utf8'));
   openApi.servers.unshift({ url: '/v1', description: 'This instance.' });

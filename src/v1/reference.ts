@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { HttpResponse } from '../http/message.ts';
+import { createStaticFile, type StaticFile } from '../http/static-file.ts';
 
 /** The files of the reference page: their names below it, where they come from, what they are. */
 const files: ReadonlyMap<string, readonly [module: string, type: string]> = new Map([
@@ -27,30 +27,25 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/**
- * A file of the reference page, read when it is asked for: the page itself at '', its assets at
- * their names; undefined for any other name. With an API key the page starts authorized.
- */
-export async function referenceFile(
-  name: string,
-  apiKey: string | undefined,
-): Promise<HttpResponse | undefined> {
-  const file = files.get(name);
-  if (file === undefined) return undefined;
-  const [module, type] = file;
-  const content = await readFile(new URL(import.meta.resolve(module)));
-  const body =
-    name === '' && apiKey
-      ? Buffer.from(String(content).replace('data-api-key=""', `data-api-key="${apiKey}"`))
-      : content;
-  return {
-    status: 200,
-    headers: {
-      'content-type': type,
-      'cache-control': name === '' ? 'no-cache' : 'public, max-age=3600',
+/** Answers requests for the files of the page: the page itself at '', its assets at their names. */
+export type Reference = ReadonlyMap<string, StaticFile>;
+
+/** The reference page. With an API key it starts authorized. */
+export function createReference(apiKey: string | undefined): Reference {
+  const reference = new Map<string, StaticFile>();
+  for (const [name, [module, type]] of files) {
+    const headers = {
+      // The page may contain a key, which is not for shared caches.
+      'cache-control': name === '' ? 'private, no-cache' : 'public, max-age=3600',
       'content-security-policy': contentSecurityPolicy,
       'x-content-type-options': 'nosniff',
-    },
-    body,
-  };
+    };
+    const read = async () => {
+      const content = await readFile(new URL(import.meta.resolve(module)));
+      if (name !== '' || !apiKey) return content;
+      return String(content).replace('data-api-key=""', `data-api-key="${apiKey}"`);
+    };
+    reference.set(name, createStaticFile(type, headers, read));
+  }
+  return reference;
 }

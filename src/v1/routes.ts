@@ -9,9 +9,10 @@ import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
 import { isJsonType, unsupportedMediaType } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
+import { createStaticFile, type StaticFile } from '../http/static-file.ts';
 import { toErrorBody } from './errors.ts';
 import { openApiJson } from './openapi.ts';
-import { referenceFile } from './reference.ts';
+import { createReference, type Reference } from './reference.ts';
 
 /** What the REST interface needs to be told of its surroundings. */
 export interface V1Options {
@@ -28,6 +29,12 @@ export type V1Handler = (
   caller: Pick<Call, 'requestId' | 'observe'>,
 ) => Promise<HttpResponse>;
 
+/** What the routes answer from. */
+interface Resources extends V1Options {
+  readonly description: StaticFile;
+  readonly reference: Reference;
+}
+
 /** A request that was routed. */
 interface RoutedRequest {
   readonly request: HttpRequest;
@@ -39,7 +46,7 @@ interface RoutedRequest {
 interface Route {
   readonly path: RegExp;
   readonly methods: Readonly<
-    Record<string, (options: V1Options, routed: RoutedRequest) => Promise<HttpResponse>>
+    Record<string, (resources: Resources, routed: RoutedRequest) => Promise<HttpResponse>>
   >;
   /** Answers without a key. */
   readonly isPublic?: true;
@@ -69,6 +76,11 @@ const nobody: Call = { apiKey: '', authorization: '', requestId: '' };
 
 /** The REST interface of the contract over any `PetStore`. */
 export function createV1(options: V1Options): V1Handler {
+  const resources = {
+    ...options,
+    description: createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson),
+    reference: createReference(options.demoKey),
+  };
   return async (request, caller) => {
     let headers: Route['headers'];
     try {
@@ -76,11 +88,11 @@ export function createV1(options: V1Options): V1Handler {
       headers = route.headers;
       const handle = route.methods[request.method === 'HEAD' ? 'GET' : request.method];
       if (handle === undefined) throw methodNotAllowed(allowedBy(route), request.method);
-      if (route.isPublic) return await handle(options, { request, call: nobody, parameter });
+      if (route.isPublic) return await handle(resources, { request, call: nobody, parameter });
       const { apiKey, authorization } = readBearer(request.headers['authorization']);
       const { requestId, observe } = caller;
       const call: Call = { apiKey, authorization, signal: request.signal, requestId, observe };
-      return withHeaders(await handle(options, { request, call, parameter }), headers);
+      return withHeaders(await handle(resources, { request, call, parameter }), headers);
     } catch (error) {
       const body = toErrorBody(error);
       if (body.status === 500 && !request.signal.aborted) {
@@ -138,17 +150,17 @@ async function sendMessage(
   return json(200, JSON.stringify(await petStore.sendMessage(call, message)));
 }
 
-async function describe(): Promise<HttpResponse> {
-  return json(200, await openApiJson());
+function describe({ description }: Resources, { request }: RoutedRequest): Promise<HttpResponse> {
+  return description(request.headers);
 }
 
 async function showReference(
-  { demoKey }: V1Options,
-  { parameter }: RoutedRequest,
+  { reference }: Resources,
+  { request, parameter }: RoutedRequest,
 ): Promise<HttpResponse> {
-  const file = await referenceFile(parameter, demoKey);
+  const file = reference.get(parameter);
   if (file === undefined) throw notFound();
-  return file;
+  return file(request.headers);
 }
 
 function allowedBy({ methods }: Route): string {

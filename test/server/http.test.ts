@@ -351,11 +351,11 @@ describe('the HTTP edge', () => {
     };
     for (const origin of corsOrigins) {
       expect(await preflight(origin)).toEqual([origin, null]);
-      expect(await answer(origin)).toEqual([origin, 'Origin']);
+      expect(await answer(origin)).toEqual([origin, 'Accept-Encoding, Origin']);
     }
     for (const origin of ['https://evil.example', 'null', 'https://shop.example.evil', '']) {
       expect(await preflight(origin)).toEqual([null, null]);
-      expect(await answer(origin)).toEqual([null, 'Origin']);
+      expect(await answer(origin)).toEqual([null, 'Accept-Encoding, Origin']);
     }
   });
 
@@ -453,6 +453,24 @@ describe('GraphiQL', () => {
       expect(page).toMatch(new RegExp(`(?:query|mutation) ${name}\\b`));
     }
     expect(page).toContain('Bearer demo-key');
+  });
+
+  it('takes less than 2.5 MB to load, and nothing to load again', async () => {
+    await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
+    const ask = (method: string, coding: string, headers = {}) =>
+      fetch(`${service.url}/graphql`, {
+        method,
+        headers: { accept: 'text/html', 'accept-encoding': coding, ...headers },
+      });
+    for (const coding of ['br', 'gzip']) {
+      const head = await ask('HEAD', coding);
+      expect([head.status, head.headers.get('content-encoding')]).toEqual([200, coding]);
+      expect(Number(head.headers.get('content-length'))).toBeLessThan(2_500_000);
+      expect(head.headers.get('cache-control')).toBe('private, no-cache');
+      expect(head.headers.get('vary')).toBe('Accept, Accept-Encoding');
+      const known = await ask('GET', coding, { 'if-none-match': head.headers.get('etag') });
+      expect([known.status, await known.text()]).toEqual([304, '']);
+    }
   });
 
   it('is not there when it is turned off', async () => {

@@ -43,6 +43,43 @@ describe('the files of the reference page', () => {
     expect([response.status, JSON.parse(text)]).toMatchObject([404, { code: 'not_found' }]);
   });
 
+  it('are compressed, known again by their ETag, and described without a body to HEAD', async () => {
+    await using service = await startGateway();
+    for (const path of [
+      '/v1/docs',
+      '/v1/docs/page.js',
+      '/v1/docs/swagger-ui-bundle.js',
+      '/v1/openapi.json',
+    ]) {
+      const ask = (method: string, headers = {}) =>
+        fetch(service.url + path, { method, headers: { 'accept-encoding': 'br', ...headers } });
+      const whole = await ask('GET');
+      const { headers } = whole;
+      expect([path, headers.get('content-encoding')]).toEqual([path, 'br']);
+      const etag = headers.get('etag') ?? '';
+      const known = await ask('GET', { 'if-none-match': etag });
+      expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([
+        304,
+        etag,
+        '',
+      ]);
+      expect((await ask('HEAD', { 'if-none-match': etag })).status).toBe(304);
+      const head = await ask('HEAD');
+      expect([head.status, await head.text()]).toEqual([200, '']);
+      for (const name of ['content-length', 'content-type', 'cache-control', 'vary', 'etag']) {
+        expect(head.headers.get(name)).toBe(headers.get(name));
+      }
+      await whole.body?.cancel();
+    }
+  });
+
+  it('may be kept by shared caches, but not the page, which may hold a key', async () => {
+    const cacheControl = async (path: string) =>
+      (await get(path, 'demo-key')).response.headers.get('cache-control');
+    expect(await cacheControl('')).toBe('private, no-cache');
+    expect(await cacheControl('/swagger-ui-bundle.js')).toBe('public, max-age=3600');
+  });
+
   it('hold a key in a demo only', async () => {
     expect((await get('', 'demo-key')).text).toContain('data-api-key="demo-key"');
     expect((await get('')).text).toContain('data-api-key=""');

@@ -28,6 +28,22 @@ export function createFetchHandler(handle: HttpHandler): FetchHandler {
 }
 
 function toResponse({ status, headers, body }: HttpResponse, method: string): Response {
-  const hasBody = method !== 'HEAD' && status !== 204 && status !== 304;
-  return new Response(hasBody ? body : null, { status, headers });
+  if (method === 'HEAD' || status === 204 || status === 304) {
+    return new Response(null, { status, headers });
+  }
+  return new Response(typeof body === 'string' ? body : streamOf(body), { status, headers });
+}
+
+/** How much of the bytes is copied at a time. */
+const chunkBytes = 64 * 1024;
+
+/** Copies the bytes as they are read, where `new Response(bytes)` would copy all of them at once. */
+function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let start = 0;
+  const pull: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>['pull'] = (controller) => {
+    if (start >= bytes.length) return controller.close();
+    controller.enqueue(new Uint8Array(bytes.subarray(start, start + chunkBytes)));
+    start += chunkBytes;
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
 }

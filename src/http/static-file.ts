@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { HttpResponse, RequestHeaders } from './message.ts';
+
+/** Answers a GET or HEAD request with these headers. Every response shares the same bytes. */
+export type StaticFile = (requestHeaders: RequestHeaders) => Promise<HttpResponse>;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The file in one content coding (RFC 9110, section 8.4). */
+interface Representation {
+  readonly bytes: Bytes;
+  readonly etag: string;
+  /** What describes the bytes. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** In order of preference. Brotli's default quality takes seconds for megabytes, 5 a tenth. */
+const compressions = {
+  br: (bytes: Bytes): Promise<Bytes> =>
+    promisify(brotliCompress)(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: 5,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
+    }),
+  gzip: (bytes: Bytes): Promise<Bytes> => promisify(gzip)(bytes),
+};
+
+type Compression = keyof typeof compressions;
+
+/**
+ * A file of this content type that is read or rendered at the first request and kept in memory, and
+ * so is each compressed form that a client asked for. `headers` are sent with every response.
+ */
+export function createStaticFile(
+  type: string,
+  headers: Readonly<Record<string, string>>,
+  read: () => Promise<Bytes | string>,
+): StaticFile {
+  const identity = once(async (): Promise<Representation> => {
+    const content = await read();
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
+    return { bytes, etag, headers: { 'content-type': type } };
+  });
+  const compressed = (coding: Compression) =>
+    once(async (): Promise<Representation> => {
+      const original = await identity();
+      const bytes = await compressions[coding](original.bytes);
+      if (bytes.length >= original.bytes.length) return original;
+      return {
+        bytes,
+        // Other bytes need another strong ETag (RFC 9110, section 8.8.3.3).
+        etag: original.etag.replace(/"$/, `-${coding}"`),
+        headers: { ...original.headers, 'content-encoding': coding },
+      };
+    });
+  const representations = { identity, br: compressed('br'), gzip: compressed('gzip') };
+
+  return async (requestHeaders) => {
+    const coding = negotiateCoding(requestHeaders['accept-encoding']);
+    const { bytes, etag, headers: described } = await representations[coding]();
+    const cached = { vary: 'Accept-Encoding', ...headers, etag };
+    if (matches(requestHeaders['if-none-match'], etag)) {
+      return { status: 304, headers: cached, body: '' };
+    }
+    return { status: 200, headers: { ...cached, ...described }, body: bytes };
+  };
+}
+
+/** The result of the first call for all later ones, until a call fails. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
+
+/** The accepted coding of the highest weight (RFC 9110, section 12.5.3); without any, identity. */
+function negotiateCoding(accepted = ''): Compression | 'identity' {
+  const weights = new Map<string, number>();
+  for (const item of accepted.toLowerCase().split(',')) {
+    const [, coding, weight = '1'] = /^\s*([\w*-]+)\s*(?:;\s*q=([\d.]+)\s*)?$/.exec(item) ?? [];
+    if (coding !== undefined) weights.set(coding, Number(weight));
+  }
+  let best: Compression | 'identity' = 'identity';
+  // Acceptable without being named, but the last choice.
+  let highest = weights.get('identity') ?? Number.MIN_VALUE;
+  for (const coding of ['gzip', 'br'] as const) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
+    if (weight > 0 && weight >= highest) [best, highest] = [coding, weight];
+  }
+  return best;
+}
+
+/** Whether `If-None-Match` names the ETag; a proxy may have marked it as weak. */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const etags = ifNoneMatch.split(',').map((item) => item.trim().replace(/^W\//, ''));
+  return etags.includes(etag) || etags.includes('*');
+}

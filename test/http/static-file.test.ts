@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createStaticFile } from '../../src/http/static-file.ts';
+import { createFetchHandler } from '../../src/server/http/fetch.ts';
+import { nodeStart } from '../support/process.ts';
+
+const css = '.pet { color: green }\n'.repeat(1000);
+const style = (read = async (): Promise<Uint8Array<ArrayBuffer> | string> => css) =>
+  createStaticFile('text/css', { 'cache-control': 'no-cache' }, read);
+
+describe('a static file', () => {
+  it.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip', 'gzip'],
+    ['GZIP;q=1.0, br; q=0.5', 'gzip'],
+    ['br;q=0, gzip;q=0.1', 'gzip'],
+    ['*', 'br'],
+    ['br;q=0, *', 'gzip'],
+    ['*;q=0', undefined],
+    ['identity;q=0, gzip;q=0', undefined],
+    ['identity, br;q=0.5', undefined],
+    ['identity;q=0.5, gzip', 'gzip'],
+    ['zstd', undefined],
+    ['br;q=high, gzip', 'gzip'],
+  ])('is sent to a client that accepts %j as %s', async (accepted, coding) => {
+    const { status, headers, body } = await style()({ 'accept-encoding': accepted });
+    expect([status, headers['content-encoding'], headers['vary']]).toEqual([
+      200,
+      coding,
+      'Accept-Encoding',
+    ]);
+    const decode = { br: brotliDecompressSync, gzip: gunzipSync }[coding ?? ''] ?? Buffer.from;
+    expect(String(decode(body as Uint8Array<ArrayBuffer>))).toBe(css);
+  });
+
+  it('is sent as it is when compressing gains nothing', async () => {
+    const { headers, body } = await style(async () => 'a{}')({ 'accept-encoding': 'br' });
+    expect([String(body), headers['content-encoding']]).toEqual(['a{}', undefined]);
+  });
+
+  it('is read once, and every response shares its bytes but not its headers', async () => {
+    let reads = 0;
+    const file = style(async () => {
+      reads++;
+      return css;
+    });
+    for (const accepted of ['identity', 'gzip', 'br']) {
+      const ask = () => file({ 'accept-encoding': accepted });
+      const [first, second] = await Promise.all([ask(), ask()]);
+      expect(first.body).toBe(second.body);
+      expect(first.headers).not.toBe(second.headers);
+      expect(first.headers).toEqual(second.headers);
+    }
+    expect(reads).toBe(1);
+  });
+
+  it('is read again after a failure', async () => {
+    let reads = 0;
+    const file = style(async () => {
+      if (reads++ === 0) throw new Error('EMFILE');
+      return css;
+    });
+    await expect(file({ 'accept-encoding': 'gzip' })).rejects.toThrow('EMFILE');
+    expect((await file({ 'accept-encoding': 'gzip' })).status).toBe(200);
+  });
+
+  it('has an ETag for each coding and each content', async () => {
+    const codings = ['identity', 'gzip', 'br'];
+    const etagsOf = (file: ReturnType<typeof style>) =>
+      Promise.all(
+        codings.map(async (coding) => (await file({ 'accept-encoding': coding })).headers),
+      );
+    const all = [...(await etagsOf(style())), ...(await etagsOf(style(async () => `${css} `)))];
+    expect(new Set(all.map(({ etag }) => etag)).size).toBe(6);
+    for (const { etag } of all) expect(etag).toMatch(/^"[\w-]+"$/);
+    expect((await etagsOf(style())).map(({ etag }) => etag)).toEqual(
+      all.slice(0, 3).map(({ etag }) => etag),
+    );
+  });
+
+  it('is answered with 304 to a client that has it in the same coding', async () => {
+    const file = style();
+    const { etag = '' } = (await file({ 'accept-encoding': 'br' })).headers;
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      expect(await file({ 'accept-encoding': 'br', 'if-none-match': known })).toEqual({
+        status: 304,
+        headers: { etag, vary: 'Accept-Encoding', 'cache-control': 'no-cache' },
+        body: '',
+      });
+    }
+    for (const other of ['"other"', '', etag.slice(0, -1)]) {
+      const { status } = await file({ 'accept-encoding': 'br', 'if-none-match': other });
+      expect([other, status]).toEqual([other, 200]);
+    }
+    expect((await file({ 'if-none-match': etag })).status).toBe(200);
+  });
+
+  it('is copied for a Fetch response only as far as it is read', async () => {
+    const content = Buffer.alloc(8_000_000, 'pet');
+    const file = style(async () => content);
+    const handle = createFetchHandler(({ headers }) => file(headers));
+    const responses: Response[] = [];
+    await handle(new Request('http://gateway.test/'));
+    const before = process.memoryUsage().arrayBuffers;
+    for (let index = 0; index < 50; index++) {
+      responses.push(await handle(new Request('http://gateway.test/')));
+    }
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+    for (const response of responses.slice(0, 2)) {
+      expect(content.equals(await response.bytes())).toBe(true);
+    }
+  });
+});
+
+describe('a gateway with 256 MiB of heap', () => {
+  const script = '/v1/docs/swagger-ui-bundle.js';
+
+  it('serves its largest files to a crowd and to clients that do not read', {
+    timeout: 120_000,
+  }, async () => {
+    await using gateway = await nodeStart({
+      NODE_OPTIONS: '--max-old-space-size=256',
+      DATABASE_URL: ':memory:',
+      LOG_LEVEL: 'warn',
+      // Every request is answered: one that is refused costs no memory.
+      MAX_EVENT_LOOP_LAG_MS: '60000',
+      MAX_REQUESTS_IN_FLIGHT: '2000',
+      MAX_REQUESTS_IN_FLIGHT_PER_KEY: '2000',
+    });
+    const { hostname, port } = new URL(gateway.url);
+    /** Sends a request and returns the connection. */
+    const request = (path: string, coding: string) => {
+      const socket = connect(Number(port), hostname);
+      const headers = `Host: ${hostname}\r\nAccept: text/html\r\nAccept-Encoding: ${coding}\r\n`;
+      socket.write(`GET ${path} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
+      return socket;
+    };
+    const load = async (path: string, coding: string) => {
+      const socket = request(path, coding);
+      let received = 0;
+      let start: string | undefined;
+      socket.on('data', (chunk) => {
+        start ??= chunk.toString('latin1', 0, 15);
+        received += chunk.length;
+      });
+      await once(socket, 'close');
+      return `${start} ${received}`;
+    };
+
+    const waiting = Array.from({ length: 50 }, (_, index) =>
+      request(index % 2 ? script : '/graphql', 'identity').pause(),
+    );
+    for (const [crowd, path, coding] of [
+      [250, script, 'br'],
+      [1000, script, 'br'],
+      [250, '/graphql', 'br'],
+      [1000, '/graphql', 'br'],
+    ] as const) {
+      const loads = Array.from({ length: crowd }, () => load(path, coding));
+      const alive = text(request('/livez', 'identity'));
+      expect(await alive).toMatch(/^HTTP\/1\.1 200 OK/);
+      const answers = new Set(await Promise.all(loads));
+      expect([...answers]).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 OK \d{6,}$/)]);
+    }
+    for (const socket of waiting) socket.destroy();
+    const status = await readFile(`/proc/${gateway.pid}/status`, 'utf8');
+    const peakMib = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+    expect(peakMib).toBeLessThan(300);
+  });
+});
