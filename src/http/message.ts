@@ -1,7 +1,25 @@
 import type { HttpError } from './error.ts';
 
+/** The headers of a request that anything here reads; of others a translator need not know. */
+export const requestHeaders = [
+  'accept',
+  'accept-encoding',
+  'access-control-request-headers',
+  'access-control-request-method',
+  'authorization',
+  'content-type',
+  'host',
+  'if-none-match',
+  'origin',
+  'traceparent',
+  'tracestate',
+  'x-request-id',
+] as const;
+
 /** Header values by lower-case name; the values of a repeated header are joined by a comma. */
-export type RequestHeaders = Readonly<Record<string, string | undefined>>;
+export type RequestHeaders = Readonly<
+  Partial<Record<(typeof requestHeaders)[number], string | undefined>>
+>;
 
 /** An HTTP request as plain data, whatever server received it. */
 export interface HttpRequest {

@@ -148,7 +148,7 @@ describe('overload', () => {
     socket.write(`${request().repeat(1199)}${request('Connection: close\r\n')}`);
     const answers = await text(socket);
     expect(answers.match(/\{"data":\{"pets":\[\{"id":"1"\}\]\}\}/g)).toHaveLength(1200);
-  });
+  }, 30_000);
 
   it('turns requests away while the event loop lags, and takes them in again after', async () => {
     const telemetry = openTelemetry();

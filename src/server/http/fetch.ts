@@ -1,5 +1,10 @@
-import { BodyReader } from '../../http/body.ts';
-import type { HttpHandler, HttpResponse } from '../../http/message.ts';
+import { BodyReader, maxBodyBytes } from '../../http/body.ts';
+import {
+  type HttpHandler,
+  type HttpResponse,
+  type RequestHeaders,
+  requestHeaders,
+} from '../../http/message.ts';
 
 /** A handler of WHATWG Fetch requests, as Hono, Next and Deno call it. */
 export type FetchHandler = (request: Request) => Promise<Response>;
@@ -7,16 +12,16 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 /** Translates between Fetch and the handler. Rejects when the request's body can't be read. */
 export function createFetchHandler(handle: HttpHandler): FetchHandler {
   return async (request) => {
-    const { body, headers, method, signal } = request;
+    const { method, signal } = request;
     const { pathname, search } = new URL(request.url);
     const reader = new BodyReader();
     try {
-      if (body !== null) for await (const chunk of body) reader.push(chunk);
+      if (method !== 'GET' && method !== 'HEAD') await readBody(request, reader);
       const response = await handle({
         method,
         path: pathname,
         search: search.slice(1),
-        headers: Object.fromEntries(headers),
+        headers: readHeaders(request.headers),
         body: reader.end(),
         signal,
       });
@@ -25,6 +30,26 @@ export function createFetchHandler(handle: HttpHandler): FetchHandler {
       reader.release();
     }
   };
+}
+
+/** Where a server made the Request, its `Content-Length` holds, and a stream would cost more. */
+async function readBody(request: Request, reader: BodyReader): Promise<void> {
+  const length = request.headers.get('content-length');
+  if (length !== null && Number(length) <= maxBodyBytes) {
+    reader.push(new Uint8Array(await request.arrayBuffer()));
+  } else if (request.body !== null) {
+    for await (const chunk of request.body) reader.push(chunk);
+  }
+}
+
+/** Name by name: servers such as Hono's make the whole list only when it is iterated. */
+function readHeaders(headers: Headers): RequestHeaders {
+  const values: Partial<Record<keyof RequestHeaders, string>> = {};
+  for (const name of requestHeaders) {
+    const value = headers.get(name);
+    if (value !== null) values[name] = value;
+  }
+  return values;
 }
 
 function toResponse({ status, headers, body }: HttpResponse, method: string): Response {
