@@ -10,12 +10,15 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { Execution } from './execution.ts';
 import { planVariables } from './inputs.ts';
 import { type Conditions, type Execute, planOperation } from './plan.ts';
+import type { CompiledSource } from './replay.ts';
 
 /**
- * Executes an operation that was compiled; undefined where that is for the reference executor: when
- * the variables can't be read, since clients know its words, and when they ask for introspection.
+ * Executes an operation that was compiled; undefined where that is for the fallback executor: when
+ * the variables can't be read, since the fallback executor reports why, when they include a
+ * selection that is not compiled, and once a value was not what compiled code completes.
  */
 export type CompiledOperation = (
   context: object,
@@ -29,10 +32,11 @@ const maxConditions = 4;
 const maxForms = 2;
 
 /**
- * Compiles an operation of a valid document; undefined where compiled code would not answer exactly
- * as the reference executor does. That is introspection, directives of others than GraphQL itself,
- * and whatever may still fail when the variables have been read. The fields of Query and Mutation
- * may have resolvers; below them, a property is the value.
+ * Compiles an operation of a document that is valid for the schema; undefined where compiled code
+ * would not answer exactly as graphql-js does. That is a subscription, introspection, directives of
+ * others than GraphQL itself, interfaces, unions, resolvers below the root, and whatever may still
+ * fail when the variables have been read. A value that only an execution shows (a function, a
+ * promise, a list that is not an array) is completed by graphql-js, which then keeps the operation.
  */
 export function compileOperation(
   schema: GraphQLSchema,
@@ -40,32 +44,41 @@ export function compileOperation(
   operationName: string | undefined,
 ): CompiledOperation | undefined {
   const operation = getOperationAST(document, operationName);
-  if (!operation || operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
+  const root = operation && schema.getRootType(operation.operation);
+  if (!root || operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
+  // graphql-js refuses to execute anything for such a schema.
+  if (schema.getDirective('defer') || schema.getDirective('stream')) return undefined;
   const conditions = conditionsOf(schema, document);
   if (conditions === undefined || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
   const readVariables = attempt(() => planVariables(schema, definitions));
   if (readVariables === undefined) return undefined;
+  const source: CompiledSource = { schema, document, operation, root };
   const plans = new Map<string, Execute | undefined>();
+  let isCompiled = true;
+  const giveUp = () => {
+    isCompiled = false;
+  };
 
   /** The plan for the form that an operation has under these conditions. */
   const planFor = (variables: Conditions): Execute | undefined => {
     const form = conditions.map((name) => (variables[name] ? '1' : '0')).join('');
     if (!plans.has(form)) {
-      const plan = attempt(() => planOperation(schema, document, operation, variables));
+      const plan = attempt(() => planOperation(source, variables, giveUp));
       if (plans.size === maxForms) plans.clear();
       plans.set(form, plan);
     }
     return plans.get(form);
   };
 
-  return (context, variables) => {
-    const values = readVariables(variables);
-    return values && planFor(values.coerced)?.(context, values);
+  return (context, given) => {
+    const variables = isCompiled ? readVariables(given) : undefined;
+    if (variables === undefined) return undefined;
+    return planFor(variables.coerced)?.(new Execution(context, given, variables));
   };
 }
 
-/** What is made, or undefined where it can't be: whatever is wrong, the reference has words for it. */
+/** What is made, or undefined where it can't be: on failure the fallback executor reports the error. */
 function attempt<T>(make: () => T): T | undefined {
   try {
     return make();
@@ -76,7 +89,7 @@ function attempt<T>(make: () => T): T | undefined {
 
 /**
  * The variables by which selections are skipped or included; undefined for a document with other
- * directives, or with a nullable variable where null is not allowed: whether it is null shows late.
+ * directives, with fragments that have variables of their own, or with a nullable variable where null is not allowed: whether it is null shows late.
  */
 function conditionsOf(schema: GraphQLSchema, document: DocumentNode): string[] | undefined {
   let isSafe = true;
@@ -96,6 +109,9 @@ function conditionsOf(schema: GraphQLSchema, document: DocumentNode): string[] |
     visitWithTypeInfo(typeInfo, {
       Directive({ name }) {
         if (name.value !== 'skip' && name.value !== 'include') isSafe = false;
+      },
+      FragmentDefinition({ variableDefinitions = [] }) {
+        if (variableDefinitions.length > 0) isSafe = false;
       },
       Variable({ name }, _key, parent) {
         if (parent && 'kind' in parent && parent.kind === Kind.VARIABLE_DEFINITION) return;

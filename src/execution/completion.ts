@@ -1,17 +1,19 @@
 import {
   type FieldNode,
   type GraphQLError,
+  type GraphQLField,
   GraphQLID,
   type GraphQLObjectType,
   type GraphQLOutputType,
   GraphQLString,
+  getNullableType,
   isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
   locatedError,
 } from 'graphql';
-import { NotCompilable } from './not-compilable.ts';
+import { NotCompilable, UnforeseenValue } from './refusals.ts';
 import type { SelectedField, SelectionReader } from './selection.ts';
 
 /** What the completion of one value adds to. */
@@ -19,18 +21,18 @@ export interface Completion {
   readonly errors: GraphQLError[];
   /** Where in the response the value stands. */
   readonly path: (string | number)[];
+  /** The error that leaves the value where null is not allowed. */
+  thrown: GraphQLError | undefined;
 }
 
 /**
  * Makes what the response holds of what a resolver returned (GraphQL specification, section 6.4.3).
- * @throws for a value that can't be completed, with its path where that is known.
+ * @throws for a value that can't be completed, with its path where that is known;
+ * UnforeseenValue for one that the fallback executor has to complete.
  */
 export type Complete = (value: unknown, completion: Completion) => unknown;
 
-/** Completes the property of an object that a field names. */
-type CompleteField = (source: Readonly<Record<string, unknown>>, completion: Completion) => unknown;
-
-/** The completion of a field's value. @throws NotCompilable for types that it can't tell ahead. */
+/** The completion of a field's value. @throws NotCompilable for types that only a value decides. */
 export function completeType(
   type: GraphQLOutputType,
   field: SelectedField,
@@ -56,8 +58,8 @@ export function completeType(
     if (isLeafType(type)) {
       return (value) => {
         const completed = type.coerceOutputValue(value);
-        if (completed != null) return completed;
-        throw new Error(`Expected a value of ${type.name}.`);
+        if (completed == null || isPending(completed)) throw new UnforeseenValue();
+        return completed;
       };
     }
     if (isObjectType(type) && type.isTypeOf == null) return completeObject(type, field, selections);
@@ -69,9 +71,25 @@ export function completeType(
 function orNull(complete: Complete): Complete {
   return (value, completion) => {
     if (value == null) return null;
+    if (isPending(value)) throw new UnforeseenValue();
     if (value instanceof Error) throw value;
     return complete(value, completion);
   };
+}
+
+/** Whether graphql-js may have to call a value, or to wait for it. */
+function isPending(value: unknown): boolean {
+  if (typeof value === 'function') return true;
+  return typeof value === 'object' && typeof (value as PromiseLike<unknown>).then === 'function';
+}
+
+/** Whether a list is iterated by its indices. */
+function isPlainArray(list: unknown): list is unknown[] {
+  return (
+    Array.isArray(list) &&
+    list[Symbol.iterator] === Array.prototype.values &&
+    !(Symbol.asyncIterator in list)
+  );
 }
 
 function completeList(
@@ -80,14 +98,15 @@ function completeList(
   nodes: readonly FieldNode[],
 ): Complete {
   return (list, completion) => {
-    if (!Array.isArray(list)) throw new Error('Expected an array.');
+    if (!isPlainArray(list)) throw new UnforeseenValue();
     const { path } = completion;
     const depth = path.length;
     const completed: unknown[] = [];
     for (let index = 0; index < list.length; index++) {
       path[depth] = index;
+      const item = list[index];
       try {
-        completed.push(complete(list[index], completion));
+        completed.push(complete(item, completion));
       } catch (error) {
         path.length = depth + 1;
         completed.push(nullFor(error, nodes, completion, isNullable));
@@ -98,17 +117,24 @@ function completeList(
   };
 }
 
-/** Null for a value that could not be completed. @throws the error where null is not allowed. */
+/**
+ * Null for a value that could not be completed.
+ * @throws the error where null is not allowed, and UnforeseenValue as it is.
+ */
 export function nullFor(
   error: unknown,
   nodes: readonly FieldNode[],
-  { errors, path }: Completion,
+  completion: Completion,
   isNullable: boolean,
 ): null {
-  const located = locatedError(error, nodes, [...path]);
-  if (!isNullable) throw located;
-  errors.push(located);
-  return null;
+  if (error instanceof UnforeseenValue) throw error;
+  const located = locatedError(error, nodes, [...completion.path]);
+  if (isNullable) {
+    completion.errors.push(located);
+    return null;
+  }
+  completion.thrown = located;
+  throw located;
 }
 
 function completeObject(
@@ -118,35 +144,61 @@ function completeObject(
 ): Complete {
   const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
   const fields = selections.fieldsOf(type, selectionSets);
-  const complete = writeObject(
-    fields.map((field) => ({
-      key: field.key,
-      property: field.definition?.name,
-      isText: isText(field),
-      complete: completeField(field, type, selections),
-    })),
-  );
-  return (value, completion) => complete(value as Readonly<Record<string, unknown>>, completion);
+  const complete = writeObject(fields.map((field) => planMember(field, type, selections)));
+  return (value, completion) => {
+    // A primitive has properties too, but none that a field may show.
+    if (typeof value !== 'object') throw new UnforeseenValue();
+    return complete(value, completion);
+  };
+}
+
+/** A field of an object, as a member of the literal that is written for the object. */
+interface Member {
+  readonly key: string;
+  /** The expression of its value: of `source`, `value` (to read a property once) and `complete`. */
+  readonly expression: (complete: string) => string;
+  readonly complete: Complete | undefined;
+}
+
+function planMember(
+  field: SelectedField,
+  parent: GraphQLObjectType,
+  selections: SelectionReader,
+): Member {
+  const { key, definition } = field;
+  // In a literal, this one would be the prototype.
+  if (key === '__proto__') throw new NotCompilable();
+  if (definition === undefined) {
+    return { key, expression: () => `'${parent.name}'`, complete: undefined };
+  }
+  // Only a call could show what a resolver does.
+  if (definition.resolve !== undefined) throw new NotCompilable();
+  const property = `source.${definition.name}`;
+  return {
+    key,
+    expression: isText(definition.type)
+      ? (complete) =>
+          `typeof (value = ${property}) === 'string' ? value : ${complete}(value, completion)`
+      : (complete) => `${complete}(${property}, completion)`,
+    complete: completeField(field, definition, parent, selections),
+  };
 }
 
 function completeField(
   field: SelectedField,
+  { type }: GraphQLField<unknown, unknown>,
   parent: GraphQLObjectType,
   selections: SelectionReader,
-): CompleteField {
-  const { key, nodes, definition } = field;
-  if (definition === undefined) return () => parent.name;
-  // Only what a field's resolver does could tell whether its value is there at once.
-  if (definition.resolve !== undefined) throw new NotCompilable();
-  const { name, type } = definition;
+): Complete {
+  const { key, nodes } = field;
   const complete = completeType(type, field, parent, selections);
   const isNullable = !isNonNullType(type);
-  return (source, completion) => {
+  return (value, completion) => {
     const { path } = completion;
     const depth = path.length;
     path.push(key);
     try {
-      return complete(source[name], completion);
+      return complete(value, completion);
     } catch (error) {
       path.length = depth + 1;
       return nullFor(error, nodes, completion, isNullable);
@@ -157,16 +209,9 @@ function completeField(
 }
 
 /** Whether a string is completed to itself. */
-function isText({ definition }: SelectedField): boolean {
-  const type = isNonNullType(definition?.type) ? definition.type.ofType : definition?.type;
-  return type === GraphQLString || type === GraphQLID;
-}
-
-interface Member {
-  readonly key: string;
-  readonly property: string | undefined;
-  readonly isText: boolean;
-  readonly complete: CompleteField;
+function isText(type: GraphQLOutputType): boolean {
+  const nullable = getNullableType(type);
+  return nullable === GraphQLString || nullable === GraphQLID;
 }
 
 /**
@@ -174,14 +219,20 @@ interface Member {
  * engine then knows the shape of the object beforehand, which is several times faster than to set
  * one member after the other. Only names of a valid document get into the code.
  */
-function writeObject(members: readonly Member[]): CompleteField {
-  const text = members.map(({ key, property, isText }, index) => {
-    // In a literal, this one would be the prototype.
-    if (key === '__proto__') throw new NotCompilable();
-    const complete = `complete[${index}](source, completion)`;
-    const value = `typeof source.${property} === 'string' ? source.${property} : ${complete}`;
-    return `${key}: ${isText ? value : complete}`;
+function writeObject(members: readonly Member[]): Complete {
+  const text = members.map(({ key, expression }, index) => {
+    return `${key}: ${expression(`complete[${index}]`)}`;
   });
-  const body = `return (source, completion) => ({ ${text.join(', ')} });`;
-  return new Function('complete', body)(members.map(({ complete }) => complete));
+  const body = `return (source, completion) => {
+    let value;
+    try {
+      return { ${text.join(', ')} };
+    } catch (error) {
+      throw error === completion.thrown ? error : unforeseen();
+    }
+  };`;
+  // What completion did not throw, a getter did.
+  const unforeseen = () => new UnforeseenValue();
+  const complete = members.map(({ complete }) => complete);
+  return new Function('complete', 'unforeseen', body)(complete, unforeseen);
 }

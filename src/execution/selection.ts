@@ -4,9 +4,13 @@ import {
   type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLObjectType,
+  type GraphQLSchema,
+  isAbstractType,
   Kind,
+  type NamedTypeNode,
   type SelectionSetNode,
 } from 'graphql';
+import { NotCompilable } from './refusals.ts';
 
 /** Whether a selection is in, by its `@skip` and `@include`. */
 export type IsIncluded = (selection: Pick<FieldNode, 'directives'>) => boolean;
@@ -20,12 +24,14 @@ export interface SelectedField {
   readonly definition: GraphQLField<unknown, unknown> | undefined;
 }
 
-/** Reads selections as the reference algorithm does (GraphQL specification, section 6.3.2). */
+/** Reads selections as graphql-js does (GraphQL specification, section 6.3.2). */
 export class SelectionReader {
+  readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #isIncluded: IsIncluded;
 
-  constructor(document: DocumentNode, isIncluded: IsIncluded) {
+  constructor(schema: GraphQLSchema, document: DocumentNode, isIncluded: IsIncluded) {
+    this.#schema = schema;
     this.#fragments = new Map(
       document.definitions
         .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
@@ -34,7 +40,10 @@ export class SelectionReader {
     this.#isIncluded = isIncluded;
   }
 
-  /** The fields that these selection sets ask for of an object, in the order of the response. */
+  /**
+   * The fields that these selection sets ask for of an object, in the order of the response.
+   * @throws NotCompilable for introspection.
+   */
   fieldsOf(
     type: GraphQLObjectType,
     selectionSets: readonly SelectionSetNode[],
@@ -45,8 +54,14 @@ export class SelectionReader {
     return [...nodes].map(([key, fieldNodes]) => ({
       key,
       nodes: fieldNodes,
-      definition: type.getFields()[fieldNodes[0].name.value],
+      definition: this.#definitionOf(type, fieldNodes[0].name.value),
     }));
+  }
+
+  #definitionOf(type: GraphQLObjectType, name: string): SelectedField['definition'] {
+    const definition = type.getFields()[name];
+    if (definition === undefined && name !== '__typename') throw new NotCompilable();
+    return definition;
   }
 
   #collect(
@@ -69,10 +84,15 @@ export class SelectionReader {
       if (fragment === undefined) continue;
       if (isSpread && visited.has(selection.name.value)) continue;
       if (isSpread) visited.add(selection.name.value);
-      const condition = fragment.typeCondition?.name.value;
-      // No type of the schema is abstract, so that a condition names the type itself or none of it.
-      if (condition !== undefined && condition !== type.name) continue;
+      if (!this.#applies(fragment.typeCondition, type)) continue;
       this.#collect(type, fragment.selectionSet, nodes, visited);
     }
+  }
+
+  /** Whether a fragment with this condition selects fields of a type. */
+  #applies(condition: NamedTypeNode | undefined, type: GraphQLObjectType): boolean {
+    if (condition === undefined || condition.name.value === type.name) return true;
+    const named = this.#schema.getType(condition.name.value);
+    return isAbstractType(named) && this.#schema.isSubType(named, type);
   }
 }

@@ -34,7 +34,7 @@ describe('planned inputs', () => {
     { size: null, ten: null, color: null, ids: null, filter: null },
     { ids: 7, filter: { color: null } },
     { size: 1e9, other: 'not declared' },
-  ])('are what graphql makes of %j', (given) => {
+  ])('are what graphql-js makes of %j', (given) => {
     const { variableValues: expected } = getVariableValues(schema, definitions, given) as {
       variableValues?: NonNullable<Parameters<typeof getArgumentValues>[2]>;
     };
@@ -53,12 +53,12 @@ describe('planned inputs', () => {
     { size: 2 ** 40 },
     { color: 'GREEN' },
     { filter: { nope: 1 } },
-  ])('are none of %j, which is for the reference to refuse', (given) => {
+  ])('are none of %j, which is for the fallback executor to refuse', (given) => {
     expect(planVariables(schema, definitions)(given)).toBeUndefined();
   });
 });
 
-/** Without prototypes, which differ and tell nobody anything, and without what graphql notes for itself. */
+/** Without prototypes, which differ, and without what graphql-js keeps for itself. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, item) =>
     name.startsWith('_') ? undefined : item,

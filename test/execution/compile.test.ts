@@ -1,0 +1,161 @@
+import {
+  buildSchema,
+  execute,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  parse,
+} from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { compileOperation } from '../../src/execution/compile.ts';
+import { comparable } from './differential.ts';
+
+type Resolvers = Readonly<Record<string, GraphQLFieldResolver<unknown, unknown>>>;
+
+/** A schema whose fields have these resolvers, by coordinate. */
+function schemaOf(resolvers: Resolvers = {}) {
+  const schema = buildSchema(`
+    directive @other on QUERY | FIELD
+    interface Node { id: ID }
+    union Either = Item
+    type Item implements Node { id: ID, names: [String], parent: Item, query: Query, typed: Typed }
+    type Typed { id: ID }
+    type Query { item: Item, items: [Item], node: Node, either: Either }
+    type Mutation { first: Item, second: Item }
+    type Subscription { item: Item }
+  `);
+  for (const name of ['Query', 'Mutation']) {
+    for (const field of Object.values((schema.getType(name) as GraphQLObjectType).getFields())) {
+      field.resolve = resolvers[`${name}.${field.name}`] ?? (() => null);
+    }
+  }
+  const item = schema.getType('Item') as GraphQLObjectType;
+  const parent = item.getFields()['parent'];
+  const resolve = resolvers['Item.parent'];
+  if (parent && resolve) parent.resolve = resolve;
+  (schema.getType('Typed') as GraphQLObjectType).isTypeOf = () => true;
+  return schema;
+}
+
+describe('a compiled operation', () => {
+  it.each([
+    ['of a subscription', 'subscription { item { id } }'],
+    ['with a field of an interface', '{ node { id } }'],
+    ['with a field of a union', '{ either { __typename } }'],
+    ['with a type that decides on its values', '{ item { typed { id } } }'],
+    ['with a resolver below the root', '{ item { parent { id } } }'],
+    ['with introspection', '{ __schema { queryType { name } } item { id } }'],
+    ['with introspection below the root', '{ item { query { __type(name: "Item") { name } } } }'],
+    ['with a directive on the operation', 'query @other { item { id } }'],
+    ['with a directive on a field', '{ item @other { id } }'],
+    ['with @defer', '{ ... @defer { item { id } } }'],
+    ['with @stream', '{ items @stream { id } }'],
+    ['without error propagation', 'query @experimental_disableErrorPropagation { item { id } }'],
+    ['with the prototype as a key', '{ item { __proto__: id } }'],
+  ])('does not exist %s', (_, text) => {
+    const schema = schemaOf({ 'Item.parent': () => null });
+    expect(compileOperation(schema, parse(text), undefined)?.({}, {})).toBeUndefined();
+  });
+
+  it('selects by fragments on interfaces and unions', async () => {
+    const schema = schemaOf({ 'Query.item': () => ({ id: '1', names: ['a'] }) });
+    const document = parse(
+      '{ item { ... on Node { id } ... on Either { ... on Item { names } } } }',
+    );
+    const result = await compileOperation(schema, document, undefined)?.({}, {});
+    expect(result).toEqual({ data: { item: { id: '1', names: ['a'] } } });
+  });
+
+  it('evaluates variables in conditions at each execution', async () => {
+    const schema = schemaOf({ 'Query.item': () => ({ id: '1', names: [] }) });
+    const document = parse('query ($if: Boolean!) { item { id names @include(if: $if) } }');
+    const compiled = compileOperation(schema, document, undefined);
+    for (const value of [true, false, true]) {
+      const { data } = (await compiled?.({}, { if: value })) ?? {};
+      expect(data).toEqual({ item: value ? { id: '1', names: [] } : { id: '1' } });
+    }
+  });
+
+  it('passes the info of graphql-js to resolvers', async () => {
+    const infos: GraphQLResolveInfo[] = [];
+    const schema = schemaOf({
+      'Query.item': (...all) => {
+        infos.push(all[3]);
+        return { id: String(all[3].getAbortSignal()?.aborted) };
+      },
+    });
+    const document = parse('query ($id: ID) { a: item { ...F } } fragment F on Item { id }');
+    const expected = await execute({ schema, document, variableValues: { id: '1' } });
+    const result = await compileOperation(schema, document, undefined)?.({}, { id: '1' });
+    expect(result).toEqual(expected);
+    const [theirs, own] = infos.map(({ getAbortSignal, getAsyncHelpers, ...info }) => ({
+      ...info,
+      isAborted: getAbortSignal()?.aborted,
+      helpers: Object.keys(getAsyncHelpers()).sort(),
+    }));
+    expect(own).toEqual(theirs);
+    expect(own?.isAborted).toBe(true);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['a function', () => ({ id: () => 'called' })],
+    ['a promise', () => ({ id: Promise.resolve('awaited') })],
+    ['a function behind a primitive', () => 'text'],
+    ['an iterable', () => ({ names: new Set(['a', 'b']) })],
+    ['a list that is none', () => ({ names: 'ab' })],
+    ['an async iterable', () => ({ names: asyncNames() })],
+    [
+      'a getter that throws',
+      () => ({
+        get id() {
+          throw new Error('thrown');
+        },
+      }),
+    ],
+  ])('leaves %s to graphql-js and is not executed again', async (_, make) => {
+    const schema = schemaOf({ 'Query.item': make });
+    const document = parse('{ item { id names } }');
+    const compiled = compileOperation(schema, document, undefined);
+    const result = await compiled?.({}, {});
+    expect(comparable(result ?? {})).toEqual(comparable(await execute({ schema, document })));
+    expect(compiled?.({}, {})).toBeUndefined();
+  });
+
+  it('runs no resolver of a mutation twice when a value is left to graphql-js', async () => {
+    const calls: string[] = [];
+    const lazy = {};
+    // Like a query builder, which runs its statement whenever somebody waits for it.
+    Object.defineProperty(lazy, 'then', {
+      value: (resolve: (value: unknown) => void) => {
+        calls.push('first');
+        resolve({ id: () => calls.push('a function') });
+      },
+    });
+    const schema = schemaOf({
+      'Mutation.first': () => lazy,
+      'Mutation.second': async () => {
+        calls.push('second');
+        return { id: '2' };
+      },
+    });
+    const document = parse('mutation { first { id } second { id } }');
+    const result = await compileOperation(schema, document, undefined)?.({}, {});
+    expect(result).toEqual({ data: { first: { id: '2' }, second: { id: '2' } } });
+    expect(calls).toEqual(['first', 'a function', 'second']);
+  });
+
+  it('hands every request arguments of its own', async () => {
+    const schema = buildSchema('input In { n: Int } type Query { f(in: In): Int }');
+    const field = schema.getQueryType()?.getFields()['f'];
+    if (field) field.resolve = (_, args) => args.in.n++;
+    for (const text of ['{ f(in: { n: 1 }) }', 'query ($in: In = { n: 1 }) { f(in: $in) }']) {
+      const compiled = compileOperation(schema, parse(text), undefined);
+      await compiled?.({}, {});
+      expect(await compiled?.({}, {})).toEqual({ data: { f: 1 } });
+    }
+  });
+});
+
+async function* asyncNames() {
+  yield 'a';
+}
