@@ -124,7 +124,7 @@ describe('a compiled operation', () => {
   it('runs no resolver of a mutation twice when a value is left to graphql-js', async () => {
     const calls: string[] = [];
     const lazy = {};
-    // Like a query builder, which runs its statement whenever somebody waits for it.
+    // Like a query builder, which runs its statement at each await.
     Object.defineProperty(lazy, 'then', {
       value: (resolve: (value: unknown) => void) => {
         calls.push('first');
