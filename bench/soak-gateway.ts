@@ -6,15 +6,16 @@ import { openTracing } from '../src/telemetry/tracing.ts';
 
 // The gateway under load, in a process of its own: it serves until it is told to stop, and answers
 // every message with what it holds.
+const log = createLog('silent', process.stderr);
 const service = await serve(loadConfig(process.env), {
-  log: createLog('silent', process.stderr),
+  log,
   metrics: new Metrics(),
-  tracing: await openTracing(undefined),
+  tracing: await openTracing(undefined, log),
 });
 
 process.on('message', (message) => {
   if (message === 'stop') {
-    void service.stop().then(() => process.disconnect?.());
+    void service.stop(new AbortController().signal).then(() => process.disconnect?.());
     return;
   }
   globalThis.gc?.();

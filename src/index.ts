@@ -61,7 +61,7 @@ export async function createGateway(
       `createGateway: expected a configuration as loadConfig(process.env) makes it, received one without ${lacking}.`,
     );
   }
-  const tracing = await openTracing(config.otlpEndpoint);
+  const tracing = await openTracing(config.otlpEndpoint, log);
   try {
     const telemetry = { log, metrics: new Metrics(), tracing };
     const gate = openGate();

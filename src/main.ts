@@ -17,6 +17,12 @@ if (Number.parseInt(process.versions.node, 10) < Number(leastNode)) {
   fail(new Error(`Expected Node ${leastNode} or newer, received ${process.version}.`));
 }
 
+/**
+ * How long after the first signal another one is the same, in milliseconds. npm passes each on to
+ * the gateway, which has had it already from a terminal or a supervisor that signals the group.
+ */
+const echoMs = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
+
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
   .version(manifest.version)
@@ -39,45 +45,53 @@ program
     const writer = openLogWriter(2, process.stderr.isTTY, workers !== undefined);
     process.on('exit', () => writer.closeNow());
     const metrics = new Metrics();
+    const log = createLog(config.logLevel, writer);
     const telemetry = {
-      log: createLog(config.logLevel, writer),
+      log,
       metrics,
-      tracing: await openTracing(config.otlpEndpoint),
+      tracing: await openTracing(config.otlpEndpoint, log),
     };
     const isWorker = workers?.default.isWorker === true;
     const unknown = unknownVariables(process.env);
     if (unknown.length > 0 && !isWorker) {
-      telemetry.log.warn({ variables: unknown }, 'unknown variables are not read; misspelt?');
+      log.warn({ variables: unknown }, 'unknown variables are not read; misspelt?');
     }
     const service =
       workers && !isWorker
         ? await (await import('./workers/primary.ts')).superviseWorkers(config, telemetry)
         : await serve(isWorker ? { ...config, adminPort: undefined } : config, telemetry);
+    const hurry = new AbortController();
     let isStopping = false;
+    let signalledAt: number | undefined;
     const stop = () => {
       if (isStopping) return;
       isStopping = true;
-      const { log } = telemetry;
       log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
       const end = async () => {
-        await service.stop();
+        await service.stop(hurry.signal);
         log.info('shut down');
         // A write that its reader leaves lying would hold up any gentler end.
         if (!(await writer.close())) process.kill(process.pid, 'SIGKILL');
-        process.exit(0);
+        process.exit(hurry.signal.aborted ? 1 : 0);
       };
       end().catch(fail);
     };
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1));
-        stop();
+      process.on(signal, () => {
+        // A worker that its primary has stopped may get its own first signal after that.
+        if (signalledAt === undefined) {
+          signalledAt = performance.now();
+          stop();
+        } else if (performance.now() - signalledAt >= echoMs) hurry.abort();
       });
     }
     if (isWorker) {
       const { obeyPrimary } = await import('./workers/worker.ts');
       return obeyPrimary(service, metrics, stop);
     }
+    process.stdout.off('error', endAfterReader).on('error', (err) => {
+      log.warn({ err }, 'the banner could not be written to standard output');
+    });
     // Last: whoever waits for the banner may send a signal as soon as it is there.
     process.stdout.write(`${service.banner}\n`);
   });
@@ -150,11 +164,7 @@ program
     }
   });
 
-// Whoever reads our output may have read enough, as head does.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
-});
+process.stdout.on('error', endAfterReader);
 
 const [word] = process.argv.slice(2);
 const names = [...program.commands.map((command) => command.name()), 'help'];
@@ -177,6 +187,12 @@ function administrative(command: Command, description: string, work: Administrat
       const { text, json } = outcome;
       process.stdout.write(command.opts()['json'] ? `${JSON.stringify(json)}\n` : text);
     });
+}
+
+/** Ends a command whose reader has read enough, as head does. */
+function endAfterReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
 }
 
 /** Ends the process: 2 for a command line that can't be understood, else 1 unless told otherwise. */

@@ -1,13 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBuiltin, startGateway } from './support/gateway.ts';
-import { nodeStart } from './support/process.ts';
+import { nodeStart, npmStart } from './support/process.ts';
 import { recording } from './support/recording.ts';
 import { startUpstream } from './support/upstream.ts';
 
@@ -125,6 +127,77 @@ describe('a process that is told to end', () => {
     await cut;
     expect(await started.exited).toBe(1);
   }, 30_000);
+
+  it('ends with npm, to which the signal was sent', async () => {
+    await using started = await npmStart({ DATABASE_URL: ':memory:' });
+    process.kill(started.pid, 'SIGTERM');
+    expect(await started.exited).toBe(0);
+    expect(started.output.stderr).toContain('"msg":"shut down"');
+    await expect(fetch(`${started.url}/livez`)).rejects.toThrow();
+  }, 30_000);
+
+  it('takes a signal to its group, which npm passes on to it again, for one', async () => {
+    await using upstream = await hold();
+    await using started = await npmStart({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    const pending = ask(started.url);
+    const answer = await upstream.held;
+    started.kill('SIGINT');
+    await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
+      timeout: 5000,
+    });
+    answer();
+    expect(await (await pending).json()).toEqual({ data: { pets: [] } });
+    expect(await started.exited).toBe(0);
+  }, 30_000);
+
+  it('exits with 0 when the trace collector answers 500, and logs that once', async () => {
+    await using collector = await startUpstream((_, response) => response.writeHead(500).end());
+    await using started = await nodeStart({
+      DATABASE_URL: ':memory:',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    });
+    await (await ask(started.url)).text();
+    started.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
+    expect(started.output.stderr.match(/"msg":"traces are not exported"/g)).toHaveLength(1);
+    expect(started.output.stderr).toContain('"msg":"shut down"');
+  }, 30_000);
+
+  it('gives a trace collector that never answers a second of the grace', async () => {
+    await using collector = await startUpstream(() => {});
+    await using started = await nodeStart({
+      DATABASE_URL: ':memory:',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      SHUTDOWN_GRACE_MS: '600000',
+    });
+    await (await ask(started.url)).text();
+    const begin = performance.now();
+    started.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
+    expect(performance.now() - begin).toBeLessThan(8000);
+    expect(started.output.stderr.match(/"msg":"traces are not exported"/g)).toHaveLength(1);
+  }, 30_000);
+});
+
+describe('a process whose standard output is closed', () => {
+  it('serves on, and logs that its banner was not written', async () => {
+    const child = spawn(process.execPath, ['src/main.ts'], {
+      env: { PORT: '0', DATABASE_URL: ':memory:' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    const exited = once(child, 'exit');
+    let log = '';
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      log += text;
+    });
+    await vi.waitFor(() => expect(log).toContain('the banner could not be written'), {
+      timeout: 10_000,
+    });
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    expect(log).toContain('"msg":"shut down"');
+  }, 30_000);
 });
 
 describe('a disk that is full', () => {
@@ -205,27 +278,60 @@ describe('a client that leaves', () => {
 });
 
 describe('a process whose log nobody reads', () => {
-  it('goes on answering, and ends when it is told to', async () => {
-    const pipe = join(folder, 'log');
+  /** Starts a gateway, and fills the pipe that its log goes to. */
+  async function startUnread(env: Record<string, string> = {}) {
+    const pipe = join(folder, `log-${randomUUID()}`);
     execFileSync('mkfifo', [pipe]);
     const unread = openSync(pipe, 'r+');
-    try {
-      const child = spawn(process.execPath, ['src/main.ts'], {
-        env: { PORT: '0', DATABASE_URL: ':memory:' },
-        stdio: ['ignore', 'pipe', unread],
-      });
-      const exited = once(child, 'exit');
-      const [banner] = await once(child.stdout as Readable, 'data');
-      const url = /GraphQL +(\S+)/.exec(String(banner))?.[1] ?? '';
-      // Their lines are more than a pipe holds.
-      for (let index = 0; index < 1000; index++) {
-        const response = await fetch(`${url}?query={__typename}`);
-        expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
-      }
-      child.kill('SIGTERM');
-      expect(await exited).toEqual([null, 'SIGKILL']);
-    } finally {
-      closeSync(unread);
+    const child = spawn(process.execPath, ['src/main.ts'], {
+      env: {
+        PORT: '0',
+        DATABASE_URL: `file:${folder}/unread.db`,
+        MAX_EVENT_LOOP_LAG_MS: '60000',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', unread],
+    });
+    const exited = once(child, 'exit');
+    const [banner] = await once(child.stdout as Readable, 'data');
+    const url = /GraphQL +(\S+)/.exec(String(banner))?.[1] ?? '';
+    // Their lines are more than a pipe holds.
+    for (let index = 0; index < 1000; index++) {
+      const response = await fetch(`${url}?query={__typename}`);
+      expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
     }
+    return {
+      child,
+      exited,
+      port: Number(new URL(url).port),
+      async [Symbol.asyncDispose]() {
+        child.kill('SIGKILL');
+        await exited;
+        closeSync(unread);
+      },
+    };
+  }
+
+  it('goes on answering, and ends when it is told to', async () => {
+    await using started = await startUnread();
+    started.child.kill('SIGTERM');
+    expect(await started.exited).toEqual([null, 'SIGKILL']);
+  }, 30_000);
+
+  it.each(['1', '2'])('ends on a second signal, with WORKERS=%s', async (WORKERS) => {
+    await using started = await startUnread({ WORKERS, SHUTDOWN_GRACE_MS: '600000' });
+    // A request that never ends keeps the drain from ending by itself.
+    const client = connect(started.port, '127.0.0.1');
+    client.on('error', () => {}).write('POST /graphql HTTP/1.1\r\nHost: localhost\r\n');
+    await once(client, 'connect');
+    const closed = once(client, 'close');
+    started.child.kill('SIGTERM');
+    await vi.waitFor(() => expect(fetch(`http://127.0.0.1:${started.port}`)).rejects.toThrow(), {
+      timeout: 5000,
+    });
+    started.child.kill('SIGTERM');
+    // A primary may have written its own few lines.
+    expect([1, 'SIGKILL']).toContain((await started.exited).find((outcome) => outcome !== null));
+    await closed;
   }, 30_000);
 });

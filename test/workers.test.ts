@@ -109,7 +109,11 @@ describe('a gateway of two workers', () => {
         response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
       }),
     );
-    await using started = await startWorkers({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    await using started = await startWorkers({
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+      SHUTDOWN_GRACE_MS: '600000',
+      UPSTREAM_TIMEOUT_MS: '600000',
+    });
     const pending = ask(started);
     const answer = await held.promise;
     // As a terminal does on Ctrl+C: to the whole group.
@@ -122,6 +126,19 @@ describe('a gateway of two workers', () => {
     expect(await pending).toBe(200);
     expect(await started.exited).toBe(0);
   }, 30_000);
+
+  it('replaces a worker that is stopped', async () => {
+    await using started = await startWorkers();
+    const [stopped = 0] = workersOf(started);
+    process.kill(stopped, 'SIGSTOP');
+    await vi.waitFor(() => expect(workersOf(started)).not.toContain(stopped), { timeout: 30_000 });
+    await vi.waitFor(
+      () => expect(started.output.stderr.match(/"msg":"a worker serves"/g)).toHaveLength(3),
+      patience,
+    );
+    expect(started.output.stderr).toContain('"msg":"a worker does not answer and is killed"');
+    expect(await askTimes(started, 20)).toEqual(new Set([200]));
+  }, 60_000);
 
   it('leaves no worker behind when the primary is killed', async () => {
     await using started = await startWorkers();

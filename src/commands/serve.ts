@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AppOptions, openApp } from '../app.ts';
 import { createAdmin } from '../server/admin.ts';
@@ -27,8 +28,8 @@ export interface Service {
   readonly banner: string;
   /** Rejects with the reason when the backend can't be expected to answer. */
   checkReady(): Promise<void>;
-  /** Stops accepting, finishes what is in flight, then closes the backend. */
-  stop(): Promise<void>;
+  /** Stops accepting, finishes what is in flight, then closes the backend; `hurry` cuts all short. */
+  stop(hurry: AbortSignal): Promise<void>;
 }
 
 /** Opens the backend and serves it. @throws when the backend or an address can't be had. */
@@ -69,12 +70,13 @@ async function open(
     url: listener.url,
     banner: banner(listener.url, adminUrl, options),
     checkReady: app.checkReady,
-    async stop() {
+    async stop(hurry) {
       isDraining = true;
+      const hurried = once(hurry, 'abort');
       const grace = wait(shutdownGraceMs, undefined, { ref: false });
-      await listener.close(shutdownGraceMs);
+      await Promise.race([listener.close(shutdownGraceMs), hurried]);
       // Writes whose clients are gone run to their end, and traces are sent, within the grace.
-      await Promise.race([opened.disposeAsync(), grace]);
+      await Promise.race([opened.disposeAsync(), grace, hurried]);
     },
   };
 }

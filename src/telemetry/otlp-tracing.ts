@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   createTraceState,
   ROOT_CONTEXT,
@@ -13,20 +14,42 @@ import {
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Log } from './log.ts';
 import { parseTraceparent, type TraceHeaders, type Tracing, traceHeaders } from './trace.ts';
+
+/** How long the last spans may take while the process ends, in milliseconds. */
+const lastSpansMs = 1000;
 
 /**
  * Sends spans in batches to `<endpoint>/v1/traces`: one for each request, one for each REST call.
  * OpenTelemetry's own OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the process.
+ * A collector that fails costs its spans and one log line, until it has taken some again.
  */
-export function openOtlpTracing(endpoint: URL): Tracing {
+export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
   const url = `${endpoint.href.replace(/\/+$/, '')}/v1/traces`;
+  let isFailing = false;
+  const fail = (err: unknown) => {
+    if (!isFailing) log.warn({ err }, 'traces are not exported');
+    isFailing = true;
+  };
+  const exporter = new OTLPTraceExporter({ url });
+  const observed: SpanExporter = {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        // OpenTelemetry's ExportResultCode.SUCCESS.
+        if (result.code === 0) isFailing = false;
+        else fail(result.error);
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'petstore-gateway' }).merge(
       detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
     ),
-    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
+    spanProcessors: [new BatchSpanProcessor({ exporter: observed })],
   });
   const tracer = provider.getTracer('petstore-gateway');
 
@@ -69,8 +92,13 @@ export function openOtlpTracing(endpoint: URL): Tracing {
         },
       };
     },
-    // What was not sent yet is sent now.
-    [Symbol.asyncDispose]: () => provider.shutdown(),
+    // Sends what was not sent yet. The requests are answered, so a failure fails nothing else.
+    async [Symbol.asyncDispose]() {
+      const late = wait(lastSpansMs, undefined, { ref: false }).then(() => {
+        throw new Error(`Expected the collector to take the last spans within ${lastSpansMs} ms.`);
+      });
+      await Promise.race([provider.shutdown(), late]).catch(fail);
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Log } from './log.ts';
 import {
   parseTraceparent,
   type RequestTrace,
@@ -27,8 +28,8 @@ const untraced = passingOn(undefined, undefined);
  * Tracing with OpenTelemetry to an OTLP/HTTP endpoint such as `http://collector:4318`; without one,
  * nothing of it is loaded.
  */
-export async function openTracing(endpoint: URL | undefined): Promise<Tracing> {
+export async function openTracing(endpoint: URL | undefined, log: Log): Promise<Tracing> {
   if (endpoint === undefined) return passThrough;
   const { openOtlpTracing } = await import('./otlp-tracing.ts');
-  return openOtlpTracing(endpoint);
+  return openOtlpTracing(endpoint, log);
 }

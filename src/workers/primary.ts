@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { banner } from '../commands/banner.ts';
 import type { ServeOptions, Service } from '../commands/serve.ts';
@@ -22,6 +23,12 @@ const longestPauseMs = 5000;
 /** How long a worker may take to answer, in milliseconds; one that is stuck is left out. */
 const answerMs = 1500;
 
+/** How long the primary waits before it pings a worker again, in milliseconds. */
+const pingEveryMs = 1000;
+
+/** How many pings in a row a worker may leave unanswered before it is killed: twelve seconds' worth. */
+const maxMissedPings = 5;
+
 /** How much longer than its grace a worker may take to end before it is killed, in milliseconds. */
 const lateMs = 1000;
 
@@ -41,6 +48,9 @@ export async function superviseWorkers(
   let isStopping = false;
   let failedStarts = 0;
 
+  // Workers accept by themselves. Connections that the primary hands out are lost with its queue.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+
   /** Forks a worker, and another one when it ends. */
   function fork(): Worker {
     const worker = cluster.fork();
@@ -49,6 +59,7 @@ export async function superviseWorkers(
       log.info({ pid: worker.process.pid }, 'a worker serves');
       failedStarts = 0;
       if (serving.add(worker).size === count) complete.resolve();
+      void watch(worker);
     });
     worker.once('exit', (code, signal) => {
       const served = serving.delete(worker);
@@ -58,9 +69,20 @@ export async function superviseWorkers(
       if (!served) failedStarts++;
       if (failedStarts < maxFailedStarts || serving.size > 0) return void replace();
       log.error({ failedStarts }, 'workers end before they serve: giving up');
-      stop().then(() => process.exit(1));
+      stop(new AbortController().signal).then(() => process.exit(1));
     });
     return worker;
+  }
+
+  /** Kills a worker that is stopped or stuck, so that it is replaced. */
+  async function watch(worker: Worker): Promise<void> {
+    for (let missed = 0; missed < maxMissedPings; ) {
+      await wait(pingEveryMs, undefined, { ref: false });
+      if (isStopping || worker.isDead()) return;
+      missed = (await question(worker, 'ping')) === undefined ? missed + 1 : 0;
+    }
+    log.error({ pid: worker.process.pid }, 'a worker does not answer and is killed');
+    worker.process.kill('SIGKILL');
   }
 
   async function replace(): Promise<void> {
@@ -89,15 +111,23 @@ export async function superviseWorkers(
   for (let others = count - 1; others > 0; others--) fork();
   await complete.promise;
 
-  async function stop(): Promise<void> {
+  async function stop(hurry: AbortSignal): Promise<void> {
     isStopping = true;
-    const ended = workers().map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
-    for (const worker of workers()) ask(worker, { ask: 'stop' });
+    const hurried = once(hurry, 'abort');
+    const stopping = workers();
+    const ended = stopping.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+    for (const worker of stopping) {
+      ask(worker, { ask: 'stop' });
+      // The primary lets go of the port first, so that the last worker to close it has seen all
+      // connections; else those in between are reset.
+      worker.disconnect();
+    }
     await Promise.race([
       Promise.all(ended),
       wait(shutdownGraceMs + lateMs, undefined, { ref: false }),
+      hurried,
     ]);
-    for (const worker of workers()) worker.process.kill('SIGKILL');
+    for (const worker of stopping) worker.process.kill('SIGKILL');
     await admin?.close(0);
   }
 

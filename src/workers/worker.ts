@@ -10,6 +10,7 @@ export function obeyPrimary(service: Service, metrics: Metrics, stop: () => void
   process.on('message', async (request: Request) => {
     if (request.ask === 'stop') return stop();
     const { ask, id } = request;
+    if (ask === 'ping') return report({ tell: ask, id });
     if (ask === 'metrics') return report({ tell: ask, id, metrics: await metrics.measured() });
     const problem = await service.checkReady().then(
       () => undefined,

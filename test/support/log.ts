@@ -26,7 +26,7 @@ export function openTelemetry() {
   return { ...openLog(), metrics: new Metrics(), tracing: passThrough };
 }
 
-const passThrough = await openTracing(undefined);
+const passThrough = await openTracing(undefined, openLog().log);
 
 /** Telemetry that nobody looks at but the scan. */
 export const quiet = openTelemetry();

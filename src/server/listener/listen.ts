@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { Server } from 'node:http';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { endOfTurn } from '../../end-of-turn.ts';
@@ -45,14 +45,14 @@ export async function listen(
   handle: HttpHandler,
   { host, port }: ListenOptions,
 ): Promise<Listener> {
-  let closing = false;
   const listener = createNodeListener(async (request) => {
+    if (server.portClosed) await server.portClosed;
     const response = await handle(request);
     await endOfTurn();
-    if (closing) response.headers['connection'] = 'close';
+    if (server.portClosed) response.headers['connection'] = 'close';
     return response;
   });
-  const server = createServer(serverOptions, oneAtATime(listener));
+  const server = new DrainingServer(serverOptions, oneAtATime(listener));
   server.maxConnections = maxConnections;
   try {
     server.listen(port, host);
@@ -69,20 +69,37 @@ export async function listen(
   return {
     url: `http://${name}:${bound.port}`,
     async close(graceMs) {
-      closing = true;
-      await nobodyWaits(server);
+      const closed = new Promise((resolve) => server.close(resolve));
+      await server.portClosed;
       const idle = setInterval(() => server.closeIdleConnections(), idleMs);
       const force = setTimeout(() => server.closeAllConnections(), graceMs);
       try {
-        // Not http's own close(), which cuts off idle connections too: on one that a load balancer
-        // keeps, a request may be on its way. The response to it says that it was the last.
-        await new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
+        await closed;
       } finally {
         clearInterval(idle);
         clearTimeout(force);
       }
     },
   };
+}
+
+/** Closes in order, for node:cluster too, which closes the servers of a worker by itself. */
+class DrainingServer extends Server {
+  /**
+   * Settles when the port is closed; undefined while nobody has asked for it. Requests wait for it:
+   * their clients open connections when they are answered, and accepting would never catch up.
+   */
+  portClosed: Promise<void> | undefined;
+
+  /**
+   * Not http's own, which cuts off idle connections too: on one that a load balancer keeps, a
+   * request may be on its way. The response to it says that it was the last.
+   */
+  override close(onClosed?: (error?: Error) => void): this {
+    this.portClosed ??= nobodyWaits(this);
+    this.portClosed.then(() => TcpServer.prototype.close.call(this, onClosed));
+    return this;
+  }
 }
 
 /**
