@@ -1,0 +1,174 @@
+import { connect } from 'node:net';
+import type { Attack, Target } from '../attack.ts';
+import { graphql, type HeldSockets, holdSockets, rawHead, rawPost, writeAll } from '../drive.ts';
+
+const json = 'Content-Type: application/json\r\n';
+
+/** An attack that opens sockets and keeps them. */
+function socketsOf(
+  id: string,
+  sentence: string,
+  count: number,
+  begin: (target: Target) => HeldSockets['begin'],
+  { reads = true, backend = 'rest' as Attack['backend'], settings = {} } = {},
+): Attack {
+  return {
+    id,
+    sentence,
+    backend,
+    settings,
+    run: (target) => holdSockets(target, { count, reads, begin: begin(target) }),
+  };
+}
+
+/** Writes a head, then one chunk after the other. */
+function chunks(head: string, chunk: string, count: number) {
+  // Many in one write, which Node takes apart again.
+  const batch = chunk.repeat(1000);
+  return ({ signal }: Target): HeldSockets['begin'] =>
+    (socket) =>
+      writeAll(socket, [head, ...Array(Math.ceil(count / 1000)).fill(batch), '0\r\n\r\n'], signal);
+}
+
+const chunked = (method: string, path: string, key?: string) =>
+  `${rawHead(method, path, key)}${json}Transfer-Encoding: chunked\r\n\r\n`;
+
+/** What connections can cost: held open, filled slowly, filled with much, or left unread. */
+export const connectionAttacks: readonly Attack[] = [
+  socketsOf(
+    'chunks without end',
+    'Bodies go on beyond what a body may hold.',
+    24,
+    chunks(chunked('POST', '/graphql'), `1000\r\n${' '.repeat(4096)}\r\n`, 20_000),
+  ),
+  socketsOf(
+    'chunk extensions',
+    'Each byte of a body has an extension of 8 KB.',
+    12,
+    chunks(chunked('POST', '/graphql'), `1;${'x'.repeat(8000)}\r\n \r\n`, 10_000),
+  ),
+  socketsOf(
+    'silent bodies',
+    'A thousand connections announce a body and never send it.',
+    1000,
+    () => (socket) => {
+      socket.write(`${rawHead('POST', '/graphql')}${json}Content-Length: 100\r\n\r\n`);
+    },
+  ),
+  socketsOf('silent bodies with a key', 'The same with a key.', 1000, ({ apiKey }) => (socket) => {
+    socket.write(`${rawHead('POST', '/graphql', apiKey)}${json}Content-Length: 100\r\n\r\n`);
+  }),
+  socketsOf(
+    'nearly whole bodies',
+    'A thousand bodies of 250 KB lack their last byte.',
+    1000,
+    ({ signal }) => {
+      const most = Buffer.from(rawPost(' '.repeat(250_000))).subarray(0, -1);
+      return (socket) => writeAll(socket, [most], signal);
+    },
+  ),
+  socketsOf(
+    'continue',
+    'A thousand connections expect 100 Continue and send nothing.',
+    1000,
+    () => (socket) => {
+      socket.write(
+        `${rawHead('POST', '/graphql')}${json}Expect: 100-continue\r\nContent-Length: 9\r\n\r\n`,
+      );
+    },
+  ),
+  socketsOf(
+    'other expectations',
+    'A hundred connections expect what nobody knows, again and again.',
+    100,
+    ({ signal }) =>
+      (socket) =>
+        writeAll(socket, Array(100).fill(`${rawHead('GET', '/')}Expect: nothing\r\n\r\n`), signal),
+  ),
+  socketsOf(
+    'silent headers',
+    'A thousand connections never finish their headers of 15 KB.',
+    1000,
+    () => (socket) => {
+      socket.write(`${rawHead('POST', '/graphql')}X-Long: ${'x'.repeat(15_000)}`);
+    },
+  ),
+  socketsOf('silent connections', 'Two thousand connections say nothing.', 2000, () => () => {}),
+  socketsOf(
+    'headers too large',
+    'Heads beyond what a head may hold, again and again.',
+    50,
+    ({ signal }) =>
+      (socket) =>
+        writeAll(
+          socket,
+          Array(50).fill(`${rawHead('GET', '/')}Cookie: ${'x'.repeat(30_000)}\r\n\r\n`),
+          signal,
+        ),
+  ),
+  socketsOf('many headers', 'Heads of a thousand headers and cookies.', 32, ({ signal }) => {
+    const headers = Array.from({ length: 1000 }, (_, n) => `a${n}: ${n}\r\n`).join('');
+    const cookies = 'Cookie: a=b\r\n'.repeat(100);
+    const text = `${rawHead('GET', '/graphql?query={__typename}')}${headers}${cookies}\r\n`;
+    return (socket) => writeAll(socket, Array(200).fill(text), signal);
+  }),
+  socketsOf(
+    'HTTP/1.0 without Host',
+    'Requests of an older protocol, one per connection.',
+    2000,
+    () => (socket) => {
+      socket.write('GET /graphql?query={__typename} HTTP/1.0\r\n\r\n');
+    },
+  ),
+  socketsOf('upgrades', 'A thousand connections want another protocol.', 1000, () => (socket) => {
+    socket.write(`${rawHead('GET', '/graphql')}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  }),
+  socketsOf('tunnels', 'A thousand connections want a tunnel.', 1000, () => (socket) => {
+    socket.write('CONNECT localhost:22 HTTP/1.1\r\nHost: localhost:22\r\n\r\n');
+  }),
+  socketsOf(
+    'no protocol',
+    'A thousand connections send bytes that are no HTTP.',
+    1000,
+    () => (socket) => {
+      socket.write(Buffer.alloc(4096, 0x16));
+    },
+  ),
+  socketsOf(
+    '1,200 slow ones pipelined',
+    'One connection pipelines 1,200 requests whose REST calls hang.',
+    1,
+    ({ signal, apiKey }) => {
+      const one = (index: number) =>
+        rawPost(graphql(`{ pets(limit: 1, status: sold) { a${index}: id } }`), { apiKey });
+      const all = Array.from({ length: 1200 }, (_, index) => one(index)).join('');
+      return (socket) => writeAll(socket, [all], signal);
+    },
+  ),
+  socketsOf(
+    'all slots of one key',
+    'One key has 1,200 requests in flight whose REST calls hang.',
+    1200,
+    ({ apiKey }) =>
+      (socket, index) => {
+        socket.write(rawPost(graphql(`{ a${index}: pets(limit: 1) { id } }`), { apiKey }));
+      },
+  ),
+  {
+    id: 'connections that come and go',
+    sentence: 'Connections are opened and reset as fast as they can be.',
+    backend: 'rest',
+    async run({ port, signal, countRequest }) {
+      async function comeAndGo() {
+        while (!signal.aborted) {
+          const socket = connect(port, '127.0.0.1').on('error', () => {});
+          const closed = new Promise((resolve) => socket.once('close', resolve));
+          socket.once('connect', () => socket.resetAndDestroy());
+          countRequest();
+          await closed;
+        }
+      }
+      await Promise.all(Array.from({ length: 20 }, comeAndGo));
+    },
+  },
+];

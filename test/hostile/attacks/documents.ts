@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import type { Attack } from '../attack.ts';
+import { type FloodRequest, flood, graphql } from '../drive.ts';
+
+/** Nearly as long as a body may be. */
+const long = 'x'.repeat(250_000);
+const fields = (count: number, one: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => one(index)).join(' ');
+const addPet = 'mutation($input: AddPetInput!) { addPet(input: $input) { id } }';
+const pad = (index: number, length: number) => String(index).padEnd(length, ' ');
+
+/** An attack that is a flood of one kind of body. */
+function floodOf(
+  id: string,
+  sentence: string,
+  connections: number,
+  make: (index: number) => string | FloodRequest,
+  settings: Readonly<Record<string, string>> = {},
+): Attack {
+  return {
+    id,
+    sentence,
+    backend: 'rest',
+    settings,
+    run: (target) =>
+      flood(target, { connections, requests: 20_000 }, (index) => {
+        const made = make(index);
+        return typeof made === 'string' ? { body: made } : made;
+      }),
+  };
+}
+
+/** What one body or URL can make the gateway parse, validate, coerce, quote, keep or execute. */
+export const documentAttacks: readonly Attack[] = [
+  floodOf(
+    'variable of 250 KB',
+    'A variable has a name of 250 KB and a hundred unknown fields.',
+    12,
+    () =>
+      graphql(addPet, {
+        input: {
+          name: long,
+          ...Object.fromEntries([...Array(100).keys()].map((n) => [`u${n}`, n])),
+        },
+      }),
+  ),
+  floodOf('literal of 250 KB', 'The same as a literal.', 12, () =>
+    graphql(
+      `mutation { addPet(input: { name: "${long}" ${fields(100, (n) => `u${n}: 1`)} }) { id } }`,
+    ),
+  ),
+  floodOf(
+    'enum value of 250 KB',
+    'Fifteen variables of an enum have an unknown value of 16 KB each.',
+    12,
+    () =>
+      graphql(
+        `query(${fields(15, (n) => `$v${n}: PetStatus`)}) { ${fields(15, (n) => `a${n}: pets(status: $v${n}) { id }`)} }`,
+        Object.fromEntries([...Array(15).keys()].map((n) => [`v${n}`, 'x'.repeat(16_000)])),
+      ),
+  ),
+  floodOf('variable with a name of 240 KB', 'A hundred errors name one variable.', 12, () => {
+    const name = 'v'.repeat(240_000 / 2);
+    return graphql(`query($${name}: AddPetInput!) { __typename }`, {
+      [name]: Object.fromEntries([...Array(100).keys()].map((n) => [`u${n}`, n])),
+    });
+  }),
+  floodOf('list as a variable', 'A list of 100,000 numbers stands for an object.', 12, () =>
+    graphql(addPet, { input: Array(100_000).fill(1) }),
+  ),
+  floodOf('unknown fields of 10 KB', 'Twenty unknown fields have names of 10 KB.', 12, (index) =>
+    graphql(`{ ${fields(20, (n) => `f${index}_${n}${'x'.repeat(10_000)}`)} }`),
+  ),
+  floodOf(
+    'aliases of 12 KB',
+    'Twenty fields under aliases of 12 KB fail, and each error has its path.',
+    12,
+    () => graphql(`{ ${fields(20, (n) => `a${n}${'x'.repeat(12_000)}: pets(limit: 0) { id }`)} }`),
+  ),
+  floodOf(
+    'type of 120 KB',
+    'Fragments, variables and directives name types of 80 KB that do not exist.',
+    12,
+    () => {
+      const name = 'T'.repeat(80_000);
+      return graphql(`query($v: ${name}) @${name} { ...f } fragment f on ${name} { id }`);
+    },
+  ),
+  floodOf('invalid documents', 'Each document is invalid in a way of its own.', 32, (index) =>
+    graphql(`{ nope${index} }`),
+  ),
+  floodOf('long invalid documents', 'Invalid documents of 200 KB, each different.', 16, (index) =>
+    graphql(`{ nope${pad(index, 200_000)} }`),
+  ),
+  floodOf('syntax errors', 'Documents of 200 KB that end too early, each different.', 16, (index) =>
+    graphql(`{ nope${pad(index, 200_000)} `),
+  ),
+  floodOf('valid documents', 'Each document is valid and different.', 32, (index) =>
+    graphql(`{ a${index}: pets(limit: 3) { id name } }`),
+  ),
+  floodOf('long valid documents', 'Valid documents of 100 KB, each different.', 16, (index) =>
+    graphql(`{ ${pad(index, 100_000).replace(/^\d+/, (digits) => `a${digits}: __typename`)} }`),
+  ),
+  floodOf(
+    'wide valid documents',
+    'Valid documents with 240 fields under one root field.',
+    32,
+    (index) =>
+      graphql(`{ a${index}: pets(limit: 3) { ${'id name categoryId status '.repeat(60)} } }`),
+  ),
+  floodOf(
+    'made-up registrations',
+    'Documents are registered by their hash under keys that nobody gave out.',
+    32,
+    (index) => {
+      const query = `{ a${pad(index, 20_000).replace(/^\d+/, (digits) => `${digits}: pets { id }`)} }`;
+      const sha256Hash = createHash('sha256').update(query).digest('hex');
+      return {
+        headers: { authorization: `Bearer made-up-${index}` },
+        body: JSON.stringify({ query, extensions: { persistedQuery: { version: 1, sha256Hash } } }),
+      };
+    },
+    { PERSISTED_DOCUMENTS: 'allow' },
+  ),
+  floodOf(
+    'made-up keys',
+    'Each request has a key of its own that the service refuses.',
+    32,
+    (index) => ({
+      headers: { authorization: `Bearer ${'k'.repeat(8000)}${index}` },
+      body: graphql('{ pets { id } }'),
+    }),
+  ),
+  floodOf('alias flood', 'One field under thousands of aliases.', 16, () =>
+    graphql(`{ ${fields(20_000, (n) => `a${n}: orders`)} }`),
+  ),
+  floodOf('fields that repeat', 'One field, 240,000 times.', 16, () =>
+    graphql(`{ ${'id '.repeat(80_000)} }`),
+  ),
+  floodOf('deep query', 'A hundred thousand selections inside one another.', 16, () =>
+    graphql('{a'.repeat(100_000)),
+  ),
+  floodOf('deep literal', 'A list inside a list, a hundred thousand times.', 16, () =>
+    graphql(`{ pets(limit: ${'['.repeat(100_000)}${']'.repeat(100_000)}) { id } }`),
+  ),
+  floodOf(
+    'deep extensions',
+    'Extensions that are an object inside an object, 40,000 times.',
+    16,
+    () => `{"query":"{ __typename }","extensions":${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}}`,
+  ),
+  floodOf('fragments that double', 'Each of forty fragments spreads the next one twice.', 16, () =>
+    graphql(
+      `{ ...f0 } ${fields(40, (n) => `fragment f${n} on Query { ...f${n + 1} ...f${n + 1} }`)} fragment f40 on Query { __typename }`,
+    ),
+  ),
+  floodOf('fragments in a circle', 'A hundred fragments each of which spreads all.', 16, () => {
+    const spreads = fields(9, (n) => `...f${n}`);
+    return graphql(`{ ${spreads} } ${fields(9, (n) => `fragment f${n} on Query { ${spreads} }`)}`);
+  }),
+  floodOf(
+    'fields to merge',
+    'Three hundred selections of one field are compared with each other.',
+    16,
+    (index) =>
+      graphql(
+        `{ ${fields(19, (n) => `a: pets(limit: 3) { a${index}: id b${n}: name ${'c: id '.repeat(10)} }`)} }`,
+      ),
+  ),
+  floodOf('directives', 'A field with thousands of directives.', 16, () =>
+    graphql(`{ __typename ${'@skip(if: false) '.repeat(14_000)} }`),
+  ),
+  floodOf(
+    'operation name of 120 KB',
+    'An operation and the request name it at length, each differently.',
+    16,
+    (index) => {
+      const operationName = `q${index}${'x'.repeat(120_000)}`;
+      return JSON.stringify({ query: `query ${operationName} { __typename }`, operationName });
+    },
+  ),
+  floodOf('operation names', 'Each operation has a name of its own.', 32, (index) =>
+    graphql(`query Q${index} { pets(limit: 2) { id } }`),
+  ),
+  floodOf(
+    'thousand operations',
+    'One document has three hundred operations, and none is named.',
+    16,
+    (index) => graphql(fields(300, (n) => `query Q${index}_${n} { a }`)),
+  ),
+  floodOf('id of 250,000 zeros', 'An identifier as text has zeros without end.', 12, () =>
+    graphql('query($v: ID!) { pet(id: $v) { id } }', { v: `${'0'.repeat(250_000)}1` }),
+  ),
+  floodOf(
+    'escapes',
+    'A name of 40,000 escape sequences.',
+    12,
+    () =>
+      `{"query":"mutation { addPet(input: { name: \\"${'\\\\u0000'.repeat(35_000)}\\", categoryId: 1 }) { id } }"}`,
+  ),
+  floodOf(
+    'misspelt names',
+    'Twenty unknown fields that want suggestions, each different.',
+    16,
+    (index) =>
+      graphql(
+        `{ ${fields(20, (n) => `pet${index}s${n}`)} pets { ${fields(200, (n) => `nam${index}${n}`)} } }`,
+      ),
+    { INTROSPECTION: 'on' },
+  ),
+  floodOf('links', 'Documents arrive in the longest links.', 32, (index) => ({
+    method: 'GET',
+    path: `/graphql?query=${encodeURIComponent(`{ nope${index}${'x'.repeat(12_000)} }`)}`,
+  })),
+];

@@ -1,0 +1,87 @@
+import type { Attack } from '../attack.ts';
+import { flood, graphql, holdSockets, rawHead, writeAll } from '../drive.ts';
+
+const html = 'Accept: text/html\r\n';
+const settings = { GRAPHIQL: 'on' };
+
+/** Reading and not reading what one address offers to everybody. */
+function pageAttacks(path: string, headers = ''): readonly Attack[] {
+  const request = `${rawHead('GET', path)}${headers}\r\n`;
+  return [
+    {
+      id: `${path}, read`,
+      sentence: 'A hundred connections load it again and again.',
+      backend: 'built-in',
+      settings,
+      run: (target) =>
+        flood(target, { connections: 100, requests: 10_000 }, () => ({
+          method: 'GET',
+          path,
+          headers: headers === '' ? {} : { accept: 'text/html' },
+        })),
+    },
+    {
+      id: `${path}, unread`,
+      sentence: '300 connections ask for it three times and read nothing.',
+      backend: 'built-in',
+      settings,
+      run: (target) =>
+        holdSockets(target, {
+          count: 300,
+          reads: false,
+          begin: (socket) => writeAll(socket, [request.repeat(3)], target.signal),
+        }),
+    },
+  ];
+}
+
+/** What the built-in service and its pages can cost. */
+export const builtInAttacks: readonly Attack[] = [
+  ...pageAttacks('/v1/docs/swagger-ui-bundle.js'),
+  ...pageAttacks('/v1/openapi.json'),
+  ...pageAttacks('/graphql', html),
+  {
+    id: 'names of 250 KB',
+    sentence: 'Animals with names of 250 KB are added over REST.',
+    backend: 'built-in',
+    run: (target) =>
+      flood(target, { connections: 12, requests: 5000 }, () => ({
+        path: '/v1/pets',
+        body: JSON.stringify({ name: 'x'.repeat(250_000), categoryId: 1 }),
+      })),
+  },
+  {
+    id: 'twenty pages of a hundred',
+    sentence: 'Queries of twenty pages of a hundred animals each.',
+    backend: 'built-in',
+    run: (target) => {
+      const pages = Array.from(
+        { length: 20 },
+        (_, n) => `a${n}: pets(limit: ${81 + n}) { id name }`,
+      );
+      const body = graphql(`{ ${pages.join(' ')} }`);
+      return flood(target, { connections: 16, requests: 5000 }, () => ({ body }));
+    },
+  },
+  {
+    id: 'unknown addresses',
+    sentence: 'Requests for addresses of 12 KB that do not exist, with ids and traces as long.',
+    backend: 'built-in',
+    run: (target) =>
+      flood(target, { connections: 32, requests: 50_000 }, (index) => ({
+        method: index % 3 === 0 ? 'OPTIONS' : 'GET',
+        path: `/${index}${'x'.repeat(8000)}`,
+        headers: { 'x-request-id': 'i'.repeat(3000), tracestate: 't'.repeat(3000) },
+      })),
+  },
+  {
+    id: 'probes',
+    sentence: 'Health is asked for without end.',
+    backend: 'built-in',
+    run: (target) =>
+      flood(target, { connections: 64, requests: 100_000 }, (index) => ({
+        method: 'GET',
+        path: index % 2 === 0 ? '/livez' : '/readyz',
+      })),
+  },
+];

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { commandStart } from '../support/process.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const sources = ['package.json', 'rolldown.config.js', 'schema', 'src'];
+
+/** The memory that a deployment grants a gateway, in MiB: at more, the process is killed as it would be there. */
+const grantedMib = 512;
+/** What Node takes for its heap where it is granted that much, in MiB. */
+const heapMib = 256;
+
+/** A built gateway, in a folder of its own or the one that `HOSTILE_GATEWAY` names. */
+export interface Built {
+  readonly command: string;
+  /** Has `store.db`, a database with two keys. */
+  readonly folder: string;
+  readonly storeKeys: { readonly honest: string; readonly hostile: string };
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Builds the gateway apart from `dist`, which other tests write. */
+export async function buildGateway(): Promise<Built> {
+  const folder = await mkdtemp(join(tmpdir(), 'hostile-'));
+  const named = process.env['HOSTILE_GATEWAY'];
+  if (named === undefined) {
+    for (const name of sources) await cp(join(root, name), join(folder, name), { recursive: true });
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const rolldown = join(root, 'node_modules/rolldown/bin/cli.mjs');
+    await run(process.execPath, [rolldown, '--config'], { cwd: folder });
+  }
+  const command = named ?? join(folder, 'dist/bin/main.js');
+  const databaseUrl = `file:${join(folder, 'store.db')}`;
+  return {
+    command,
+    folder,
+    storeKeys: {
+      honest: await createKey(command, databaseUrl, 'honest'),
+      hostile: await createKey(command, databaseUrl, 'hostile'),
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** Makes an account with a key in a database. */
+async function createKey(command: string, databaseUrl: string, account: string) {
+  const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
+  await run(process.execPath, [command, 'keys', 'create-account', account], { env });
+  const { stdout } = await run(process.execPath, [command, 'keys', 'create', account], { env });
+  return stdout.split('\n', 1)[0] ?? '';
+}
+
+/** Starts a built gateway in production, with a deployment's memory. */
+export async function startBuilt(command: string, env: Readonly<Record<string, string>>) {
+  const started = await commandStart(command, {
+    NODE_ENV: 'production',
+    NODE_OPTIONS: `--max-old-space-size=${heapMib}`,
+    LOG_LEVEL: 'warn',
+    ...env,
+  });
+  if (started.url === '') throw new Error(started.output.stderr);
+  let peakMib = 0;
+  const readMemory = async () => {
+    const status = await readFile(`/proc/${started.pid}/status`, 'utf8').catch(() => '');
+    peakMib = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? peakMib * 1024) / 1024;
+    if (peakMib > grantedMib) started.kill('SIGKILL');
+  };
+  const watch = setInterval(readMemory, 50);
+  let hasEnded = false;
+  void started.exited.then(() => {
+    hasEnded = true;
+    clearInterval(watch);
+  });
+  let used = await readProcessorTime(started.pid);
+  return {
+    url: started.url,
+    /**
+     * Whether the process lives, the most that it has had resident, in MiB, and how many times as
+     * long as with a processor to itself its work took.
+     */
+    async examine() {
+      if (!hasEnded) {
+        await readMemory();
+        used = await readProcessorTime(started.pid);
+      }
+      return { lives: !hasEnded, peakMib, slowdown: (used.ran + used.waited) / used.ran };
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(watch);
+      await started[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The time that the main thread ran and that it waited for a processor, in nanoseconds. */
+async function readProcessorTime(pid: number) {
+  const [ran = 1, waited = 0] = (await readFile(`/proc/${pid}/schedstat`, 'utf8'))
+    .split(' ')
+    .map(Number);
+  return { ran, waited };
+}

@@ -1,0 +1,42 @@
+import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
+
+/** The keys that the service accepts. */
+export const keys = { honest: 'demo-key', hostile: 'faults-secret-key' } as const;
+
+const page = (length: number, name: string) =>
+  JSON.stringify(Array.from({ length }, (_, id) => ({ id, name, categoryId: 1 })));
+const honestPage = page(5, 'Rex');
+/** As large as a page may be, below the 4 MiB of a REST answer. */
+const largePage = page(90, 'x'.repeat(40_000));
+const largeOrders = JSON.stringify(
+  Array.from({ length: 40_000 }, (_, id) => ({ id, total: 12.5, note: 'an order like any other' })),
+);
+
+/**
+ * A REST service that serves the honest key at once. For the hostile key, what a page of animals is
+ * like depends on its limit: 1 hangs, 99 has large names, any other is small.
+ */
+export function startRestService() {
+  return startUpstream((request, response) => {
+    const answer = answerTo(request);
+    if (answer !== undefined) sendJson(response, ...answer);
+  });
+}
+
+function answerTo({
+  method,
+  url,
+  headers,
+}: SeenRequest): [status: number, text: string] | undefined {
+  const { authorization } = headers;
+  if (authorization === `Bearer ${keys.honest}`) return [200, honestPage];
+  if (authorization !== `Bearer ${keys.hostile}`) return [401, refusal(401)];
+  if (method === 'POST') return [400, refusal(400)];
+  if (url.endsWith('/orders')) return [200, largeOrders];
+  if (/limit=1(?:&|$)/.test(url)) return undefined;
+  return [200, /limit=99/.test(url) ? largePage : honestPage];
+}
+
+function refusal(status: number): string {
+  return JSON.stringify({ code: 'refused', message: 'No.', status });
+}
