@@ -46,7 +46,7 @@ function isOfNumber(text: string, index: number): boolean {
 
 /**
  * Parses JSON (RFC 8259) without losing digits: an integer that a double can't hold becomes a
- * bigint, any other such number a RawJson of its text. All other values are `JSON.parse`'s.
+ * bigint (of up to 64 characters), any other such number a RawJson of its text. All other values are `JSON.parse`'s.
  * @throws SyntaxError on text that is not JSON, or nested too deeply to be read.
  */
 export function parseJson(text: string): unknown {
@@ -59,9 +59,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The most characters of an integer that is worth a bigint: to make one takes the square of them. */
+const maxIntegerLength = 64;
+
 function keepDigits(_key: string, value: unknown, { source }: { readonly source?: string }) {
   if (typeof value !== 'number' || source === undefined) return value;
-  if (/^-?[0-9]+$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source);
+  if (source.length <= maxIntegerLength && /^-?[0-9]+$/.test(source)) {
+    return Number.isSafeInteger(value) ? value : BigInt(source);
+  }
   return isExact(value, source) ? value : JSON.rawJSON(source);
 }
 

@@ -31,11 +31,18 @@ export function oneAtATime(listener: NodeListener): NodeListener {
       return;
     }
     line.isBusy = true;
-    await listener(incoming, outgoing);
-    for (let next = line.waiting.shift(); next && !socket.destroyed; next = line.waiting.shift()) {
-      if (line.waiting.length === 0) socket.resume();
-      await next();
+    try {
+      await listener(incoming, outgoing);
+      for (
+        let next = line.waiting.shift();
+        next && !socket.destroyed;
+        next = line.waiting.shift()
+      ) {
+        if (line.waiting.length === 0) socket.resume();
+        await next();
+      }
+    } finally {
+      line.isBusy = false;
     }
-    line.isBusy = false;
   };
 }
