@@ -9,7 +9,12 @@ type Start = (
 
 /** Runs the image's jobs as an operator would. @throws at the first that fails. */
 export async function check(start: Start): Promise<void> {
-  const finish = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const onVolume = { DATABASE_URL: 'file:/data/pet-store.db' };
+  const local = { PORT: '0', HOST: '127.0.0.1' };
+  const finish = async (
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = onVolume,
+  ) => {
     const container = start(args, env);
     assert.equal(await container.exited, 0, container.output.stderr);
     return container.output.stdout;
@@ -17,7 +22,7 @@ export async function check(start: Start): Promise<void> {
   await finish(['keys', 'create-account', 'acme']);
   const { key } = JSON.parse(await finish(['keys', 'create', 'acme', '--json']));
 
-  const gateway = start([], { PORT: '0', HOST: '127.0.0.1' });
+  const gateway = start([], { ...local, ...onVolume });
   const url = await urlOf(gateway);
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
@@ -41,6 +46,13 @@ export async function check(start: Start): Promise<void> {
   gateway.kill('SIGTERM');
   assert.equal(await gateway.exited, 0, gateway.output.stderr);
   assert.match(gateway.output.stderr, /"msg":"shut down"/);
+
+  const demo = start([], { ...local, DEMO: 'on' });
+  const demoUrl = await urlOf(demo);
+  const pets = await fetch(`${demoUrl}/v1/pets`, { headers: { authorization: 'Bearer demo-key' } });
+  assert.equal(pets.status, 200);
+  demo.kill('SIGTERM');
+  assert.equal(await demo.exited, 0, demo.output.stderr);
 }
 
 async function urlOf({ output, exited }: ReturnType<Start>): Promise<string> {
