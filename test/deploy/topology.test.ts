@@ -81,7 +81,7 @@ function startLoad(socketPath: string) {
     for (let index = 0; !stopped; index++) {
       const requestId = `client-${id}-${index}`;
       const startedAt = performance.now();
-      const { statusCode, body } = await request('http://balancer/graphql', {
+      const { statusCode, body } = await request('http://localhost/graphql', {
         dispatcher,
         method: 'POST',
         headers: { ...headers, 'x-request-id': requestId },
