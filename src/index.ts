@@ -19,7 +19,7 @@ export { type Config, ConfigError, loadConfig };
 
 /**
  * The gateway for another server: a fetch handler that answers GraphQL whatever the path, and a
- * browser's `GET` with GraphiQL where that is on. Neither it nor its members ever reject.
+ * browser's `GET` with GraphiQL where that is on. It rejects only when a request's body can't be read.
  */
 export interface Gateway extends FetchHandler {
   /**

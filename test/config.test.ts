@@ -42,7 +42,7 @@ describe('loadConfig', () => {
     expect(loadConfig(env).backend).toMatchObject({ kind: 'builtin', demoKey: undefined });
   });
 
-  it('is a demo wherever it listens when it is told to be, and never when it is told not to', () => {
+  it('is a demo wherever it listens with DEMO=on, and never with DEMO=off', () => {
     const inContainer = { NODE_ENV: 'production', HOST: '0.0.0.0', DEMO: 'on' };
     expect(loadConfig(inContainer).backend).toMatchObject({ demoKey: 'demo-key' });
     expect(loadConfig({ DEMO: 'off' }).backend).toMatchObject({ demoKey: undefined });

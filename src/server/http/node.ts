@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyReader } from '../../http/body.ts';
-import { HttpError } from '../../http/error.ts';
+import { HttpError, internalError } from '../../http/error.ts';
+import { restErrorResponse } from '../../http/error-response.ts';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestHeaders } from '../../http/message.ts';
 
 /** A request listener for servers of `node:http`. Resolves when the response has been handed over. */
@@ -14,7 +15,7 @@ const maxUnreadBytes = 64 * 1024 * 1024;
 
 /**
  * Translates between `node:http` and the handler. When the client disconnects first, the request's
- * signal is aborted and nothing is written.
+ * signal is aborted and nothing is written. A handler that rejects is answered with status 500.
  */
 export function createNodeListener(handle: HttpHandler): NodeListener {
   return async (incoming, outgoing) => {
@@ -29,6 +30,10 @@ export function createNodeListener(handle: HttpHandler): NodeListener {
       if (body === undefined) return;
       const response = await handle(toRequest(incoming, body, client.signal));
       if (!client.signal.aborted && !outgoing.headersSent) write(response, outgoing);
+    } catch {
+      // A handler answers its own errors. One that rejects must not end the process.
+      if (outgoing.headersSent) outgoing.destroy();
+      else write(restErrorResponse(internalError()), outgoing);
     } finally {
       reader.release();
     }
@@ -42,6 +47,7 @@ function readBody(
 ): Promise<HttpRequest['body'] | undefined> {
   return new Promise((resolve) => {
     if (incoming.readableDidRead) return resolve(bodyWasRead());
+    if (incoming.destroyed) return resolve(undefined);
     incoming
       .on('data', (chunk: Buffer) => reader.push(chunk))
       .once('end', () => resolve(reader.end()))
