@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-/** One environment variable, as `--help` and the README describe it. */
+/** One environment variable, as `--help` and docs/configuration.md describe it. */
 export interface Variable<T = unknown> {
   /** The text that an unset or empty variable stands for; undefined means "unset". */
   readonly fallback?: string;
@@ -17,7 +17,7 @@ const baseUrl = {
   parse: parseBaseUrl,
 };
 
-/** Every variable that the gateway reads: the one source of `--help` and of the README's table. */
+/** Every variable that the gateway reads: the one source of `--help` and of the table in docs/configuration.md. */
 export const variables = {
   PORT: {
     fallback: '4000',

@@ -115,16 +115,23 @@ describe('the packed package', () => {
     await compile(root, ['main.ts']);
   }, 60_000);
 
-  it('compiles every TypeScript block of the README', async () => {
+  it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
       '@types/node undici-types @apollo/client rxjs @urql/core @urql/exchange-persisted';
     const root = await project('readme', [
       ...(await dependenciesOfThePackage()),
       ...others.split(' '),
     ]);
-    const readme = await readFile(join(repository, 'README.md'), 'utf8');
-    const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
-    expect(blocks.length).toBeGreaterThan(2);
+    const pages = ['README.md', 'docs/bff.md', 'docs/persisted-documents.md'];
+    const texts = await Promise.all(pages.map((page) => readFile(join(repository, page), 'utf8')));
+    const clients = await readFile(join(repository, 'docs/clients.md'), 'utf8');
+    for (const section of ['Apollo Client', 'urql']) {
+      texts.push(clients.split(/^## /m).find((text) => text.startsWith(`${section}\n`)) ?? '');
+    }
+    const blocks = texts.flatMap((text) =>
+      [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block),
+    );
+    expect(blocks.length).toBeGreaterThan(6);
     const files = blocks.map((_, index) => `block-${index}.ts`);
     for (const [index, block] of blocks.entries()) {
       await writeFile(join(root, `block-${index}.ts`), `declare const request: Request;\n${block}`);

@@ -56,8 +56,8 @@ export interface TypedError extends GraphQLFormattedError {
 }
 
 /**
- * The typed form of an error: message, path and locations kept, `extensions` by the table of the
- * README. An unforeseen error is masked and passed to `onUnexpected`, unless the request was aborted:
+ * The typed form of an error: message, path and locations kept, `extensions` by the table of
+ * docs/errors.md. An unforeseen error is masked and passed to `onUnexpected`, unless the request was aborted:
  * then it failed for that.
  */
 export function typedError(

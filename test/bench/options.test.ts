@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readOptions } from '../../bench/options.ts';
 
 describe('the options of the benchmark', () => {
-  it('measure everything and write the picture of the README unless they say otherwise', () => {
+  it('measure everything and write the picture of docs/performance.md unless they say otherwise', () => {
     const options = readOptions([]);
     expect(options).toMatchObject({ shapes: true, start: true, json: undefined });
     expect(options).toHaveProperty('svg', expect.stringMatching(/docs\/benchmark\.svg$/));

@@ -23,7 +23,7 @@ import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { recording } from '../support/recording.ts';
 
-/** A client as the README tells to make one, and the requests that it sent. */
+/** A client as documented, and the requests that it sent. */
 function createClient(url: string, exchanges: readonly Exchange[] = [cacheExchange]) {
   const requests: { method: string; url: string; body: string }[] = [];
   const client = new Client({

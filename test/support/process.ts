@@ -24,6 +24,11 @@ export function startIn(folder: string, args: readonly string[], env: Record<str
   return start(process.execPath, args, env, folder);
 }
 
+/** Runs lines of a shell that end with starting a gateway. */
+export function shellStart(folder: string, script: string, env: Record<string, string>) {
+  return start('bash', ['-ec', script], env, folder);
+}
+
 /** Runs a built command, such as the one of the packed package, on this Node or another. */
 export function commandStart(path: string, env: Record<string, string>, node = process.execPath) {
   return start(node, [path], env);

@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, vi } from 'vitest';
+import { shellStart } from '../support/process.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+/** The code blocks of a section of a page, in order: the language and the text. */
+async function blocksOf(page: string, section: string) {
+  const text = await readFile(join(root, page), 'utf8');
+  const found = text.split(/^#+ /m).find((candidate) => candidate.startsWith(`${section}\n`)) ?? '';
+  return [...found.matchAll(/^```(\w*)\n(.*?)```/gms)].map(([, language = '', block = '']) => ({
+    language,
+    block,
+  }));
+}
+
+/** A folder that looks like a checkout after `npm ci`, for commands that write files. */
+async function openCheckout() {
+  const folder = await mkdtemp(join(tmpdir(), 'pet-store-docs-'));
+  for (const name of ['package.json', 'src', 'schema', 'packages', 'node_modules']) {
+    await symlink(join(root, name), join(folder, name));
+  }
+  await mkdir(join(folder, 'data'));
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], LOG_LEVEL: 'warn' };
+  return {
+    folder,
+    /** Runs a block that starts a gateway, on a free port. */
+    start: (block: string) =>
+      shellStart(folder, block.replace('npm ci && ', '').replace(/^PORT=\d+ \\$/m, '\\'), {}),
+    /** Runs a block to its end. */
+    async paste(block: string, more: Record<string, string> = {}) {
+      const options = { cwd: folder, env: { ...env, ...more } };
+      const { stdout } = await run('bash', ['-ec', block], options);
+      return stdout;
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+const documented = 'http://127.0.0.1:4000';
+
+describe('the commands of README.md', () => {
+  it('start the gateway and print what the page shows', async () => {
+    const blocks = await blocksOf('README.md', 'Start');
+    const [start, banner, request, response] = blocks.map(({ block }) => block);
+    await using checkout = await openCheckout();
+    await using gateway = await checkout.start(start ?? '');
+    expect(gateway.output.stdout.trim()).toContain(
+      (banner ?? 'missing').trim().replaceAll(documented, gateway.url),
+    );
+    const output = await checkout.paste((request ?? '').replaceAll(documented, gateway.url));
+    expect(output).toBe((response ?? '').trim());
+  });
+});
+
+describe('the commands of docs/built-in-backend.md', () => {
+  it('create an account and a key that the gateway accepts', async () => {
+    const [{ block = '' } = {}] = await blocksOf(
+      'docs/built-in-backend.md',
+      'Accounts and API keys',
+    );
+    await using checkout = await openCheckout();
+    await using gateway = await checkout.start(block);
+    const key = /pet_[\w-]+/.exec(gateway.output.stdout)?.[0];
+    const list = async (authorization: string) => {
+      const options = { headers: { authorization } };
+      return (await fetch(`${gateway.url}/v1/pets`, options)).status;
+    };
+    expect([await list(`Bearer ${key}`), await list('Bearer demo-key')]).toEqual([200, 401]);
+  });
+
+  it('import and export an animal with every digit', async () => {
+    const [{ block = '' } = {}] = await blocksOf('docs/built-in-backend.md', 'Import and export');
+    await using checkout = await openCheckout();
+    await checkout.paste(block);
+    const exported = await readFile(join(checkout.folder, 'pets.jsonl'), 'utf8');
+    expect(exported).toMatch(/^\{"id":\d+,"name":"Rex","categoryId":9223372036854775807\}\n$/);
+  });
+});
+
+describe('the commands of docs/persisted-documents.md', () => {
+  it('start a gateway that answers the hash and nothing else', async () => {
+    const [start, request] = await blocksOf('docs/persisted-documents.md', 'Persisted documents');
+    await using checkout = await openCheckout();
+    await using gateway = await checkout.start(start?.block ?? '');
+    const pasted = (request?.block ?? '').replaceAll(documented, gateway.url);
+    expect(JSON.parse(await checkout.paste(pasted)).data.pets.length).toBe(2);
+    const other = await fetch(`${gateway.url}/graphql?query={__typename}`);
+    expect(await other.text()).toContain('PERSISTED_DOCUMENT_REQUIRED');
+  });
+});
+
+describe('the commands of docs/conformance.md', () => {
+  it('check a service, and put a gateway in front of one', async () => {
+    const blocks = await blocksOf('docs/conformance.md', 'Check a service');
+    const [check, report, chain] = blocks.map(({ block }) => block);
+    await using checkout = await openCheckout();
+    await using service = await checkout.start('npm start');
+    const output = await checkout.paste((check ?? '').replaceAll(documented, service.url));
+    for (const line of (report ?? 'missing').split('\n')) {
+      if (line !== '…') expect(output).toContain(line);
+    }
+    await using gateway = await checkout.start((chain ?? '').replaceAll(documented, service.url));
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+      body: '{"query":"mutation { sendMessage(message: \\"hi\\") { message } }"}',
+    });
+    expect(await response.json()).toEqual({ data: { sendMessage: { message: 'hi' } } });
+  });
+});

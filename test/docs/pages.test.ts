@@ -1,0 +1,107 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ListPetsDocument } from '../../packages/client/src/documents.ts';
+import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
+import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
+import { type Variable, variables } from '../../src/variables.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (page: string) => readFile(join(root, page), 'utf8');
+const inDocs = (await readdir(join(root, 'docs'))).filter((file) => file.endsWith('.md'));
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'packages/client/README.md',
+  ...inDocs.map((file) => `docs/${file}`),
+];
+
+/** The anchors that a page has on GitHub, one per heading. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('README.md', () => {
+  it('has at most 9 kB', async () => {
+    expect((await stat(join(root, 'README.md'))).size).toBeLessThanOrEqual(9000);
+  });
+
+  it('has the defaults and the codes of the full tables', async () => {
+    const readme = await read('README.md');
+    const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)];
+    const codes: readonly string[] = gatewayErrorCodes;
+    expect(rows.filter(([, name = '']) => codes.includes(name)).length).toBe(8);
+    const documented = rows.filter(([, name = '']) => !codes.includes(name));
+    expect(documented.length).toBe(5);
+    for (const [, name = '', fallback] of documented) {
+      const variable = Object.entries<Variable>(variables).find(([known]) => known === name)?.[1];
+      expect(fallback, name).toBe(variable?.fallback ? `\`${variable.fallback}\`` : 'unset');
+    }
+  });
+});
+
+describe('the documentation', () => {
+  it('lists every page in its index and in the README', async () => {
+    for (const index of ['docs/README.md', 'README.md']) {
+      const text = await read(index);
+      for (const page of inDocs.filter((file) => file !== 'README.md')) {
+        expect(text, index).toContain(`${page})`);
+      }
+    }
+  });
+
+  it.each(pages)('%s has no broken links', async (page) => {
+    const text = await read(page);
+    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [path = '', anchor] = target.split('#');
+      const linked = path === '' ? page : relative(root, join(root, dirname(page), path));
+      await expect(stat(join(root, linked)), target).resolves.toBeDefined();
+      if (anchor !== undefined) expect(anchorsOf(await read(linked)), target).toContain(anchor);
+    }
+  });
+
+  it('names only tests that exist', async () => {
+    const text = await read('docs/reliability.md');
+    const names = [...text.matchAll(/`(test\/[\w/.-]+)`/g)].map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(20);
+    for (const name of names) await expect(stat(join(root, name))).resolves.toBeDefined();
+  });
+});
+
+describe('docs/configuration.md', () => {
+  it('lists every variable with its default, as the code has them', async () => {
+    const text = await read('docs/configuration.md');
+    const documented = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(text)?.[1];
+    const rows = Object.entries<Variable>(variables).map(
+      ([name, { fallback, accepts, meaning }]) =>
+        `| \`${name}\` | ${fallback === undefined ? 'unset' : `\`${fallback}\``} | ${meaning} | ${accepts} |\n`,
+    );
+    expect(documented).toBe(
+      `| variable | default | meaning | accepts |\n|---|---|---|---|\n${rows.join('')}`,
+    );
+  });
+});
+
+describe('docs/errors.md', () => {
+  it('lists every error code that clients know', async () => {
+    const text = await read('docs/errors.md');
+    const table = /\| `extensions\.code` \| when \|\n(.*?)\n\n/s.exec(text)?.[1] ?? '';
+    const rows = table.split('\n').map((row) => row.split('|')[1] ?? '');
+    const codes = rows.join().match(/[A-Z_]{3,}/g) ?? [];
+    expect(codes.toSorted()).toEqual(gatewayErrorCodes.toSorted());
+  });
+});
+
+describe('docs/persisted-documents.md', () => {
+  it('sends the hash of a document that the manifest has', async () => {
+    const text = await read('docs/persisted-documents.md');
+    expect(text).toContain(`documentId=${persistedHash(ListPetsDocument)}`);
+  });
+});
