@@ -19,6 +19,8 @@ export interface Load {
   /** The API key, or how each one begins. */
   readonly apiKey: string;
   readonly seconds: number;
+  /** How many connections are kept busy. */
+  readonly connections: number;
 }
 
 /** What came of a load. */
@@ -29,8 +31,8 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** How many connections the load keeps busy. */
-export const connections = 64;
+/** How many connections a load keeps busy unless another number is given. */
+export const usualConnections = 64;
 
 /** A load generator that is installed here. */
 export interface LoadGenerator {
@@ -54,7 +56,7 @@ export function findLoadGenerator(): LoadGenerator {
   const script = join(peers, 'autocannon.mjs');
   return {
     name: 'autocannon',
-    run: (load) => run(process.execPath, [script, JSON.stringify({ ...load, connections })]),
+    run: (load) => run(process.execPath, [script, JSON.stringify(load)]),
   };
 }
 
@@ -63,7 +65,8 @@ function wrkVersion(): string | undefined {
   return error ? undefined : /^wrk \S+/.exec(stdout)?.[0];
 }
 
-function wrkArguments({ url, messages, answers, apiKey, keys, seconds }: Load): string[] {
+function wrkArguments(load: Load): string[] {
+  const { url, messages, answers, apiKey, keys, seconds, connections } = load;
   const script = fileURLToPath(new URL('load.lua', import.meta.url));
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script];
   const requests = messages.map((message) => toText(message, new URL(url).host, apiKey));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { cores } from './cores.ts';
-import { connections } from './load.ts';
+import { usualConnections } from './load.ts';
 import type { Plan } from './measure.ts';
 import { peers, type Stack } from './stacks.ts';
 
@@ -11,7 +11,7 @@ export function describeMachine(generator: string, plan: Plan): readonly string[
   const processors = cpus();
   return [
     `${processors[0]?.model.trim()}, ${processors.length} cores; Node ${process.versions.node}; ${generator}.`,
-    `The server on core ${cores.server} alone; the REST service and the load, ${connections} connections, on core ${cores.load}.`,
+    `The server on core ${cores.server} alone; the REST service and the load, ${usualConnections} connections, on core ${cores.load}.`,
     `Medians of ${plan.servers * plan.rounds} rounds of ${plan.secondsPerRound} s in turns, each after ${plan.leadInSeconds} s of lead-in; ${plan.servers} times a new server with ${plan.warmUpSeconds} s of warm-up.`,
   ];
 }

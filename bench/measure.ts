@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Comparison, Entry } from './comparison.ts';
 import { readBusyMs, readCpuMs } from './cores.ts';
-import type { LoadGenerator, LoadResult } from './load.ts';
+import { type LoadGenerator, type LoadResult, usualConnections } from './load.ts';
 import type { Stack } from './stacks.ts';
 import { type RunningServer, type Surroundings, startServer } from './start.ts';
 import { usualWorkload, type Workload } from './workloads.ts';
@@ -166,12 +166,13 @@ async function runRound(server: RunningServer, workload: Workload, bench: Bench)
 
 /** Puts a running server under load. @throws when an answer is not the right one. */
 export function load(
-  { url, messages, answers }: RunningServer,
+  { url, messages, answers }: Pick<RunningServer, 'url' | 'messages' | 'answers'>,
   { keys }: Workload,
   seconds: number,
   bench: Pick<Bench, 'generator' | 'apiKey'>,
+  connections = usualConnections,
 ): Promise<LoadResult> {
   // No load repeats the keys of another.
   const apiKey = keys === 'one' ? bench.apiKey : `bench-${randomUUID()}-`;
-  return bench.generator.run({ url, messages, answers, keys, apiKey, seconds });
+  return bench.generator.run({ url, messages, answers, keys, apiKey, seconds, connections });
 }

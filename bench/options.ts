@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ownComparison } from './comparison.ts';
-import { connections } from './load.ts';
+import { usualConnections } from './load.ts';
 import type { Plan } from './measure.ts';
 import { against, gateway, mounted, type Stack, stacks } from './stacks.ts';
 import { type Workload, workloads } from './workloads.ts';
@@ -36,7 +36,7 @@ const start = { name: 'start', title: 'From the spawn to the first answer' };
 export const usage = `Usage: npm run bench -- [options]
 
 Measures the gateway beside its peers: the same schema, the same REST service, one core for the
-server, ${connections} connections, rounds in turns. The whole takes about an hour. The peers are
+server, ${usualConnections} connections, rounds in turns. The whole takes about an hour. The peers are
 installed at the first run, into bench/peers, with some 600 MB.
 
 Options:

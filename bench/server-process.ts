@@ -23,11 +23,15 @@ export interface ServerProcess extends AsyncDisposable {
 }
 
 /** Starts a server in production mode; what it writes goes to a file in this folder. */
-export function spawnServer({ argv, env }: Command, folder: string): ServerProcess {
+export function spawnServer(
+  { argv, env }: Command,
+  folder: string,
+  onCores = String(cores.server),
+): ServerProcess {
   const logFile = join(folder, 'log');
   const log = openSync(logFile, 'a');
   // Dies with this process, whatever ends it.
-  const prefix = ['-c', String(cores.server), 'setpriv', '--pdeathsig', 'KILL'];
+  const prefix = ['-c', onCores, 'setpriv', '--pdeathsig', 'KILL'];
   const child = spawn('taskset', [...prefix, ...argv], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: folder, NODE_ENV: 'production', ...env },

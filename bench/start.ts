@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly databaseUrl: string;
   /** The key that it knows; the REST service takes any. */
   readonly apiKey: string;
+  /** The cores that servers run on, as `taskset -c` takes them; one of its own by default. */
+  readonly serverCores?: string;
 }
 
 /** A server that has answered each request of a workload rightly. */
@@ -41,7 +43,7 @@ const patienceMs = 30_000;
 export async function startServer(
   stack: Stack,
   workload: Workload,
-  { upstream, databaseUrl, apiKey, ...surroundings }: Surroundings,
+  { upstream, databaseUrl, apiKey, serverCores, ...surroundings }: Surroundings,
 ): Promise<RunningServer> {
   const { operations, needs, paths, shape } = workload;
   const sent = await Promise.all(
@@ -62,7 +64,7 @@ export async function startServer(
     folder,
   });
   const spawned = performance.now();
-  const process = spawnServer(command, folder);
+  const process = spawnServer(command, folder, serverCores);
   const close = async () => {
     await process[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
@@ -159,7 +161,8 @@ async function requireForwarded(upstream: Upstream, { needs }: Workload, apiKey:
   }
 }
 
-async function findFreePort(): Promise<number> {
+/** A port that nothing listens on. */
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -40,7 +40,8 @@ function listPets(count: number, field = 'pets', name = 'Pets'): Operation {
   };
 }
 
-function pets(count: number, keys: Workload['keys']): Workload {
+/** A list of so many pets by a bare POST. */
+export function pets(count: number, keys: Workload['keys']): Workload {
   return {
     name: `pets-${count}${keys === 'each' ? '-keys' : ''}`,
     title: `${count} ${count === 1 ? 'pet' : 'pets'}, ${keys === 'each' ? 'a key per request' : 'one key'}`,

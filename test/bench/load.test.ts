@@ -5,7 +5,13 @@ import { startUpstream } from '../support/upstream.ts';
 const generator = findOne();
 const get = { method: 'GET', path: '/graphql?id=1', headers: { accept: 'text/plain' }, body: '' };
 const post = { method: 'POST', path: '/graphql', headers: {}, body: '{"query":"{ pets { id } }"}' };
-const load = { messages: [post, get], answers: ['{}', '[]'], apiKey: 'key-', seconds: 1 };
+const load = {
+  messages: [post, get],
+  answers: ['{}', '[]'],
+  apiKey: 'key-',
+  seconds: 1,
+  connections: 64,
+};
 
 /** The tests of the load need wrk, or the packages of the peers. */
 function findOne(): LoadGenerator | undefined {

@@ -3,9 +3,9 @@ import type { NewPet, Pet } from '../../contract/records.ts';
 import type { Tables } from './database.ts';
 
 /** A row of `pets` as the contract's animal. */
-export function toPet(row: Selectable<Tables['pets']>): Pet {
-  const pet = { id: String(row.id), name: row.name, categoryId: String(row.category_id) };
-  return row.status === null ? pet : { ...pet, status: row.status };
+export function toPet({ id, name, category_id, status }: Selectable<Tables['pets']>): Pet {
+  const pet = { id: String(id), name, categoryId: String(category_id) };
+  return status === null ? pet : { ...pet, status };
 }
 
 /** An animal to add as a row of `pets`, without an id. */

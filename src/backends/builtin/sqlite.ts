@@ -46,8 +46,8 @@ function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
       let statement = statements.get(sql);
       if (statement === undefined) {
         statement = prepare(database, sql);
-        // The backend has a few dozen queries; migrations run once and need no place here.
-        if (statements.size < 100) statements.set(sql, statement);
+        // The backend has 400 lists and a few dozen other queries; migrations run once.
+        if (statements.size < 500) statements.set(sql, statement);
       }
       return statement;
     },
@@ -82,10 +82,18 @@ function prepare(database: DatabaseSync, sql: string): SqliteStatement {
   // Every transaction here writes. One that took the lock only at its first write would fail, not
   // wait, when another process had written since it began.
   const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
+  const columns = statement.columns().map(({ name }) => name);
+  // Node's row objects are hash tables. Reading 20 animals takes 13.5 instead of 21.7 µs with these.
+  statement.setReturnArrays(true);
+  const toRow = (values: unknown) => {
+    const row: Record<string, unknown> = {};
+    for (const [index, name] of columns.entries()) row[name] = (values as unknown[])[index];
+    return row;
+  };
   return {
-    reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+    reader: columns.length > 0,
+    all: (parameters) => statement.all(...(parameters as SQLInputValue[])).map(toRow),
     run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])).map(toRow),
   };
 }
