@@ -2,7 +2,7 @@ import { openAdministration } from '../src/backends/open.ts';
 import { createLog } from '../src/telemetry/log.ts';
 import { createPets } from './pets.ts';
 
-/** Fills a new database of the built-in backend with a hundred pets. @returns an API key to it. */
+/** Creates 100 pets in a new database of the built-in backend. @returns an API key for it. */
 export async function fillDatabase(databaseUrl: string): Promise<string> {
   const log = createLog('silent', process.stderr);
   await using administration = await openAdministration(databaseUrl, log);

@@ -2,12 +2,12 @@
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** The value as it is written beside the bar. */
+  /** The formatted value, shown beside the bar. */
   readonly text: string;
   readonly kind: 'ours' | 'peer' | 'limit';
 }
 
-/** A group of bars that share a scale. */
+/** A group of bars with a common scale. */
 export interface Panel {
   readonly title: string;
   readonly bars: readonly Bar[];
@@ -34,7 +34,7 @@ const style = `
   }
 `;
 
-/** Panels of horizontal bars, two abreast, as an SVG document with light and dark colours. */
+/** Draws panels of horizontal bars, two per row, as an SVG document with light and dark colours. */
 export function drawChart(heading: string, notes: readonly string[], panels: readonly Panel[]) {
   const rowHeights: number[] = [];
   for (let first = 0; first < panels.length; first += columns) {

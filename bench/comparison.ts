@@ -1,23 +1,23 @@
 import { gateway, mounted, type Stack } from './stacks.ts';
-import { ownWorkloads, usualWorkload, type Workload } from './workloads.ts';
+import { defaultWorkload, ownWorkloads, type Workload } from './workloads.ts';
 
-/** A server under a workload. */
+/** A server and the workload that it is measured with. */
 export interface Entry {
   readonly title: string;
   readonly stack: Stack;
   readonly workload: Workload;
 }
 
-/** Entries whose rounds take turns. */
+/** Entries that are measured together, in interleaved rounds. */
 export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly entries: readonly Entry[];
-  /** Whether the gateway is compared with itself: each rate is then divided by that of the first entry. */
+  /** Whether the gateway is compared with itself: each rate is then relative to the first entry. */
   readonly isOwn: boolean;
 }
 
-/** A workload for each of the servers that can serve it. */
+/** Compares the servers that support a workload. */
 export function compareServers(workload: Workload, stacks: readonly Stack[]): Comparison {
   const { name, title, needs } = workload;
   const entries = stacks
@@ -26,17 +26,17 @@ export function compareServers(workload: Workload, stacks: readonly Stack[]): Co
   return { name, title, entries, isOwn: false };
 }
 
-/** What clients send to the gateway, and the gateway in other servers, beside the bare POST. */
+/** Compares client requests and mounted gateways with the gateway serving a bare POST. */
 export const ownComparison: Comparison = {
   name: 'shapes',
   title: 'petstore-gateway: 20 pets, a key per request',
   entries: [
     ...ownWorkloads.map((workload) => ({
-      title: workload === usualWorkload ? 'Bare POST' : workload.title,
+      title: workload === defaultWorkload ? 'Bare POST' : workload.title,
       stack: gateway,
       workload,
     })),
-    ...mounted.map((stack) => ({ title: stack.title, stack, workload: usualWorkload })),
+    ...mounted.map((stack) => ({ title: stack.title, stack, workload: defaultWorkload })),
   ],
   isOwn: true,
 };

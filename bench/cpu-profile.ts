@@ -1,4 +1,4 @@
-/** The parts of a V8 `.cpuprofile` file that count here; times in microseconds. */
+/** The parts of a V8 `.cpuprofile` file that are used here. Times are in microseconds. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -8,25 +8,25 @@ export interface CpuProfile {
       readonly lineNumber: number;
     };
   }[];
-  /** Which node was running at each sample, ... */
+  /** The id of the node that was running at each sample. */
   readonly samples: readonly number[];
-  /** ... and how long before it the last sample was. */
+  /** The time between each sample and the one before. */
   readonly timeDeltas: readonly number[];
 }
 
-/** A share of the time, 0 to 1, that was spent in a place itself, not in what it called. */
+/** The share of the time, 0 to 1, spent in a function or package itself, without its callees. */
 export interface SelfTime {
   readonly name: string;
   readonly share: number;
 }
 
-/** Where the time went, the most first. */
+/** Self time by function and by package, largest share first. */
 export interface Summary {
   readonly functions: readonly SelfTime[];
   readonly packages: readonly SelfTime[];
 }
 
-/** Sums a profile up, but for its first milliseconds and for idle time. */
+/** Summarises a profile, without idle time and the first `skippedMs` milliseconds. */
 export function summarise(profile: CpuProfile, skippedMs = 0): Summary {
   const micros = new Map<number, number>();
   let elapsed = 0;
@@ -43,8 +43,8 @@ export function summarise(profile: CpuProfile, skippedMs = 0): Summary {
     if (time === 0 || callFrame.functionName === '(idle)') continue;
     const { functionName, url, lineNumber } = callFrame;
     const name = functionName || '(anonymous)';
-    const where = url === '' ? placeOfNative(name) : placeOf(url);
-    const what = url === '' ? name : `${name}  ${fileOf(url)}:${lineNumber + 1}`;
+    const where = url === '' ? packageOfNative(name) : packageOf(url);
+    const what = url === '' ? name : `${name}  ${shortPathOf(url)}:${lineNumber + 1}`;
     functions.set(what, (functions.get(what) ?? 0) + time);
     packages.set(where, (packages.get(where) ?? 0) + time);
     total += time;
@@ -56,19 +56,21 @@ export function summarise(profile: CpuProfile, skippedMs = 0): Summary {
   return { functions: rank(functions), packages: rank(packages) };
 }
 
-/** The package of a file, the folder of one of ours, or `node` for Node's own. */
-function placeOf(url: string): string {
+/**
+ * The package of a file, the folder under `src` for the gateway's files, or `node` for Node's own.
+ */
+function packageOf(url: string): string {
   if (url.startsWith('node:')) return 'node';
   const inPackage = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];
   return inPackage ?? /\/(src\/\w+)/.exec(url)?.[1] ?? url;
 }
 
-/** Without a file: V8's states such as (garbage collector), and functions of Node in C++. */
-function placeOfNative(name: string): string {
+/** The group of a frame without a file: a V8 state such as (garbage collector), or native code. */
+function packageOfNative(name: string): string {
   return name.startsWith('(') ? name : 'native';
 }
 
-/** A file without the folders above it that say nothing. */
-function fileOf(url: string): string {
+/** The path of a file from its package, or from `src` for the gateway's files. */
+function shortPathOf(url: string): string {
   return url.replace(/^.*\/node_modules\//, '').replace(/^file:.*\/(?=src\/)/, '');
 }

@@ -13,11 +13,12 @@ import { median } from './figures.ts';
 import { createPets } from './pets.ts';
 import { layOut } from './table.ts';
 
-const usage = `Usage: npm run bench:database -- [seconds per measurement, 2 by default]
+const usage = `Usage: npm run bench:database -- [seconds]
 
-Measures writes and lists per second of the built-in backend on SQLite and PostgreSQL, beside the same
-statements by node:sqlite and by pgbench (Debian's postgresql-contrib) on the same databases, in
-alternating rounds. Every write is on the disk when it is acknowledged.
+Measures the writes and lists per second of the built-in backend on SQLite and PostgreSQL, and compares
+them with the same statements in node:sqlite and pgbench (Debian's postgresql-contrib) on the same
+databases, in alternating rounds. All writes are durable when acknowledged. Each measurement takes the
+given number of seconds (default: 2).
 `;
 if (process.argv.includes('--help')) {
   process.stdout.write(usage);
@@ -25,7 +26,7 @@ if (process.argv.includes('--help')) {
 }
 const seconds = Number(process.argv[2] ?? 2);
 const rounds = 5;
-/** As many callers as the backend's pool has connections. */
+/** The number of concurrent callers, which equals the size of the backend's connection pool. */
 const callers = 10;
 const call: Call = { apiKey: 'demo-key', authorization: 'Bearer demo-key', requestId: 'bench' };
 const pet = { name: 'Rex', categoryId: '1', status: 'available' } as const;
@@ -36,7 +37,7 @@ const statements = {
 };
 type Workload = keyof typeof statements;
 
-/** Runs a workload for a while. @returns how many times per second. */
+/** Runs a workload repeatedly. @returns the number of runs per second. */
 type Measure = (workload: Workload) => Promise<number>;
 
 const folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
@@ -72,7 +73,7 @@ async function compare(
     spawnSync(peerName, ['--version']).error && peerName === 'pgbench'
       ? undefined
       : openPeer(databaseUrl);
-  const found: string[][] = [];
+  const rows: string[][] = [];
   for (const workload of Object.keys(statements) as Workload[]) {
     const own: number[] = [];
     const others: number[] = [];
@@ -82,7 +83,7 @@ async function compare(
       if (byPeer) others.push(await byPeer(workload));
     }
     const ratio = median(own.map((rate, round) => rate / (others[round] ?? Number.NaN)));
-    found.push([
+    rows.push([
       name,
       workload,
       format(median(own)),
@@ -91,7 +92,7 @@ async function compare(
         : [`${peerName} is not installed`]),
     ]);
   }
-  return found;
+  return rows;
 }
 
 async function repeat(once: () => Promise<unknown>): Promise<number> {
@@ -107,7 +108,7 @@ async function repeat(once: () => Promise<unknown>): Promise<number> {
   return count / seconds;
 }
 
-/** The same statements, prepared once, in one loop: no server in between, so no callers either. */
+/** Runs the same prepared statements in one loop. SQLite has no server, so one caller suffices. */
 function bySqlite(databaseUrl: string): Measure {
   const database = new DatabaseSync(databaseUrl.replace(/^file:/, ''), { readBigInts: true });
   database.exec('PRAGMA synchronous = FULL');
@@ -125,7 +126,7 @@ function bySqlite(databaseUrl: string): Measure {
   };
 }
 
-/** pgbench with as many clients, over the extended protocol that the driver speaks. */
+/** Runs pgbench with the same number of clients and, like the driver, the extended protocol. */
 function byPgbench(databaseUrl: string): Measure {
   return async (workload) => {
     const script = join(folder, `${workload}.sql`);

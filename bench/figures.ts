@@ -1,6 +1,6 @@
 import type { Result, Round } from './measure.ts';
 
-/** The middle value, or the mean of the two in the middle. */
+/** The middle value, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** The median of each figure over the rounds of a result. */
+/** The median of each metric over the rounds of a result. */
 export function mediansOf({ rounds }: Result): Round {
   const of = (name: keyof Round) => median(rounds.map((round) => round[name]));
   return {
@@ -24,8 +24,8 @@ export function mediansOf({ rounds }: Result): Round {
 }
 
 /**
- * What a server's rate is to another's: the median over the rounds, which were driven in turns, so
- * that a moment in which the machine was slow is on both sides of the division.
+ * The ratio of one server's rate to another's: the median over pairs of rounds. The rounds are
+ * interleaved, so a slow moment of the machine affects both sides of the division.
  */
 export function ratioOf({ rounds }: Result, other: Result): number {
   return median(
@@ -35,7 +35,7 @@ export function ratioOf({ rounds }: Result, other: Result): number {
   );
 }
 
-/** How far the best and the worst round are apart, as a part of the median. */
+/** The difference between the best and the worst rate, as a fraction of the median. */
 export function spreadOf({ rounds }: Result): number {
   const rates = rounds.map(({ requestsPerSecond }) => requestsPerSecond);
   return (Math.max(...rates) - Math.min(...rates)) / median(rates);

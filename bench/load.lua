@@ -1,6 +1,7 @@
--- The requests of one round. Arguments: "one" or "each" for a key per request, the key, how many
--- right answers there are, these, and the requests as they go over the wire, sent in rotation.
-local answers, befores, afters, whole = {}, {}, {}, {}
+-- Sends the requests of one round in rotation. Arguments: "one" for a single key or "each" for a
+-- key per request, the key, the number of correct response bodies, these bodies, and the requests
+-- in wire format.
+local expectedBodies, befores, afters, whole = {}, {}, {}, {}
 local count = 0
 wrong = 0
 
@@ -10,7 +11,7 @@ end
 
 function init(args)
   local key, last = args[2], 3 + tonumber(args[3])
-  for index = 4, last do answers[args[index]] = true end
+  for index = 4, last do expectedBodies[args[index]] = true end
   for index = last + 1, #args do
     local text = args[index]
     local at = select(2, text:find(key, 1, true))
@@ -33,7 +34,7 @@ function request()
 end
 
 function response(status, headers, text)
-  if status ~= 200 or not answers[text] then wrong = wrong + 1 end
+  if status ~= 200 or not expectedBodies[text] then wrong = wrong + 1 end
 end
 
 function done(summary, latency)

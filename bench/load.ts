@@ -7,23 +7,23 @@ import type { Message } from './shapes.ts';
 import { peers } from './stacks.ts';
 import type { Workload } from './workloads.ts';
 
-/** What a server is asked, and for how long. */
+/** The requests to send to a server, and for how long. */
 export interface Load {
-  /** Where the server is, without a path. */
+  /** The server's origin, without a path. */
   readonly url: string;
   /** The requests, sent in rotation. */
   readonly messages: readonly Message[];
-  /** The texts of the right answers; every response must equal one. */
-  readonly answers: readonly string[];
+  /** The correct response bodies. Every response must equal one of them. */
+  readonly expectedBodies: readonly string[];
   readonly keys: Workload['keys'];
-  /** The API key, or how each one begins. */
+  /** The API key, or the prefix of the generated keys. */
   readonly apiKey: string;
   readonly seconds: number;
-  /** How many connections are kept busy. */
+  /** The number of concurrent connections. */
   readonly connections: number;
 }
 
-/** What came of a load. */
+/** The measurements of one load. */
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
@@ -31,19 +31,19 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** How many connections a load keeps busy unless another number is given. */
-export const usualConnections = 64;
+/** The default number of concurrent connections. */
+export const defaultConnections = 64;
 
-/** A load generator that is installed here. */
+/** An installed load generator. */
 export interface LoadGenerator {
   readonly name: string;
-  /** @throws when a response was not the right answer with status 200, or did not come. */
+  /** @throws when a response has an unexpected body or status, or never arrives. */
   run(load: Load): Promise<LoadResult>;
 }
 
 /**
- * wrk where there is one, else autocannon, which takes more of the core that it shares.
- * @throws when there is neither.
+ * Returns wrk if it is installed, otherwise autocannon, which uses more of the shared core.
+ * @throws when neither is installed.
  */
 export function findLoadGenerator(): LoadGenerator {
   const version = wrkVersion();
@@ -51,7 +51,7 @@ export function findLoadGenerator(): LoadGenerator {
     return { name: version, run: (load) => run('wrk', wrkArguments(load)) };
   }
   if (!existsSync(join(peers, 'node_modules/autocannon'))) {
-    throw new Error('Expected wrk or autocannon, found neither: npm ci --prefix bench/peers.');
+    throw new Error('Expected wrk or autocannon, found neither. Run: npm ci --prefix bench/peers');
   }
   const script = join(peers, 'autocannon.mjs');
   return {
@@ -66,14 +66,23 @@ function wrkVersion(): string | undefined {
 }
 
 function wrkArguments(load: Load): string[] {
-  const { url, messages, answers, apiKey, keys, seconds, connections } = load;
+  const { url, messages, expectedBodies, apiKey, keys, seconds, connections } = load;
   const script = fileURLToPath(new URL('load.lua', import.meta.url));
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script];
   const requests = messages.map((message) => toText(message, new URL(url).host, apiKey));
-  return [...options, url, '--', keys, apiKey, String(answers.length), ...answers, ...requests];
+  return [
+    ...options,
+    url,
+    '--',
+    keys,
+    apiKey,
+    String(expectedBodies.length),
+    ...expectedBodies,
+    ...requests,
+  ];
 }
 
-/** A request as it goes over the wire (HTTP/1.1, RFC 9112). */
+/** The request in HTTP/1.1 wire format (RFC 9112). */
 function toText({ method, path, headers, body }: Message, host: string, apiKey: string): string {
   const sent = {
     host,
@@ -85,7 +94,7 @@ function toText({ method, path, headers, body }: Message, host: string, apiKey: 
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** Runs a generator; the last line that it prints is what came of it, as JSON. */
+/** Runs a generator, which prints its measurements as JSON in its last line of output. */
 async function run(file: string, args: readonly string[]): Promise<LoadResult> {
   const { stdout } = await promisify(execFile)(file, args);
   const last = stdout.trim().split('\n').at(-1) ?? '';
@@ -93,7 +102,7 @@ async function run(file: string, args: readonly string[]): Promise<LoadResult> {
   const { requests, wrong, broken } = result;
   if (wrong + broken > 0) {
     throw new Error(
-      `Expected ${requests} right answers, received ${wrong} others and ${broken} broken connections or timeouts.`,
+      `Expected ${requests} correct responses, but ${wrong} were wrong and ${broken} failed or timed out.`,
     );
   }
   return result;

@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { cores } from './cores.ts';
-import { usualConnections } from './load.ts';
+import { defaultConnections } from './load.ts';
 import type { Plan } from './measure.ts';
 import { peers, type Stack } from './stacks.ts';
 
-/** On what and how is measured, a line each. */
+/** Describes the machine, the cores and the plan of a run, one line each. */
 export function describeMachine(generator: string, plan: Plan): readonly string[] {
   const processors = cpus();
   return [
     `${processors[0]?.model.trim()}, ${processors.length} cores; Node ${process.versions.node}; ${generator}.`,
-    `The server on core ${cores.server} alone; the REST service and the load, ${usualConnections} connections, on core ${cores.load}.`,
-    `Medians of ${plan.servers * plan.rounds} rounds of ${plan.secondsPerRound} s in turns, each after ${plan.leadInSeconds} s of lead-in; ${plan.servers} times a new server with ${plan.warmUpSeconds} s of warm-up.`,
+    `The server runs alone on core ${cores.server}; the REST service and the load (${defaultConnections} connections) share core ${cores.load}.`,
+    `Medians of ${plan.servers * plan.rounds} interleaved rounds of ${plan.secondsPerRound} s, each after a lead-in of ${plan.leadInSeconds} s. Server starts: ${plan.servers}, each with a warm-up of ${plan.warmUpSeconds} s.`,
   ];
 }
 
-/** The versions of the packages that the servers stand on. */
+/** The installed versions of the servers' packages, by package name. */
 export function versionsOf(stacks: readonly Stack[]): Readonly<Record<string, string>> {
   const packages = new Set(stacks.flatMap((stack) => stack.packages));
   return Object.fromEntries([...packages].map((name) => [name, versionOf(name)]));

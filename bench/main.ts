@@ -10,33 +10,34 @@ import { describeMachine, versionsOf } from './machine.ts';
 import { type Bench, type ComparisonResult, measure, measureStarts } from './measure.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { drawResults } from './picture.ts';
-import { judgeCores, legend, toJson, toStartTable, toTable } from './report.ts';
+import { describeCoreUse, legend, toJson, toStartTable, toTable } from './report.ts';
 import { gateway, sources } from './stacks.ts';
 import { startUpstream } from './upstream.ts';
 
-// What runs at the exit clears the files away.
+// Exit through `process.exit`, so that the exit handlers delete the temporary files.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 try {
   const options = readOptions(process.argv.slice(2));
   if (options === 'help') print(usage);
   else process.exitCode = await run(options);
 } catch (error) {
-  progress(`${(error as Error).message}\nnpm run bench -- --help lists the options.`);
+  progress(`${(error as Error).message}\nRun npm run bench -- --help for the options.`);
   process.exitCode = 1;
 }
 
-/** The exit code: 1 when a server failed. */
+/** Runs the benchmark. @returns the exit code: 1 when a server failed. */
 async function run(options: Options): Promise<0 | 1> {
   const { plan } = options;
   moveToLoadCore();
   const wanted = options.workloads.length > 0 || options.start ? options.stacks : [];
   installPeers(wanted);
-  const stacks = wanted.filter(({ title, obstacle }) => {
-    const reason = obstacle?.();
-    if (reason !== undefined) print(`Skipped: ${title} does not run here. ${reason}`);
+  const stacks = wanted.filter(({ title, unsupportedReason }) => {
+    const reason = unsupportedReason?.();
+    if (reason !== undefined) print(`Skipped: ${title} cannot run on this machine. ${reason}`);
     return reason === undefined;
   });
-  if (stacks.length === 0 && !options.shapes) throw new Error('Nothing is left to measure.');
+  if (stacks.length === 0 && !options.shapes)
+    throw new Error('No server to measure: all of the selected servers were skipped.');
   const generator = findLoadGenerator();
   const setup = describeMachine(generator.name, plan);
   const versions = versionsOf(stacks);
@@ -48,7 +49,7 @@ async function run(options: Options): Promise<0 | 1> {
   const apiKey = await fillDatabase(databaseUrl);
   await using upstream = await startUpstream();
   let exitCode: 0 | 1 = 0;
-  const problem = (text: string) => {
+  const reportFailure = (text: string) => {
     exitCode = 1;
     print(`FAILED  ${text}`);
   };
@@ -59,8 +60,8 @@ async function run(options: Options): Promise<0 | 1> {
     apiKey,
     plan,
     generator,
-    progress,
-    problem,
+    reportProgress: progress,
+    reportFailure,
   };
 
   const comparisons = options.workloads.map((workload) => compareServers(workload, stacks));
@@ -74,7 +75,7 @@ async function run(options: Options): Promise<0 | 1> {
   const started = stacks.includes(gateway) ? [...stacks, sources] : stacks;
   const starts = options.start ? await measureStarts(started, bench) : [];
   if (options.start) print(toStartTable(starts));
-  print(judgeCores(measured));
+  print(describeCoreUse(measured));
   write(options.json, () => toJson(setup, versions, measured, starts));
   write(options.svg, () => drawResults(setup, measured, starts));
   return exitCode;

@@ -1,69 +1,75 @@
 import { randomUUID } from 'node:crypto';
 import type { Comparison, Entry } from './comparison.ts';
 import { readBusyMs, readCpuMs } from './cores.ts';
-import { type LoadGenerator, type LoadResult, usualConnections } from './load.ts';
+import { defaultConnections, type LoadGenerator, type LoadResult } from './load.ts';
 import type { Stack } from './stacks.ts';
-import { type RunningServer, type Surroundings, startServer } from './start.ts';
-import { usualWorkload, type Workload } from './workloads.ts';
+import { type Fixtures, type RunningServer, startServer } from './start.ts';
+import { defaultWorkload, type Workload } from './workloads.ts';
 
-/** How much is measured. Times in seconds. */
+/** The length of a measurement. Times are in seconds. */
 export interface Plan {
-  /** How often each server is started anew: two equal ones differ for as long as they live. */
+  /** How often each server is started: two processes of the same server differ in speed. */
   readonly servers: number;
-  /** Of each server, before its first round. */
+  /** The warm-up of each server before its first round. */
   readonly warmUpSeconds: number;
-  /** Of each server. */
+  /** The number of rounds for each server. */
   readonly rounds: number;
-  /** Of load before each round: while others were measured, connections have been closed. */
+  /** Unmeasured load before each round: idle connections were closed during the other rounds. */
   readonly leadInSeconds: number;
   readonly secondsPerRound: number;
 }
 
-/** What one round of load showed. */
+/** The metrics of one round. */
 export interface Round {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The server's time on its core for one request, in microseconds. */
+  /** The server's CPU time per request, in microseconds. */
   readonly cpuMicros: number;
-  /** REST calls for one request; below the expected where a server let requests share them. */
+  /**
+   * REST calls per request. Lower than the workload's calls if the server shares calls between
+   * requests.
+   */
   readonly callsPerRequest: number;
-  /** How much of its core the server used, 0 to 1. */
+  /** The share of its core that the server used, 0 to 1. */
   readonly serverCoreShare: number;
-  /** How much of their core the REST service and the load used, 0 to 1. */
+  /** The share of their core that the REST service and the load used, 0 to 1. */
   readonly loadCoreShare: number;
-  /** How much of the two cores other programs used, 0 to 2. */
+  /** The share of the two cores that other programs used, 0 to 2. */
   readonly othersShare: number;
 }
 
-/** What an entry of a comparison showed. */
+/** The result of one entry of a comparison. */
 export interface Result extends Entry {
   readonly rounds: readonly Round[];
   readonly peakMemoryBytes: number;
 }
 
-/** What all entries of a comparison showed. */
+/** The results of all entries of a comparison. */
 export interface ComparisonResult {
   readonly comparison: Comparison;
   readonly results: readonly Result[];
 }
 
-/** How long a server took from its spawn to its first right answer, each time. */
+/** The times from the spawn of a server to its first correct response, in milliseconds. */
 export interface StartResult {
   readonly stack: Stack;
   readonly startMs: readonly number[];
 }
 
-/** What measuring needs, and whom it tells how it goes. */
-export interface Bench extends Surroundings {
+/** The plan, the load generator and the callbacks of a run. */
+export interface Bench extends Fixtures {
   readonly plan: Plan;
   readonly generator: LoadGenerator;
-  readonly progress: (text: string) => void;
-  /** Told of a server that failed; the others go on without it. */
-  readonly problem: (text: string) => void;
+  readonly reportProgress: (text: string) => void;
+  /** Called when a server fails. The run continues without that server. */
+  readonly reportFailure: (text: string) => void;
 }
 
-/** Measures the entries round by round in turns: a moment that disturbs one disturbs all. */
+/**
+ * Measures the entries in interleaved rounds, so that a slow moment of the machine affects all of
+ * them.
+ */
 export async function measure(comparison: Comparison, bench: Bench): Promise<ComparisonResult> {
   const results = new Map<Entry, { rounds: Round[]; peakMemoryBytes: number }>(
     comparison.entries.map((entry) => [entry, { rounds: [], peakMemoryBytes: 0 }]),
@@ -74,7 +80,7 @@ export async function measure(comparison: Comparison, bench: Bench): Promise<Com
   return { comparison, results: [...results].map(([entry, result]) => ({ ...entry, ...result })) };
 }
 
-/** Starts a server for each entry and measures its rounds; an entry that fails is taken out. */
+/** Starts a server for each entry and measures its rounds. An entry that fails is removed. */
 async function measureServers(
   comparison: Comparison,
   results: Map<Entry, { rounds: Round[]; peakMemoryBytes: number }>,
@@ -83,13 +89,13 @@ async function measureServers(
   const { plan } = bench;
   await using servers = new AsyncDisposableStack();
   const running = new Map<Entry, RunningServer>();
-  const attempt = async (entry: Entry, what: string, task: () => Promise<void>) => {
+  const attempt = async (entry: Entry, step: string, task: () => Promise<void>) => {
     const where = `${comparison.name}: ${entry.workload.name}, ${entry.stack.name}`;
-    bench.progress(`${where}, ${what}`);
+    bench.reportProgress(`${where}, ${step}`);
     await task().catch((error: Error) => {
       running.delete(entry);
       results.delete(entry);
-      bench.problem(`${where}: ${error.message}`);
+      bench.reportFailure(`${where}: ${error.message}`);
     });
   };
 
@@ -115,7 +121,7 @@ async function measureServers(
   }
 }
 
-/** Starts each server as often as there are rounds, in turns. */
+/** Starts each server once per round, interleaved, and measures the time to the first response. */
 export async function measureStarts(
   stacks: readonly Stack[],
   bench: Bench,
@@ -123,13 +129,13 @@ export async function measureStarts(
   const times = new Map<Stack, number[]>(stacks.map((stack) => [stack, []]));
   for (let round = 1; round <= bench.plan.rounds; round++) {
     for (const [stack, startMs] of times) {
-      bench.progress(`start: round ${round} of ${bench.plan.rounds}, ${stack.name}`);
+      bench.reportProgress(`start: round ${round} of ${bench.plan.rounds}, ${stack.name}`);
       try {
-        await using server = await startServer(stack, usualWorkload, bench);
+        await using server = await startServer(stack, defaultWorkload, bench);
         startMs.push(server.startMs);
       } catch (error) {
         times.delete(stack);
-        bench.problem(`start, ${stack.name}: ${(error as Error).message}`);
+        bench.reportFailure(`start, ${stack.name}: ${(error as Error).message}`);
       }
     }
   }
@@ -138,7 +144,7 @@ export async function measureStarts(
 
 async function runRound(server: RunningServer, workload: Workload, bench: Bench): Promise<Round> {
   const read = async () => ({
-    calls: (await bench.upstream.seen()).requests,
+    calls: (await bench.upstream.stats()).requests,
     serverMs: server.process.cpuMs(),
     loadMs: bench.upstream.cpuMs() + readCpuMs('self').children,
     busyMs: readBusyMs(),
@@ -164,15 +170,15 @@ async function runRound(server: RunningServer, workload: Workload, bench: Bench)
   };
 }
 
-/** Puts a running server under load. @throws when an answer is not the right one. */
+/** Puts a running server under load. @throws when a response is not correct. */
 export function load(
-  { url, messages, answers }: Pick<RunningServer, 'url' | 'messages' | 'answers'>,
+  { url, messages, expectedBodies }: Pick<RunningServer, 'url' | 'messages' | 'expectedBodies'>,
   { keys }: Workload,
   seconds: number,
   bench: Pick<Bench, 'generator' | 'apiKey'>,
-  connections = usualConnections,
+  connections = defaultConnections,
 ): Promise<LoadResult> {
-  // No load repeats the keys of another.
+  // The prefix is random, so that no two loads use the same keys.
   const apiKey = keys === 'one' ? bench.apiKey : `bench-${randomUUID()}-`;
-  return bench.generator.run({ url, messages, answers, keys, apiKey, seconds, connections });
+  return bench.generator.run({ url, messages, expectedBodies, keys, apiKey, seconds, connections });
 }

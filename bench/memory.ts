@@ -7,22 +7,23 @@ import { median } from './figures.ts';
 import { installPeers } from './install-peers.ts';
 import { findLoadGenerator } from './load.ts';
 import { load } from './measure.ts';
-import { choose } from './options.ts';
+import { selectByName } from './options.ts';
 import { type Stack, stacks } from './stacks.ts';
 import { type RunningServer, startServer } from './start.ts';
 import { layOut } from './table.ts';
 import { startUpstream } from './upstream.ts';
-import { usualWorkload } from './workloads.ts';
+import { defaultWorkload } from './workloads.ts';
 
-const marks = [100_000, 500_000, 1_000_000, 2_000_000];
+const checkpoints = [100_000, 500_000, 1_000_000, 2_000_000];
 const usage = `Usage: npm run bench:memory -- [options]
 
-Tells what the memory of the gateway and of Mercurius is after ever more requests (${usualWorkload.title}).
-At each mark it is the median over a few seconds of load: between two collections it goes up and down.
+Measures the memory of the gateway and of Mercurius after a growing number of requests
+(${defaultWorkload.title}). Each figure is the median over a few seconds of load, because memory
+rises and falls with garbage collection.
 
 Options:
-  --only NAMES  these servers, separated by commas [gateway,mercurius]
-  --help        this text
+  --only NAMES  the servers to measure, separated by commas (default: gateway,mercurius)
+  --help        show this help
 `;
 
 try {
@@ -32,7 +33,9 @@ try {
       help: { type: 'boolean', default: false },
     },
   });
-  process.stdout.write(values.help ? usage : await compare(choose('--only', values.only, stacks)));
+  process.stdout.write(
+    values.help ? usage : await compare(selectByName('--only', values.only, stacks)),
+  );
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exitCode = 1;
@@ -43,40 +46,43 @@ async function compare(compared: readonly Stack[]): Promise<string> {
   installPeers(compared);
   const rows: string[][] = [];
   for (const stack of compared) {
-    rows.push([stack.title, ...(await grow(stack)).map((mb) => mb.toFixed(0))]);
+    rows.push([stack.title, ...(await measureMemory(stack)).map((mb) => mb.toFixed(0))]);
   }
-  const counts = marks.map((mark) => mark.toLocaleString('en'));
+  const counts = checkpoints.map((count) => count.toLocaleString('en'));
   return layOut(['MB after requests', ...counts, 'peak'], rows);
 }
 
-/** The memory at each mark and its peak, in megabytes. */
-async function grow(stack: Stack): Promise<readonly number[]> {
+/** The memory at each checkpoint and the peak, in megabytes. */
+async function measureMemory(stack: Stack): Promise<readonly number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-memory-'));
   try {
     await using upstream = await startUpstream();
     const generator = findLoadGenerator();
     const bench = { upstream, folder, databaseUrl: ':memory:', apiKey: 'bench-key', generator };
-    await using server = await startServer(stack, usualWorkload, bench);
-    const found: number[] = [];
+    await using server = await startServer(stack, defaultWorkload, bench);
+    const medians: number[] = [];
     let requests = 0;
-    for (const mark of marks) {
-      while (requests < mark) {
+    for (const checkpoint of checkpoints) {
+      while (requests < checkpoint) {
         process.stderr.write(`${stack.name}: ${requests.toLocaleString('en')} requests\n`);
-        requests += (await load(server, usualWorkload, 4, bench)).requests;
+        requests += (await load(server, defaultWorkload, 4, bench)).requests;
         server.process.clearLog();
       }
-      const held = watch(server);
-      requests += (await load(server, usualWorkload, 4, bench)).requests;
-      found.push(held());
+      const stopSampling = sampleMemory(server);
+      requests += (await load(server, defaultWorkload, 4, bench)).requests;
+      medians.push(stopSampling());
     }
-    return [...found, server.process.peakMemoryBytes() / 1e6];
+    return [...medians, server.process.peakMemoryBytes() / 1e6];
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** Reads the memory ten times a second; the median of it, in megabytes, when it is asked for. */
-function watch(server: RunningServer): () => number {
+/**
+ * Samples the memory ten times per second. @returns a function that stops and returns the median in
+ * megabytes.
+ */
+function sampleMemory(server: RunningServer): () => number {
   const samples: number[] = [];
   const timer = setInterval(() => samples.push(server.process.memoryBytes() / 1e6), 100);
   return () => {

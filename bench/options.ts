@@ -1,23 +1,25 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ownComparison } from './comparison.ts';
-import { usualConnections } from './load.ts';
+import { defaultConnections } from './load.ts';
 import type { Plan } from './measure.ts';
 import { against, gateway, mounted, type Stack, stacks } from './stacks.ts';
 import { type Workload, workloads } from './workloads.ts';
 
-/** What a run measures, and where it writes. */
+/** What a run measures, and where it writes the results. */
 export interface Options {
   readonly stacks: readonly Stack[];
   readonly workloads: readonly Workload[];
-  /** Whether the gateway is compared with itself, as clients and other servers use it. */
+  /**
+   * Whether to compare client requests and mounted gateways with the gateway serving a bare POST.
+   */
   readonly shapes: boolean;
-  /** Whether the time to the first answer is measured too. */
+  /** Whether to measure the time to the first response. */
   readonly start: boolean;
   readonly plan: Plan;
-  /** The file that the raw figures go to. */
+  /** The file for the raw figures. */
   readonly json: string | undefined;
-  /** The file that the picture goes to. */
+  /** The file for the chart. */
   readonly svg: string | undefined;
 }
 
@@ -30,34 +32,34 @@ const full: Plan = {
 };
 const quick: Plan = { ...full, warmUpSeconds: 2, rounds: 2 };
 const builds: Plan = { ...full, servers: 5, warmUpSeconds: 4, rounds: 3 };
-const start = { name: 'start', title: 'From the spawn to the first answer' };
+const start = { name: 'start', title: 'The time from spawn to the first response' };
 
 /** The text of `--help`. */
 export const usage = `Usage: npm run bench -- [options]
 
-Measures the gateway beside its peers: the same schema, the same REST service, one core for the
-server, ${usualConnections} connections, rounds in turns. The whole takes about an hour. The peers are
-installed at the first run, into bench/peers, with some 600 MB.
+Compares the gateway with its peers: the same schema, the same REST service, one core for the
+server, ${defaultConnections} connections, interleaved rounds. A full run takes about an hour. The first run
+installs the peers into bench/peers (about 600 MB).
 
 Options:
-  --quick         short rounds: to see that everything works, not to compare
-  --only NAMES    these servers, separated by commas:
+  --quick         run short rounds, to check that everything works; not for comparisons
+  --only NAMES    measure only these servers, separated by commas:
 ${list([...stacks, ...mounted])}
-  --against DIR   the gateway beside the one that is built in another checkout, several servers of
-                  each in turns; without others unless --only names them
+  --against DIR   compare with the built gateway of another checkout, starting each several times;
+                  other servers are measured only if --only names them
   --workload NAMES
-                  these workloads, separated by commas:
+                  run only these workloads, separated by commas:
 ${list([...workloads, ownComparison, start])}
   --json PATH     write the raw figures of every round
-  --svg PATH      write the picture; a whole run writes docs/benchmark.svg
-  --help          this text
+  --svg PATH      write the chart; a full run writes docs/benchmark.svg
+  --help          show this help
 
 Environment:
-  TAILCALL_LIBC   a folder with a C library for Tailcall (ld-linux-x86-64.so.2 and libc.so.6),
-                  where the machine's own is too old for it
+  TAILCALL_LIBC   a folder with a C library for Tailcall (ld-linux-x86-64.so.2 and libc.so.6);
+                  needed if the machine's own is too old
 `;
 
-/** Reads the command line. @throws when it holds something else than `usage` says. */
+/** Parses the command line. @throws on an option or a name that `usage` does not list. */
 export function readOptions(argv: readonly string[]): Options | 'help' {
   const { values } = parseArgs({
     args: [...argv],
@@ -73,13 +75,13 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
   });
   if (values.help) return 'help';
   const { only, workload: names } = values;
-  const isWhole = [only, values.against, names].every((value) => value === undefined);
+  const isFullRun = [only, values.against, names].every((value) => value === undefined);
   const rival = values.against === undefined ? [] : [against(values.against)];
-  const usual = rival.length > 0 ? [gateway] : stacks;
-  const chosen = choose('--workload', names, [...workloads, ownComparison, start]);
+  const defaults = rival.length > 0 ? [gateway] : stacks;
+  const chosen = selectByName('--workload', names, [...workloads, ownComparison, start]);
   return {
     stacks: [
-      ...(only === undefined ? usual : choose('--only', only, [...stacks, ...mounted])),
+      ...(only === undefined ? defaults : selectByName('--only', only, [...stacks, ...mounted])),
       ...rival,
     ],
     workloads: workloads.filter((workload) => chosen.includes(workload)),
@@ -89,28 +91,31 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
     start: chosen.includes(start),
     plan: values.quick ? quick : rival.length > 0 ? builds : full,
     json: values.json,
-    svg: values.svg ?? (isWhole && !values.quick ? docsPicture : undefined),
+    svg: values.svg ?? (isFullRun && !values.quick ? docsChart : undefined),
   };
 }
 
-const docsPicture = fileURLToPath(new URL('../docs/benchmark.svg', import.meta.url));
+const docsChart = fileURLToPath(new URL('../docs/benchmark.svg', import.meta.url));
 
-/** What was named of these; all of them when nothing was. @throws naming what is not known. */
-export function choose<T extends { readonly name: string }>(
+/**
+ * Selects items by a comma-separated list of names; all of them without one. @throws on an unknown
+ * name.
+ */
+export function selectByName<T extends { readonly name: string }>(
   option: string,
   names: string | undefined,
   all: readonly T[],
 ): readonly T[] {
   if (names === undefined) return all;
-  const asked = names.split(',').map((name) => name.trim());
+  const requested = names.split(',').map((name) => name.trim());
   const known = all.map(({ name }) => name);
-  const unknown = asked.filter((name) => !known.includes(name));
+  const unknown = requested.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     throw new Error(
-      `${option}: expected names out of ${known.join(', ')}; received ${unknown.join(', ')}.`,
+      `${option}: expected names from ${known.join(', ')}; received ${unknown.join(', ')}.`,
     );
   }
-  return all.filter(({ name }) => asked.includes(name));
+  return all.filter(({ name }) => requested.includes(name));
 }
 
 function list(items: readonly { readonly name: string; readonly title: string }[]): string {

@@ -1,6 +1,9 @@
 import type { PetStatus } from '../src/contract/records.ts';
 
-/** A pet as the REST service sends it. Ids stay below 2^53, where every server has them right. */
+/**
+ * A pet as the REST service sends it. Ids stay below 2^53, so that every server returns them
+ * exactly.
+ */
 export interface RestPet {
   readonly id: number;
   readonly name: string;
@@ -11,7 +14,7 @@ export interface RestPet {
 const names = ['Biscuit', 'Marmalade', 'Captain Whiskers', 'Pebble', 'Juniper', 'Sir Hops-a-Lot'];
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 
-/** So many pets, the same at every call, of one status if asked for. */
+/** Creates `count` pets, the same ones at every call, all with `status` if given. */
 export function createPets(count: number, status?: PetStatus): readonly RestPet[] {
   return Array.from({ length: count }, (_, index) => ({
     id: 1 + index,
@@ -22,8 +25,8 @@ export function createPets(count: number, status?: PetStatus): readonly RestPet[
 }
 
 /**
- * The store's orders. Their shape is not published; an object, because Tailcall and Hive Gateway do
- * not pass an array through.
+ * The store's orders. Their shape is not published. They are an object because Tailcall and Hive
+ * Gateway do not pass an array through.
  */
 export const orders = {
   orders: Array.from({ length: 5 }, (_, index) => ({

@@ -3,7 +3,9 @@ import { median, mediansOf } from './figures.ts';
 import type { ComparisonResult, StartResult } from './measure.ts';
 import type { Stack } from './stacks.ts';
 
-/** The results of a run as an SVG document: a panel per comparison, the best on top. */
+/**
+ * Draws the results of a run as an SVG document: one panel per comparison, the best server on top.
+ */
 export function drawResults(
   setup: readonly string[],
   comparisons: readonly ComparisonResult[],
@@ -16,21 +18,25 @@ export function drawResults(
       .sort((a, b) => b.value - a.value),
   }));
   const start = {
-    title: 'Start to the first answer (ms, less is better)',
+    title: 'Time to first response (ms, lower is better)',
     bars: starts
       .map(({ stack, startMs }) => toBar(stack, median(startMs)))
       .sort((a, b) => a.value - b.value),
   };
   const all = [...panels, start].filter(({ bars }) => bars.length > 0);
-  const notes = [...setup, 'Outlined: a pass-through without GraphQL, the least that Node can do.'];
-  return drawChart('Requests a second that one core serves', notes, all);
+  const notes = [...setup, 'Outlined: a pass-through without GraphQL, the minimum for Node.'];
+  return drawChart('Requests per second on one core', notes, all);
 }
 
-function toBar({ packages, isBare, ...stack }: Stack, value: number, title = stack.title): Bar {
+function toBar(
+  { packages, isPassThrough, ...stack }: Stack,
+  value: number,
+  title = stack.title,
+): Bar {
   return {
     label: title,
     value,
     text: Math.round(value).toLocaleString('en'),
-    kind: packages.length === 0 ? 'ours' : isBare ? 'limit' : 'peer',
+    kind: packages.length === 0 ? 'ours' : isPassThrough ? 'limit' : 'peer',
   };
 }

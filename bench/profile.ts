@@ -11,26 +11,27 @@ import { type Stack, sources } from './stacks.ts';
 import { startServer } from './start.ts';
 import { layOut } from './table.ts';
 import { startUpstream } from './upstream.ts';
-import { usualWorkload, type Workload, workloads } from './workloads.ts';
+import { defaultWorkload, type Workload, workloads } from './workloads.ts';
 
 const names = workloads.map(({ name }) => name).join(', ');
 const usage = `Usage: npm run bench:profile -- [options]
 
-Puts the gateway under load with V8's sampling profiler, and tells which functions and packages its
-thread was in. The profiler itself takes a part of the time.
+Profiles the gateway under load with V8's sampling profiler, and lists the functions and packages
+that used the CPU. The profiler itself uses some of the time.
 
 Options:
-  --workload NAME  the workload, one of ${names} [${usualWorkload.name}]
-  --seconds N      how long, after as much warm-up [8]
-  --top N          how many functions to tell [30]
-  --keep PATH      keep the profile, for a viewer such as Chromium's DevTools
-  --help           this text
+  --workload NAME  the workload (default: ${defaultWorkload.name}), one of
+                   ${names}
+  --seconds N      the duration of the profile, and of the warm-up before it (default: 8)
+  --top N          the number of functions to list (default: 30)
+  --keep PATH      write the profile to a file, for a viewer such as Chromium's DevTools
+  --help           show this help
 `;
 
 try {
   const { values } = parseArgs({
     options: {
-      workload: { type: 'string', default: usualWorkload.name },
+      workload: { type: 'string', default: defaultWorkload.name },
       seconds: { type: 'string', default: '8' },
       top: { type: 'string', default: '30' },
       keep: { type: 'string' },
@@ -49,11 +50,11 @@ try {
   );
 } catch (error) {
   const { message } = error as Error;
-  process.stderr.write(`${message}\nnpm run bench:profile -- --help lists the options.\n`);
+  process.stderr.write(`${message}\nRun npm run bench:profile -- --help for the options.\n`);
   process.exitCode = 1;
 }
 
-/** The packages and functions that the gateway's time went to, as tables. */
+/** Profiles the gateway. @returns the packages and functions that used its CPU time, as tables. */
 async function profile(workload: Workload, seconds: number, top: number, keep: string | undefined) {
   moveToLoadCore();
   const folder = mkdtempSync(join(tmpdir(), 'bench-profile-'));
@@ -65,7 +66,7 @@ async function profile(workload: Workload, seconds: number, top: number, keep: s
   const bench = { upstream, folder, databaseUrl, apiKey, generator };
 
   const spawned = performance.now();
-  await using server = await startServer(profiledInto(folder), workload, bench);
+  await using server = await startServer(withProfiler(folder), workload, bench);
   await load(server, workload, seconds, bench);
   const warmUpMs = performance.now() - spawned;
   const result = await load(server, workload, seconds, bench);
@@ -76,26 +77,28 @@ async function profile(workload: Workload, seconds: number, top: number, keep: s
   if (keep !== undefined) copyFileSync(file, keep);
   const times = summarise(JSON.parse(readFileSync(file, 'utf8')) as CpuProfile, warmUpMs);
   const rate = Math.round(result.requests / result.seconds);
-  return `${workload.title}: ${rate} requests/s under the profiler
+  return `${workload.title}: ${rate} requests/s with the profiler
 
 ${toTable('package', times.packages.slice(0, 15))}
 ${toTable('function', times.functions.slice(0, top))}`;
 }
 
-/** The gateway, which writes a profile when it ends. */
-function profiledInto(folder: string): Stack {
+/**
+ * The gateway with the profiler, which writes the profile to this folder when the process exits.
+ */
+function withProfiler(folder: string): Stack {
   return {
     ...sources,
-    command(place) {
-      const { argv, env } = sources.command(place);
+    command(options) {
+      const { argv, env } = sources.command(options);
       return { argv, env: { ...env, NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` } };
     },
   };
 }
 
-function toTable(what: string, times: readonly SelfTime[]): string {
+function toTable(heading: string, times: readonly SelfTime[]): string {
   const rows = times.map(({ name, share }) => [name, `${(share * 100).toFixed(1)} %`]);
-  return layOut([what, 'self time'], rows);
+  return layOut([heading, 'self time'], rows);
 }
 
 function readWorkload(name: string): Workload {
@@ -106,5 +109,5 @@ function readWorkload(name: string): Workload {
 
 function readCount(option: string, text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new Error(`${option}: expected a whole number from 1; received ${text}.`);
+  throw new Error(`${option}: expected a whole number from 1 to 99999; received ${text}.`);
 }

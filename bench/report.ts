@@ -1,17 +1,21 @@
 import { median, mediansOf, ratioOf, spreadOf } from './figures.ts';
 import type { ComparisonResult, Result, StartResult } from './measure.ts';
 import { gateway } from './stacks.ts';
-import { layOut, percent } from './table.ts';
+import { formatPercent, layOut } from './table.ts';
 
-/** What the columns of the tables mean. */
-export const legend = `gateway ×  the gateway's requests/s divided by this server's in the same round, the median of it
-× first    this line's requests/s divided by those of the first entry, likewise
-CPU, calls the server's processor time and its REST calls for one request; least: of its best round
-peak       the most memory that the server held
-spread     how far its best and its worst round are apart
+/** The meaning of the columns of the tables. */
+export const legend = `gateway ×  the gateway's requests/s divided by this server's, the median over the rounds
+× first    this entry's requests/s divided by the first entry's, the median over the rounds
+CPU        the server's CPU time per request; least: in its best round
+peak       the server's peak memory
+calls      the server's REST calls per request
+spread     the difference between the best and the worst round, relative to the median
 `;
 
-/** A comparison as a table for people: the fastest first, or in its own order with the gateway alone. */
+/**
+ * Formats a comparison as a table: the fastest server first, or the given order for the gateway
+ * alone.
+ */
 export function toTable({ comparison: { title, isOwn }, results }: ComparisonResult): string {
   const ours = results.find(({ stack }) => stack.name === gateway.name);
   const ratio = (result: Result) => {
@@ -31,7 +35,7 @@ export function toTable({ comparison: { title, isOwn }, results }: ComparisonRes
       Math.min(...result.rounds.map((round) => round.cpuMicros)).toFixed(0),
       (result.peakMemoryBytes / 1e6).toFixed(0),
       callsPerRequest.toFixed(2),
-      percent(spreadOf(result)),
+      formatPercent(spreadOf(result)),
     ]);
   const header = [
     title,
@@ -48,7 +52,7 @@ export function toTable({ comparison: { title, isOwn }, results }: ComparisonRes
   return layOut(header, rows);
 }
 
-/** The starts as a table, the quickest first. */
+/** Formats the start times as a table, the fastest first. */
 export function toStartTable(results: readonly StartResult[]): string {
   const rows = results
     .map(({ stack, startMs }) => ({ stack, startMs, middle: median(startMs) }))
@@ -58,27 +62,27 @@ export function toStartTable(results: readonly StartResult[]): string {
       middle.toFixed(0),
       `${Math.min(...startMs).toFixed(0)} – ${Math.max(...startMs).toFixed(0)}`,
     ]);
-  return layOut(['Start to the first answer', 'ms', 'range'], rows);
+  return layOut(['Time to first response', 'ms', 'range'], rows);
 }
 
-/** Whether the servers were what was measured: the worst that the rounds show. */
-export function judgeCores(comparisons: readonly ComparisonResult[]): string {
+/** Reports whether something other than the servers limited a round, by the busiest round. */
+export function describeCoreUse(comparisons: readonly ComparisonResult[]): string {
   const rounds = comparisons.flatMap(({ results }) =>
     results.flatMap(({ stack, workload, rounds }) =>
-      rounds.map((round) => ({ ...round, where: `${stack.name} at ${workload.name}` })),
+      rounds.map((round) => ({ ...round, where: `${stack.name}, ${workload.name}` })),
     ),
   );
   if (rounds.length === 0) return '';
   const most = (name: 'loadCoreShare' | 'othersShare') => {
     const worst = rounds.toSorted((a, b) => b[name] - a[name])[0];
-    return worst && `${percent(worst[name])} of a core (${worst.where})`;
+    return worst && `${formatPercent(worst[name])} of a core (${worst.where})`;
   };
-  return `The REST service and the load used at most ${most('loadCoreShare')}: near 100 %, they are the limit.
-Other programs used at most ${most('othersShare')}: beyond a few per cent, measure again.
+  return `The REST service and the load used at most ${most('loadCoreShare')}. Near 100 %, they limit the results.
+Other programs used at most ${most('othersShare')}. Above a few per cent, measure again.
 `;
 }
 
-/** Everything that was measured, round by round, as JSON. */
+/** Formats all measurements, round by round, as JSON. */
 export function toJson(
   setup: readonly string[],
   versions: Readonly<Record<string, string>>,

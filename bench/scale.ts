@@ -9,22 +9,22 @@ import { parseArgs } from 'node:util';
 import { installPeers } from './install-peers.ts';
 import { findLoadGenerator } from './load.ts';
 import { load } from './measure.ts';
-import { choose } from './options.ts';
+import { selectByName } from './options.ts';
 import { gateway, type Stack, stacks } from './stacks.ts';
-import { findFreePort, type RunningServer, type Surroundings, startServer } from './start.ts';
+import { type Fixtures, findFreePort, type RunningServer, startServer } from './start.ts';
 import { layOut } from './table.ts';
 import { startUpstream } from './upstream.ts';
-import { pets, usualWorkload } from './workloads.ts';
+import { defaultWorkload, pets } from './workloads.ts';
 
 const usage = `Usage: npm run bench:scale -- [options]
 
 Measures how the gateway scales: throughput and latency of one process, of two workers and of two
-replicas behind nginx at 64, 256 and 1,024 connections, beside Mercurius; the CPU time that a pet in
-a list costs; and the memory that an idle connection takes. Run it on an idle machine.
+replicas behind nginx, compared with Mercurius, at 64, 256 and 1,024 connections; the CPU time per
+pet in a list; and the memory per idle connection. Run it on an idle machine.
 
 Options:
-  --seconds N  seconds of load per figure [5]
-  --help       print this text
+  --seconds N  seconds of load per figure (default: 5)
+  --help       show this help
 `;
 
 const connectionCounts = [64, 256, 1024];
@@ -32,11 +32,11 @@ const petCounts = [1, 20, 50, 100];
 const idleConnections = 4000;
 const warmUpSeconds = 2;
 
-/** With four cores or more the servers have two and the load the others; with fewer they share all. */
-const all = availableParallelism();
-const isShared = all < 4;
-const serverCores = isShared ? `0-${all - 1}` : '0-1';
-const loadCores = isShared ? serverCores : `2-${all - 1}`;
+/** With four or more cores, the servers use two and the load the rest. Otherwise they share all. */
+const coreCount = availableParallelism();
+const isShared = coreCount < 4;
+const serverCores = isShared ? `0-${coreCount - 1}` : '0-1';
+const loadCores = isShared ? serverCores : `2-${coreCount - 1}`;
 
 try {
   const { values } = parseArgs({
@@ -54,25 +54,25 @@ try {
 
 async function run(seconds: number): Promise<void> {
   if (!(seconds > 0)) throw new Error('--seconds: expected a number above 0.');
-  const compared = choose('--only', 'mercurius', stacks);
+  const compared = selectByName('--only', 'mercurius', stacks);
   installPeers(compared);
   spawnSync('taskset', ['-acp', loadCores, String(process.pid)]);
   const folder = mkdtempSync(join(tmpdir(), 'bench-scale-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
   await using upstream = await startUpstream();
-  const surroundings = { upstream, folder, databaseUrl: ':memory:', apiKey: 'bench-key' };
-  const shared = { ...surroundings, serverCores };
+  const fixtures = { upstream, folder, databaseUrl: ':memory:', apiKey: 'bench-key' };
+  const shared = { ...fixtures, serverCores };
   const bench = { ...shared, generator: findLoadGenerator() };
 
-  async function underLoad(
+  async function measureUnderLoad(
     name: string,
-    served: Pick<RunningServer, 'url' | 'messages' | 'answers'>,
+    server: Pick<RunningServer, 'url' | 'messages' | 'expectedBodies'>,
   ) {
     const rows: string[][] = [];
     for (const connections of connectionCounts) {
       progress(`${name}: ${connections} connections`);
-      await load(served, usualWorkload, warmUpSeconds, bench, connections);
-      const result = await load(served, usualWorkload, seconds, bench, connections);
+      await load(server, defaultWorkload, warmUpSeconds, bench, connections);
+      const result = await load(server, defaultWorkload, seconds, bench, connections);
       const rate = Math.round(result.requests / result.seconds).toLocaleString('en');
       rows.push([
         name,
@@ -89,67 +89,72 @@ async function run(seconds: number): Promise<void> {
   for (const workers of [1, 2]) {
     await using server = await startServer(
       withEnv({ WORKERS: String(workers) }),
-      usualWorkload,
+      defaultWorkload,
       shared,
     );
-    rows.push(...(await underLoad(workers === 1 ? '1 process' : `${workers} workers`, server)));
+    rows.push(
+      ...(await measureUnderLoad(workers === 1 ? '1 process' : `${workers} workers`, server)),
+    );
   }
-  rows.push(...(await behindNginx(shared, underLoad)));
+  rows.push(...(await measureBehindNginx(shared, measureUnderLoad)));
   for (const stack of compared) {
-    await using server = await startServer(stack, usualWorkload, shared);
-    rows.push(...(await underLoad(stack.title, server)));
+    await using server = await startServer(stack, defaultWorkload, shared);
+    rows.push(...(await measureUnderLoad(stack.title, server)));
   }
   const where = isShared
-    ? `The servers, the REST service and the load share ${all} cores.`
+    ? `The servers, the REST service and the load share ${coreCount} cores.`
     : `The servers run on cores ${serverCores}, the REST service and the load on ${loadCores}.`;
-  process.stdout.write(`${usualWorkload.title}. ${where}\n\n`);
+  process.stdout.write(`${defaultWorkload.title}. ${where}\n\n`);
   const header = ['', 'connections', 'requests/s', 'p50 ms', 'p99 ms'];
   process.stdout.write(`${layOut(header, rows)}\n`);
 
-  const costs: string[][] = [];
+  const cpuRows: string[][] = [];
   for (const count of petCounts) {
     const workload = pets(count, 'each');
     progress(workload.title);
-    await using server = await startServer(gateway, workload, surroundings);
+    await using server = await startServer(gateway, workload, fixtures);
     await load(server, workload, warmUpSeconds, bench);
     const before = server.process.cpuMs();
     const { requests } = await load(server, workload, seconds, bench);
-    costs.push([String(count), (((server.process.cpuMs() - before) * 1000) / requests).toFixed(1)]);
+    cpuRows.push([
+      String(count),
+      (((server.process.cpuMs() - before) * 1000) / requests).toFixed(1),
+    ]);
   }
-  process.stdout.write(`${layOut(['pets', 'CPU µs per request'], costs)}\n`);
+  process.stdout.write(`${layOut(['pets', 'CPU µs per request'], cpuRows)}\n`);
 
   progress(`${idleConnections} idle connections`);
-  await using server = await startServer(withEnv({}), usualWorkload, surroundings);
-  await load(server, usualWorkload, warmUpSeconds, bench);
-  const kilobytes = await costOfIdleConnections(server);
+  await using server = await startServer(withEnv({}), defaultWorkload, fixtures);
+  await load(server, defaultWorkload, warmUpSeconds, bench);
+  const kilobytes = await measureIdleConnections(server);
   process.stdout.write(
-    `An idle connection takes ${kilobytes.toFixed(1)} kB of the process (${idleConnections} of them).\n`,
+    `An idle connection uses ${kilobytes.toFixed(1)} kB of memory (measured with ${idleConnections} connections).\n`,
   );
 }
 
-/** The gateway with more environment variables, and slots for every connection. */
+/** The gateway with additional environment variables, and a slot for every connection. */
 function withEnv(more: Readonly<Record<string, string>>): Stack {
   return {
     ...gateway,
-    command(place) {
-      const { argv, env } = gateway.command(place);
+    command(options) {
+      const { argv, env } = gateway.command(options);
       return { argv, env: { ...env, MAX_REQUESTS_IN_FLIGHT: '4000', ...more } };
     },
   };
 }
 
-/** Two replicas behind nginx with the configuration in deploy; nothing where nginx is missing. */
-async function behindNginx(
-  surroundings: Surroundings,
-  underLoad: (name: string, server: RunningServer) => Promise<string[][]>,
+/** Measures two replicas behind nginx with `deploy/nginx.conf`. @returns no rows without nginx. */
+async function measureBehindNginx(
+  fixtures: Fixtures,
+  measureUnderLoad: (name: string, server: RunningServer) => Promise<string[][]>,
 ): Promise<string[][]> {
   if (spawnSync('nginx', ['-v']).error) {
-    progress('Replicas are skipped: nginx is not installed.');
+    progress('Skipped: two replicas behind nginx. nginx is not installed.');
     return [];
   }
-  await using first = await startServer(withEnv({}), usualWorkload, surroundings);
-  await using second = await startServer(withEnv({}), usualWorkload, surroundings);
-  const { folder } = surroundings;
+  await using first = await startServer(withEnv({}), defaultWorkload, fixtures);
+  await using second = await startServer(withEnv({}), defaultWorkload, fixtures);
+  const { folder } = fixtures;
   const port = await findFreePort();
   const shipped = readFileSync(new URL('../deploy/nginx.conf', import.meta.url), 'utf8');
   const configured = shipped
@@ -176,16 +181,16 @@ async function behindNginx(
   );
   try {
     const url = `http://127.0.0.1:${port}`;
-    await reachable(port);
-    return await underLoad('2 replicas behind nginx', { ...first, url });
+    await waitUntilReachable(port);
+    return await measureUnderLoad('2 replicas behind nginx', { ...first, url });
   } finally {
     nginx.kill('SIGTERM');
     await once(nginx, 'exit');
   }
 }
 
-/** Resolves once something listens on the port. @throws after ten seconds. */
-async function reachable(port: number): Promise<void> {
+/** Waits until a server listens on the port. @throws after ten seconds. */
+async function waitUntilReachable(port: number): Promise<void> {
   const end = performance.now() + 10_000;
   for (;;) {
     const socket = connect(port, '127.0.0.1');
@@ -201,8 +206,8 @@ async function reachable(port: number): Promise<void> {
   }
 }
 
-/** Opens connections that have had one response each, and divides what the process grew by. */
-async function costOfIdleConnections({ url, process }: RunningServer): Promise<number> {
+/** Opens connections with one response each. @returns the memory per connection, in kB. */
+async function measureIdleConnections({ url, process }: RunningServer): Promise<number> {
   const { port } = new URL(url);
   const body = '{"query":"{ __typename }"}';
   const request = `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

@@ -5,24 +5,24 @@ import { join } from 'node:path';
 import { cores, readCpuMs } from './cores.ts';
 import type { Command } from './stacks.ts';
 
-/** A server in a process of its own, alone on its core. */
+/** A server in its own process, alone on its core. */
 export interface ServerProcess extends AsyncDisposable {
-  hasEnded(): boolean;
-  /** The time that it has used on its core so far, in milliseconds; steps of 10 ms. */
+  hasExited(): boolean;
+  /** The CPU time used so far, in milliseconds, with a resolution of 10 ms. */
   cpuMs(): number;
-  /** The memory that it holds. */
+  /** The resident memory. */
   memoryBytes(): number;
-  /** The most memory that it has held at once. */
+  /** The peak resident memory. */
   peakMemoryBytes(): number;
-  /** The end of what it has written to its output. */
-  lastWords(): string;
-  /** Empties the file that its output goes to. */
+  /** The last 2000 characters of the output. */
+  lastOutput(): string;
+  /** Truncates the file that receives the output. */
   clearLog(): void;
-  /** Asks it to end, and waits until it has. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<void>;
 }
 
-/** Starts a server in production mode; what it writes goes to a file in this folder. */
+/** Starts a server in production mode. Its output goes to a file in this folder. */
 export function spawnServer(
   { argv, env }: Command,
   folder: string,
@@ -30,7 +30,7 @@ export function spawnServer(
 ): ServerProcess {
   const logFile = join(folder, 'log');
   const log = openSync(logFile, 'a');
-  // Dies with this process, whatever ends it.
+  // The kernel kills the server when this process ends, however it ends.
   const prefix = ['-c', onCores, 'setpriv', '--pdeathsig', 'KILL'];
   const child = spawn('taskset', [...prefix, ...argv], {
     cwd: folder,
@@ -41,11 +41,11 @@ export function spawnServer(
   const read = (file: string) => readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
 
   return {
-    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
     cpuMs: () => readCpuMs(child.pid ?? 'self').own,
     memoryBytes: () => Number(/VmRSS:\s+(\d+)/.exec(read('status'))?.[1]) * 1024,
     peakMemoryBytes: () => Number(/VmHWM:\s+(\d+)/.exec(read('status'))?.[1]) * 1024,
-    lastWords: () => readFileSync(logFile, 'utf8').slice(-2000),
+    lastOutput: () => readFileSync(logFile, 'utf8').slice(-2000),
     clearLog: () => ftruncateSync(log),
     async stop() {
       child.kill('SIGTERM');

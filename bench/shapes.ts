@@ -10,11 +10,11 @@ import { Client, cacheExchange, fetchExchange } from '@urql/core';
 export interface Operation {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The right answer: the bodies of the REST calls, by the names of the root fields. */
+  /** The correct data: the bodies of the REST calls, by root field. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An HTTP request, without its Host, Content-Length and Authorization. */
+/** An HTTP request, without the Host, Content-Length and Authorization headers. */
 export interface Message {
   readonly method: string;
   readonly path: string;
@@ -22,19 +22,19 @@ export interface Message {
   readonly body: string;
 }
 
-/** How a client writes an operation as an HTTP request. */
+/** Encodes an operation as the HTTP request of one kind of client. */
 export type Shape = (operation: Operation) => Message | Promise<Message>;
 
 const path = '/graphql';
 
-/** A query and its variables as JSON, as one writes it for curl. */
+/** The query and its variables as a JSON body, as in a curl command. */
 export const barePost: Shape = ({ query, variables }) => post({ query, variables });
 
-/** The hash of a document instead of its text. */
+/** A POST with the hash of the document instead of its text. */
 export const persistedPost: Shape = ({ query, variables }) =>
   post({ documentId: documentId(query), variables });
 
-/** The same in the URL, as a CDN can cache it. */
+/** A GET with the hash of the document in the URL, which a CDN can cache. */
 export const persistedGet: Shape = ({ query, variables }) => {
   const search = new URLSearchParams({
     documentId: documentId(query),
@@ -44,9 +44,9 @@ export const persistedGet: Shape = ({ query, variables }) => {
   return { method: 'GET', path: `${path}?${search}`, headers, body: '' };
 };
 
-/** What Apollo Client sends by default, in Node. */
+/** The default request of Apollo Client in Node. */
 export const apollo: Shape = ({ query, variables }) =>
-  record((uri) => {
+  capture((uri) => {
     const client = new ApolloClient({
       link: new HttpLink({ uri }),
       cache: new InMemoryCache(),
@@ -55,13 +55,15 @@ export const apollo: Shape = ({ query, variables }) =>
     return client.query({ query: gql(query), variables });
   });
 
-/** What urql sends by default, in Node: a GET. */
+/** The default request of urql in Node: a GET. */
 export const urql: Shape = ({ query, variables }) =>
-  record((url) => createUrql(url).query(query, variables).toPromise());
+  capture((url) => createUrql(url).query(query, variables).toPromise());
 
-/** What urql sends with `preferGetMethod: false`, and for documents that are too long for a URL. */
+/**
+ * The request of urql with `preferGetMethod: false`, or for documents that are too long for a URL.
+ */
 export const urqlPost: Shape = ({ query, variables }) =>
-  record((url) => createUrql(url).query(query, variables, { preferGetMethod: false }).toPromise());
+  capture((url) => createUrql(url).query(query, variables, { preferGetMethod: false }).toPromise());
 
 /** The identifier of a document (GraphQL over HTTP, appendix "Persisted Documents"). */
 export function documentId(query: string): string {
@@ -77,8 +79,8 @@ function post(json: object): Message {
   return { method: 'POST', path, headers, body: JSON.stringify(json) };
 }
 
-/** The request that a client sends to the address that it is given. */
-async function record(send: (url: string) => Promise<unknown>): Promise<Message> {
+/** Captures the request that `send` sends to the given URL. */
+async function capture(send: (url: string) => Promise<unknown>): Promise<Message> {
   const received = Promise.withResolvers<Message>();
   const server = createServer(async (request, response) => {
     const { host, connection, 'content-length': length, ...headers } = request.headers;

@@ -4,8 +4,8 @@ import { createLog } from '../src/telemetry/log.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
 import { openTracing } from '../src/telemetry/tracing.ts';
 
-// The gateway under load, in a process of its own: it serves until it is told to stop, and answers
-// every message with what it holds.
+// The gateway under test, in its own process. It stops on the message 'stop' and replies to every
+// other message with its memory usage and active resources.
 const log = createLog('silent', process.stderr);
 const service = await serve(loadConfig(process.env), {
   log,
@@ -20,10 +20,10 @@ process.on('message', (message) => {
   }
   globalThis.gc?.();
   const { rss, heapUsed } = process.memoryUsage();
-  const held: Record<string, number> = {};
+  const resources: Record<string, number> = {};
   for (const resource of process.getActiveResourcesInfo()) {
-    held[resource] = (held[resource] ?? 0) + 1;
+    resources[resource] = (resources[resource] ?? 0) + 1;
   }
-  process.send?.({ rss, heapUsed, held });
+  process.send?.({ rss, heapUsed, resources });
 });
 process.send?.({ url: service.url });

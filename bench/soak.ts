@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { answer, type Play, startFaultServer } from '../test/support/fault-server.ts';
 
-const usage = `Usage: npm run soak -- [seconds, 60 unless given]
+const usage = `Usage: npm run soak -- [seconds]
 
-Runs a gateway in front of a REST service that misbehaves in every way, with 64 clients that do too,
-and fails when a request stays unanswered, memory grows, or a socket or timer is left behind.
+Runs a gateway with 64 clients and a REST service that returns faults of every kind; some clients
+disconnect early. Fails if a request gets no response, memory grows, or a socket or timer leaks.
+The run takes the given number of seconds (default: 60).
 `;
 if (process.argv.includes('--help')) {
   process.stdout.write(usage);
@@ -33,7 +34,10 @@ const faults: readonly Play[] = [
   (socket) => socket.write(answer('200 OK', '[{"id":"1"}]')),
   drip,
 ];
-/** Most answers are right: a service that fails all the time only shows the circuit breaker. */
+/**
+ * Most responses are correct: if the service always failed, only the circuit breaker would be
+ * tested.
+ */
 const play: Play = (socket, attempt, request) => {
   const fault = Math.random() < 0.3 ? pick(faults) : undefined;
   if (fault) fault(socket, attempt, request);
@@ -63,7 +67,7 @@ const [{ url }] = (await once(gateway, 'message')) as [{ url: string }];
 const before = await inspect();
 
 const agent = new Agent({ connections: clients });
-const counts = { answered: 0, left: 0, unanswered: 0 };
+const counts = { answered: 0, disconnected: 0, unanswered: 0 };
 const end = performance.now() + seconds * 1000;
 const load = Promise.all(Array.from({ length: clients }, client));
 await wait(Math.min(10, seconds / 4) * 1000);
@@ -73,7 +77,7 @@ await load;
 clearInterval(progress);
 const late = await inspect();
 await agent.close();
-// What was in flight upstream ends at its deadline; idle connections after undici's four seconds.
+// Calls in flight end at their deadline; undici closes idle connections after four seconds.
 await wait(timeoutMs + 6000);
 const after = await inspect();
 gateway.send('stop');
@@ -82,25 +86,25 @@ await once(gateway, 'exit');
 report(after);
 const growth = late.rss / early.rss - 1;
 const verdicts = [
-  [`${counts.unanswered} requests unanswered`, counts.unanswered === 0],
+  [`${counts.unanswered} requests without a response`, counts.unanswered === 0],
   [
-    `memory ${mb(early.rss)} after the first seconds, ${mb(late.rss)} at the end: ${(growth * 100).toFixed(1)} %`,
+    `memory: ${mb(early.rss)} after the first seconds, ${mb(late.rss)} at the end (growth ${(growth * 100).toFixed(1)} %)`,
     growth <= 0.2,
   ],
   [
-    `held before ${JSON.stringify(before.held)}, after ${JSON.stringify(after.held)}`,
-    total(after.held) <= total(before.held),
+    `active resources: ${JSON.stringify(before.resources)} before, ${JSON.stringify(after.resources)} after`,
+    total(after.resources) <= total(before.resources),
   ],
 ] as const;
-for (const [text, isRight] of verdicts) {
-  process.stdout.write(`${isRight ? 'right' : 'WRONG'}  ${text}\n`);
+for (const [text, passed] of verdicts) {
+  process.stdout.write(`${passed ? 'passed' : 'FAILED'}  ${text}\n`);
 }
-process.exit(verdicts.every(([, isRight]) => isRight) ? 0 : 1);
+process.exit(verdicts.every(([, passed]) => passed) ? 0 : 1);
 
 async function client(): Promise<void> {
   while (performance.now() < end) {
-    const leaves = Math.random() < 0.05;
-    const signal = AbortSignal.timeout(leaves ? 20 : timeoutMs * 4 + 5000);
+    const disconnects = Math.random() < 0.05;
+    const signal = AbortSignal.timeout(disconnects ? 20 : timeoutMs * 4 + 5000);
     try {
       const response = await request(`${url}/graphql`, {
         dispatcher: agent,
@@ -112,7 +116,7 @@ async function client(): Promise<void> {
       await response.body.json();
       counts.answered++;
     } catch {
-      if (leaves) counts.left++;
+      if (disconnects) counts.disconnected++;
       else counts.unanswered++;
     }
   }
@@ -121,7 +125,7 @@ async function client(): Promise<void> {
 interface Inspection {
   readonly rss: number;
   readonly heapUsed: number;
-  readonly held: Record<string, number>;
+  readonly resources: Record<string, number>;
 }
 
 async function inspect(): Promise<Inspection> {
@@ -131,9 +135,9 @@ async function inspect(): Promise<Inspection> {
 }
 
 function report({ rss, heapUsed }: Inspection): void {
-  const left = Math.max(0, (end - performance.now()) / 1000);
+  const remaining = Math.max(0, (end - performance.now()) / 1000);
   process.stdout.write(
-    `${counts.answered} answered, ${counts.left} clients left early, ${counts.unanswered} unanswered; ${mb(rss)} resident, ${mb(heapUsed)} heap; ${left.toFixed(0)} s to go\n`,
+    `${counts.answered} responses, ${counts.disconnected} early disconnects, ${counts.unanswered} requests without a response; ${mb(rss)} resident, ${mb(heapUsed)} heap; ${remaining.toFixed(0)} s left\n`,
   );
 }
 
@@ -147,8 +151,8 @@ function pick<T>(items: readonly T[]): T {
   return items[Math.floor(Math.random() * items.length)] as T;
 }
 
-function total(held: Record<string, number>): number {
-  return Object.values(held).reduce((sum, count) => sum + count, 0);
+function total(resources: Record<string, number>): number {
+  return Object.values(resources).reduce((sum, count) => sum + count, 0);
 }
 
 function mb(bytes: number): string {

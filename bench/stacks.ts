@@ -5,71 +5,79 @@ import { fileURLToPath } from 'node:url';
 import { documentId } from './shapes.ts';
 import type { Feature } from './workloads.ts';
 
-/** Where and for what a server is started. */
-export interface Place {
+/** The settings that a server is launched with. */
+export interface LaunchOptions {
   readonly port: number;
   /** The base address of the REST service, or undefined for the built-in backend. */
   readonly upstream: string | undefined;
   readonly databaseUrl: string;
-  /** The REST calls of the workload, below the base address. */
+  /** The paths of the workload's REST calls, relative to the base address. */
   readonly paths: readonly string[];
-  /** The texts of the documents that are asked for by their hash, if any are. */
+  /** The documents that the workload requests by hash, if any. */
   readonly persisted: readonly string[] | undefined;
-  /** A folder of its own, for files that it needs. */
+  /** A folder for this server's files. */
   readonly folder: string;
 }
 
-/** A program with its arguments, and what its environment holds besides the usual. */
+/** A program with its arguments and additional environment variables. */
 export interface Command {
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** One of the servers that are compared. */
+/** A server of the benchmark. */
 export interface Stack {
-  /** What `--only` calls it. */
+  /** The name for `--only`. */
   readonly name: string;
   readonly title: string;
-  /** The packages of the peers that it stands on. */
+  /** The packages in `bench/peers` that it uses. */
   readonly packages: readonly string[];
-  /** What it can do that not every server can. */
+  /** The optional features that it supports. */
   readonly features: readonly Feature[];
-  /** How to start it. */
-  command(place: Place): Command;
-  /** Why this machine can't run it, if it can't. */
-  readonly obstacle?: () => string | undefined;
-  /** A query in the words of its schema, where they are others. */
+  /** The command that starts it. */
+  command(options: LaunchOptions): Command;
+  /** The reason why this machine cannot run it, or undefined if it can. */
+  readonly unsupportedReason?: () => string | undefined;
+  /** Translates a query, for a schema with other names. */
   readonly dialect?: (query: string) => string;
-  /** Whether it answers the bodies of the REST calls as they are, instead of GraphQL. */
-  readonly isBare?: boolean;
+  /** Whether it responds with the unchanged bodies of the REST calls instead of GraphQL. */
+  readonly isPassThrough?: boolean;
 }
 
-/** The folder of the peers, which have packages of their own. */
+/** The folder of the peers, with their own packages and lock file. */
 export const peers = fileURLToPath(new URL('peers', import.meta.url));
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The gateway as it is deployed: built, in production, all defaults. */
-export const gateway = ours('gateway', 'petstore-gateway', join(root, 'dist/bin/main.js'));
+/** The gateway as deployed: built, in production mode, with its defaults. */
+export const gateway = gatewayStack('gateway', 'petstore-gateway', join(root, 'dist/bin/main.js'));
 
-/** The same without a build, as `npm start` runs it. Only its start is another. */
-export const sources = ours('sources', 'petstore-gateway, not built', join(root, 'src/main.ts'));
+/** The gateway without a build, as `npm start` runs it. Only its start time differs. */
+export const sources = gatewayStack(
+  'sources',
+  'petstore-gateway, not built',
+  join(root, 'src/main.ts'),
+);
 
-/** The built gateway of another checkout. @throws when there is none. */
+/** The built gateway of another checkout. @throws when the checkout has no build. */
 export function against(folder: string): Stack {
   const program = resolve(folder, 'dist/bin/main.js');
   if (!existsSync(program)) {
-    throw new Error(`--against: expected a checkout with a build, found no ${program}.`);
+    throw new Error(`--against: expected a checkout with a build, but ${program} does not exist.`);
   }
-  return ours('against', `petstore-gateway, ${folder}`, program);
+  return gatewayStack('against', `petstore-gateway, ${folder}`, program);
 }
 
-/** The built library in other servers. */
+/** The built library, mounted in other servers. */
 export const mounted: readonly Stack[] = [
-  ours('mounted-node', 'Mounted in node:http', join(root, 'bench/mounted/node-http.mjs')),
-  ours('mounted-hono', 'Mounted in Hono', join(root, 'bench/mounted/hono.mjs')),
+  gatewayStack('mounted-node', 'Mounted in node:http', join(root, 'bench/mounted/node-http.mjs')),
+  gatewayStack('mounted-hono', 'Mounted in Hono', join(root, 'bench/mounted/hono.mjs')),
   {
-    ...ours('execute', 'gateway.execute behind node:http', join(root, 'bench/mounted/execute.mjs')),
+    ...gatewayStack(
+      'execute',
+      'gateway.execute behind node:http',
+      join(root, 'bench/mounted/execute.mjs'),
+    ),
     features: ['builtin'],
   },
 ];
@@ -86,7 +94,7 @@ const tailcall: Stack = {
   packages: ['@tailcallhq/core-linux-x64-gnu'],
   features: [],
   command({ port, upstream = '', folder }) {
-    // It asks for updates, unless its last look at them was long ago.
+    // This state file disables Tailcall's check for updates.
     mkdirSync(join(folder, 'tailcall'));
     writeFileSync(join(folder, 'tailcall/.state'), '0');
     const config = join(folder, 'tailcall.graphql');
@@ -97,16 +105,16 @@ const tailcall: Stack = {
       env: { XDG_CACHE_HOME: folder, TAILCALL_TRACKER: 'false', TAILCALL_LOG_LEVEL: 'error' },
     };
   },
-  obstacle() {
+  unsupportedReason() {
     const [file, ...options] = tailcallProgram;
     const { status, stderr, error } = spawnSync(file, [...options, '--version'], {
       encoding: 'utf8',
     });
     if (status === 0) return undefined;
     const reason = error?.message ?? stderr.trim().split('\n').at(-1) ?? '';
-    // The loader says which library it lacks between two paths.
+    // The loader's message contains the missing library version between two paths.
     const missing = /version (.*) \(/.exec(reason)?.[1];
-    return `${missing ?? reason}; TAILCALL_LIBC may name another C library.`;
+    return `${missing ?? reason}; set TAILCALL_LIBC to the folder of a newer C library.`;
   },
 };
 
@@ -134,55 +142,55 @@ const hive: Stack = {
       .replace(': orders', ': listOrders'),
 };
 
-/** The gateway and its peers, in the order in which they take turns. */
+/** The gateway and its peers, in the order of the rounds. */
 export const stacks: readonly Stack[] = [
   gateway,
   {
-    ...script('pass-through.mjs', ['undici'], { UNDICI: 'dispatch' }),
+    ...peerScript('pass-through.mjs', ['undici'], { UNDICI: 'dispatch' }),
     name: 'pass-through-dispatch',
     title: 'Pass-through (undici.dispatch)',
-    isBare: true,
+    isPassThrough: true,
   },
   {
-    ...script('pass-through.mjs', ['undici']),
+    ...peerScript('pass-through.mjs', ['undici']),
     name: 'pass-through',
     title: 'Pass-through (undici.request)',
-    isBare: true,
+    isPassThrough: true,
   },
   {
-    ...script('mercurius.mjs', ['mercurius', 'fastify', 'graphql-jit', 'undici']),
+    ...peerScript('mercurius.mjs', ['mercurius', 'fastify', 'graphql-jit', 'undici']),
     name: 'mercurius',
     title: 'Mercurius + JIT + undici',
   },
   tailcall,
   {
-    ...script('yoga.mjs', ['graphql-yoga']),
+    ...peerScript('yoga.mjs', ['graphql-yoga']),
     name: 'yoga',
     title: 'GraphQL Yoga + fetch',
   },
   {
-    ...script('apollo.mjs', ['@apollo/server', '@apollo/datasource-rest']),
+    ...peerScript('apollo.mjs', ['@apollo/server', '@apollo/datasource-rest']),
     name: 'apollo',
-    // It refuses a GET without a header of Apollo's own.
+    // Apollo Server rejects a GET without one of its own headers.
     features: [],
     title: 'Apollo Server + datasource-rest',
   },
   hive,
 ];
 
-/** A peer that is a few lines of ours around its packages. */
-function script(file: string, packages: readonly string[], env: Record<string, string> = {}) {
+/** A peer that is a short script in `bench/peers`. */
+function peerScript(file: string, packages: readonly string[], env: Record<string, string> = {}) {
   return {
     packages,
     features: ['get'] as const,
-    command: ({ port, upstream = '', paths }: Place): Command => ({
+    command: ({ port, upstream = '', paths }: LaunchOptions): Command => ({
       argv: [process.execPath, join(peers, file)],
       env: { PORT: String(port), UPSTREAM: upstream, PATHS: paths.join(' '), ...env },
     }),
   };
 }
 
-function ours(name: string, title: string, program: string): Stack {
+function gatewayStack(name: string, title: string, program: string): Stack {
   return {
     name,
     title,
@@ -202,7 +210,7 @@ function ours(name: string, title: string, program: string): Stack {
   };
 }
 
-/** Writes the manifest of these documents. @returns its path. */
+/** Writes the manifest of these persisted documents. @returns its path. */
 function writeManifest(documents: readonly string[], folder: string): string {
   const file = join(folder, 'persisted-documents.json');
   const manifest = Object.fromEntries(documents.map((text) => [documentId(text), text]));

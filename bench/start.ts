@@ -12,38 +12,41 @@ import type { Stack } from './stacks.ts';
 import type { Upstream } from './upstream.ts';
 import type { Workload } from './workloads.ts';
 
-/** What servers find around them. */
-export interface Surroundings {
+/** The REST service, database and folder that all servers of a run share. */
+export interface Fixtures {
   readonly upstream: Upstream;
-  /** Where they may write. */
+  /** The folder for temporary files. */
   readonly folder: string;
   /** The database of the built-in backend. */
   readonly databaseUrl: string;
-  /** The key that it knows; the REST service takes any. */
+  /** The API key of the built-in backend. The REST service accepts any key. */
   readonly apiKey: string;
-  /** The cores that servers run on, as `taskset -c` takes them; one of its own by default. */
+  /** The cores that servers run on, in the syntax of `taskset -c`. By default a single core. */
   readonly serverCores?: string;
 }
 
-/** A server that has answered each request of a workload rightly. */
+/** A server that has responded correctly to each request of a workload. */
 export interface RunningServer extends AsyncDisposable {
   readonly process: ServerProcess;
-  /** Where it is, without a path. */
+  /** Its origin, without a path. */
   readonly url: string;
   readonly messages: readonly Message[];
-  /** The texts of the right answers, in the order of the messages. */
-  readonly answers: readonly string[];
-  /** From its spawn to the end of its first answer. */
+  /** The correct response bodies, in the order of the messages. */
+  readonly expectedBodies: readonly string[];
+  /** The time from the spawn to the end of the first response. */
   readonly startMs: number;
 }
 
-const patienceMs = 30_000;
+const startTimeoutMs = 30_000;
 
-/** Starts a server for a workload. @throws when an answer is wrong, or late, with its last words. */
+/**
+ * Starts a server for a workload. @throws when a response is wrong or late, with the end of the
+ * server's output.
+ */
 export async function startServer(
   stack: Stack,
   workload: Workload,
-  { upstream, databaseUrl, apiKey, serverCores, ...surroundings }: Surroundings,
+  { upstream, databaseUrl, apiKey, serverCores, ...fixtures }: Fixtures,
 ): Promise<RunningServer> {
   const { operations, needs, paths, shape } = workload;
   const sent = await Promise.all(
@@ -52,7 +55,7 @@ export async function startServer(
       data: operation.data,
     })),
   );
-  const folder = mkdtempSync(join(surroundings.folder, `${stack.name}-`));
+  const folder = mkdtempSync(join(fixtures.folder, `${stack.name}-`));
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const command = stack.command({
@@ -71,30 +74,33 @@ export async function startServer(
   };
   try {
     let startMs = 0;
-    const answers: string[] = [];
+    const expectedBodies: string[] = [];
     for (const { message, data } of sent) {
-      const answer = await waitForAnswer(process, () => ask(url, message, apiKey));
+      const body = await waitForResponse(process, () => send(url, message, apiKey));
       startMs ||= performance.now() - spawned;
-      requireRight(answer, stack, message, data);
-      answers.push(answer);
+      requireCorrect(body, stack, message, data);
+      expectedBodies.push(body);
     }
     await requireForwarded(upstream, workload, apiKey);
     const messages = sent.map(({ message }) => message);
-    return { process, url, messages, answers, startMs, [Symbol.asyncDispose]: close };
+    return { process, url, messages, expectedBodies, startMs, [Symbol.asyncDispose]: close };
   } catch (error) {
-    const words = process.lastWords();
+    const output = process.lastOutput();
     await close();
-    throw new Error(`${stack.title}: ${(error as Error).message}\n${words}`, { cause: error });
+    throw new Error(`${stack.title}: ${(error as Error).message}\n${output}`, { cause: error });
   }
 }
 
-/** The first answer that comes while the server starts to listen. */
-async function waitForAnswer(process: ServerProcess, ask: () => Promise<string>): Promise<string> {
-  const end = performance.now() + patienceMs;
+/** Sends the request until the server is listening. @returns the first response body. */
+async function waitForResponse(
+  process: ServerProcess,
+  sendRequest: () => Promise<string>,
+): Promise<string> {
+  const end = performance.now() + startTimeoutMs;
   for (;;) {
-    if (process.hasEnded()) throw new Error('Expected a server, but the process ended.');
+    if (process.hasExited()) throw new Error('Expected a server, but the process exited.');
     try {
-      return await ask();
+      return await sendRequest();
     } catch (error) {
       if (performance.now() > end) throw error;
       await wait(2);
@@ -102,7 +108,7 @@ async function waitForAnswer(process: ServerProcess, ask: () => Promise<string>)
   }
 }
 
-async function ask(
+async function send(
   url: string,
   { method, path, headers, body }: Message,
   apiKey: string,
@@ -119,32 +125,35 @@ async function ask(
   return text;
 }
 
-/** Ids may come as numbers or as their digits: the servers' schemas differ in that. */
-function requireRight(
-  answer: string,
-  { isBare }: Stack,
+/**
+ * Ids can be numbers or strings, because the servers' schemas differ. @throws when the body is
+ * wrong.
+ */
+function requireCorrect(
+  receivedBody: string,
+  { isPassThrough }: Stack,
   { path, body }: Message,
   data: Operation['data'],
 ): void {
   const bodies = Object.values(data);
-  const asksForTypes = (path + body).includes('__typename');
-  const right = isBare
+  const selectsTypes = (path + body).includes('__typename');
+  const correct = isPassThrough
     ? bodies.length === 1
       ? bodies[0]
       : bodies
-    : { data: asksForTypes ? withTypes(data) : data };
+    : { data: selectsTypes ? withTypes(data) : data };
   const read = (text: string) =>
     JSON.parse(text, (key, value) => (/^(?:id|categoryId)$/.test(key) ? String(value) : value));
-  const expected = read(JSON.stringify(right));
-  const received = read(answer);
+  const expected = read(JSON.stringify(correct));
+  const received = read(receivedBody);
   if (isDeepStrictEqual(received, expected)) return;
   const texts = [JSON.stringify(expected), JSON.stringify(received)] as const;
   const at = [...texts[0]].findIndex((character, index) => character !== texts[1][index]);
   const [before, after] = texts.map((text) => text.slice(Math.max(0, at - 50), at + 200));
-  throw new Error(`Expected at ${at}: ${before}; received: ${after}`);
+  throw new Error(`Expected at character ${at}: ${before}; received: ${after}`);
 }
 
-/** The data with the type of each pet. */
+/** Adds `__typename` to each pet. */
 function withTypes(data: Operation['data']): Operation['data'] {
   const entries = Object.entries(data).map(([field, pets]) => [
     field,
@@ -155,13 +164,15 @@ function withTypes(data: Operation['data']): Operation['data'] {
 
 async function requireForwarded(upstream: Upstream, { needs }: Workload, apiKey: string) {
   if (needs === 'builtin') return;
-  const { authorization } = await upstream.seen();
+  const { authorization } = await upstream.stats();
   if (authorization !== `Bearer ${apiKey}`) {
-    throw new Error("Expected the caller's key at the REST service, found another.");
+    throw new Error(
+      "Expected the REST service to receive the caller's API key, but it received another.",
+    );
   }
 }
 
-/** A port that nothing listens on. */
+/** Returns a port that nothing listens on. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** Rows below a header as a table for people; every column but the first is aligned to the right. */
+/** Formats a header and rows as a text table. All columns but the first are right-aligned. */
 export function layOut(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -14,7 +14,7 @@ export function layOut(header: readonly string[], rows: readonly (readonly strin
   return `${[header, rule, ...rows].map(line).join('\n')}\n`;
 }
 
-/** A part of one, as people write it. */
-export function percent(part: number): string {
-  return `${(part * 100).toFixed(0)} %`;
+/** Formats a fraction as a percentage. */
+export function formatPercent(fraction: number): string {
+  return `${(fraction * 100).toFixed(0)} %`;
 }

@@ -3,36 +3,40 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { PetStatus } from '../src/contract/records.ts';
 import { createPets, orders } from './pets.ts';
 
-// The REST service behind every server that is measured, in a process of its own. It shares a core
-// with the load, so it does as little as it can: each answer is made once and kept as bytes.
-const answers = new Map<string, Buffer>();
-const unauthorized = write('401 Unauthorized', { code: 'no_key', message: 'No key.', status: 401 });
-const seen = { requests: 0, authorization: '' };
+// The REST service that every measured server calls, in its own process. It shares a core with the
+// load, so it does as little as possible: each response is encoded once and cached as bytes.
+const responses = new Map<string, Buffer>();
+const unauthorized = encode('401 Unauthorized', {
+  code: 'no_key',
+  message: 'No key.',
+  status: 401,
+});
+const stats = { requests: 0, authorization: '' };
 
 const server = createServer({ noDelay: true }, (socket) => {
   let received = '';
   socket.on('error', () => socket.destroy());
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     received += chunk;
-    // Only GET requests come here, and they end with their headers.
+    // Every request is a GET, which ends after its headers.
     for (let end = received.indexOf('\r\n\r\n'); end >= 0; end = received.indexOf('\r\n\r\n')) {
-      socket.write(answerTo(received.slice(0, end)));
+      socket.write(respondTo(received.slice(0, end)));
       received = received.slice(end + 4);
     }
   });
 });
 
-function answerTo(head: string): Buffer {
-  seen.requests++;
-  seen.authorization = /\r\nauthorization: ([^\r]*)/i.exec(head)?.[1] ?? '';
-  if (!seen.authorization.startsWith('Bearer ')) return unauthorized;
+function respondTo(head: string): Buffer {
+  stats.requests++;
+  stats.authorization = /\r\nauthorization: ([^\r]*)/i.exec(head)?.[1] ?? '';
+  if (!stats.authorization.startsWith('Bearer ')) return unauthorized;
   const target = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
-  let answer = answers.get(target);
-  if (answer === undefined) {
-    answer = write('200 OK', read(new URL(target, 'http://upstream')));
-    answers.set(target, answer);
+  let response = responses.get(target);
+  if (response === undefined) {
+    response = encode('200 OK', read(new URL(target, 'http://upstream')));
+    responses.set(target, response);
   }
-  return answer;
+  return response;
 }
 
 function read({ pathname, searchParams }: URL): unknown {
@@ -41,7 +45,7 @@ function read({ pathname, searchParams }: URL): unknown {
   return createPets(Number(searchParams.get('limit') ?? 20), status ?? undefined);
 }
 
-function write(status: string, json: unknown): Buffer {
+function encode(status: string, json: unknown): Buffer {
   const body = JSON.stringify(json);
   return Buffer.from(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -50,6 +54,6 @@ function write(status: string, json: unknown): Buffer {
 
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
-process.on('message', () => process.send?.(seen));
+process.on('message', () => process.send?.(stats));
 process.once('disconnect', () => process.exit());
 process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);

@@ -3,31 +3,31 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { readCpuMs } from './cores.ts';
 
-/** What the REST service has seen so far: how many requests, and the last one's credential. */
-export interface Seen {
+/** The number of requests so far, and the Authorization header of the last one. */
+export interface UpstreamStats {
   readonly requests: number;
   readonly authorization: string;
 }
 
-/** The REST service behind the servers that are measured. */
+/** The REST service that the measured servers call. */
 export interface Upstream extends AsyncDisposable {
   /** Its base address, `/v1` included. */
   readonly url: string;
-  seen(): Promise<Seen>;
-  /** The processor time that it has used so far, in milliseconds. */
+  stats(): Promise<UpstreamStats>;
+  /** The CPU time used so far, in milliseconds. */
   cpuMs(): number;
 }
 
-/** Starts the REST service in a process of its own, on the core of the caller. */
+/** Starts the REST service in its own process, on the core of the caller. */
 export async function startUpstream(): Promise<Upstream> {
   const child = fork(fileURLToPath(new URL('upstream-server.ts', import.meta.url)));
   const [url] = (await once(child, 'message')) as [string];
   return {
     url,
-    async seen() {
-      child.send('seen');
-      const [seen] = (await once(child, 'message')) as [Seen];
-      return seen;
+    async stats() {
+      child.send('stats');
+      const [stats] = (await once(child, 'message')) as [UpstreamStats];
+      return stats;
     },
     cpuMs: () => readCpuMs(child.pid ?? 'self').own,
     async [Symbol.asyncDispose]() {

@@ -10,23 +10,26 @@ import {
   urqlPost,
 } from './shapes.ts';
 
-/** What not every server can do: a backend of its own, persisted documents, queries by GET. */
+/**
+ * A feature that not every server supports: a built-in backend, persisted documents, queries by
+ * GET.
+ */
 export type Feature = 'builtin' | 'persisted' | 'get';
 
 /** One kind of load. */
 export interface Workload {
-  /** What `--workload` calls it. */
+  /** The name for `--workload`. */
   readonly name: string;
   readonly title: string;
-  /** What a server needs for it, if not every one can do it. */
+  /** The feature that a server must support, if any. */
   readonly needs?: Feature;
-  /** One API key for all requests, or another one for each. */
+  /** One API key for all requests, or a different key for each. */
   readonly keys: 'one' | 'each';
-  /** How the operations are sent. */
+  /** The kind of HTTP request that the operations are sent as. */
   readonly shape: Shape;
   /** The operations, sent in rotation. */
   readonly operations: readonly Operation[];
-  /** The REST calls that answer each of them, below the base address. */
+  /** The paths of the REST calls of each operation, relative to the base address. */
   readonly paths: readonly string[];
 }
 
@@ -40,7 +43,7 @@ function listPets(count: number, field = 'pets', name = 'Pets'): Operation {
   };
 }
 
-/** A list of so many pets by a bare POST. */
+/** Creates a workload that lists `count` pets with a bare POST. */
 export function pets(count: number, keys: Workload['keys']): Workload {
   return {
     name: `pets-${count}${keys === 'each' ? '-keys' : ''}`,
@@ -52,32 +55,32 @@ export function pets(count: number, keys: Workload['keys']): Workload {
   };
 }
 
-/** The workload of a profile, and of the start: the first answer is one of these. */
-export const usualWorkload = pets(20, 'each');
+/** The default workload of a profile, and the workload of start times and memory. */
+export const defaultWorkload = pets(20, 'each');
 
 const twelve = Array.from({ length: 12 }, (_, index) => `${index + 1}`);
 
-/** The same 20 pets with a key per request, sent as clients send them. */
+/** The same operation as the default workload, sent as different clients send it. */
 const shapes: readonly Workload[] = [
-  { ...usualWorkload, name: 'apollo', title: "Apollo Client's POST", shape: apollo },
+  { ...defaultWorkload, name: 'apollo', title: "Apollo Client's POST", shape: apollo },
   {
-    ...usualWorkload,
+    ...defaultWorkload,
     name: 'apollo-12',
     title: "Apollo Client's POST, twelve documents",
     shape: apollo,
     operations: twelve.map((number) => listPets(20, `pets${number}`, `Pets${number}`)),
   },
-  { ...usualWorkload, name: 'urql', title: "urql's GET", shape: urql, needs: 'get' },
-  { ...usualWorkload, name: 'urql-post', title: "urql's POST", shape: urqlPost },
+  { ...defaultWorkload, name: 'urql', title: "urql's GET", shape: urql, needs: 'get' },
+  { ...defaultWorkload, name: 'urql-post', title: "urql's POST", shape: urqlPost },
   {
-    ...usualWorkload,
+    ...defaultWorkload,
     name: 'persisted-get',
     title: 'Persisted document by GET',
     shape: persistedGet,
     needs: 'persisted',
   },
   {
-    ...usualWorkload,
+    ...defaultWorkload,
     name: 'persisted-post',
     title: 'Persisted document by POST',
     shape: persistedPost,
@@ -125,16 +128,16 @@ const builtin: Workload = {
   needs: 'builtin',
 };
 
-/** Every workload, in the order in which they run. */
+/** All workloads, in the order in which they run. */
 export const workloads: readonly Workload[] = [
   ...shapes,
   ...[1, 20, 100].flatMap((count) => [
     pets(count, 'one'),
-    count === 20 ? usualWorkload : pets(count, 'each'),
+    count === 20 ? defaultWorkload : pets(count, 'each'),
   ]),
   fiveFields,
   builtin,
 ];
 
-/** What the gateway is compared with itself at: the bare POST first. */
-export const ownWorkloads: readonly Workload[] = [usualWorkload, ...shapes];
+/** The workloads that compare the gateway with itself, with the bare POST first. */
+export const ownWorkloads: readonly Workload[] = [defaultWorkload, ...shapes];

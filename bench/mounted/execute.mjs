@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { createGateway, loadConfig } from '../../dist/index.js';
 
-// A BFF that executes the operation of each request in its own process.
+// A BFF that executes the operation of each request in process.
 const gateway = await createGateway(loadConfig(process.env));
 
 createServer((request, response) => {

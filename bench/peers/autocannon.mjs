@@ -1,7 +1,10 @@
 import autocannon from 'autocannon';
 
-// The load where there is no wrk. Takes one argument, the load as JSON, and prints what came of it.
-const { url, messages, answers, keys, apiKey, seconds, connections } = JSON.parse(process.argv[2]);
+// Generates the load if wrk is not installed. Takes the load as JSON in one argument, and prints the
+// measurements as JSON.
+const { url, messages, expectedBodies, keys, apiKey, seconds, connections } = JSON.parse(
+  process.argv[2],
+);
 let count = 0;
 let wrong = 0;
 
@@ -23,7 +26,7 @@ const result = await autocannon({
       ...(body !== '' && { body }),
       ...(keys === 'each' && { setupRequest: (request) => ({ ...request, headers: withKey() }) }),
       onResponse(status, text) {
-        if (status !== 200 || !answers.includes(text)) wrong++;
+        if (status !== 200 || !expectedBodies.includes(text)) wrong++;
       },
     };
   }),

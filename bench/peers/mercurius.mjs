@@ -9,7 +9,7 @@ const pool = new Pool(origin, { connections: 128 });
 async function get(path, { authorization }) {
   const options = { method: 'GET', path: pathname + path, headers: { authorization } };
   const { statusCode, body } = await pool.request(options);
-  if (statusCode !== 200) throw new Error(`The service answered ${statusCode}.`);
+  if (statusCode !== 200) throw new Error(`The service responded with ${statusCode}.`);
   return body.json();
 }
 

@@ -1,20 +1,20 @@
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
 
-// The least that Node can do: no GraphQL, only the REST calls that an operation stands for, and
-// their bodies as they are. What a gateway takes longer than this is its own.
+// The minimum for Node: the REST calls of an operation without GraphQL, their bodies unchanged. The
+// difference between this and a gateway is the gateway's own cost.
 const { origin, pathname } = new URL(process.env.UPSTREAM);
 const paths = process.env.PATHS.split(' ').map((path) => pathname + path);
 const pool = new Pool(origin, { connections: 128 });
 const get = process.env.UNDICI === 'dispatch' ? dispatch : request;
 
-/** As it is usually written. */
+/** The usual way to call a REST service with undici. */
 async function request(path, authorization) {
   const { body } = await pool.request({ method: 'GET', path, headers: { authorization } });
   return Buffer.from(await body.arrayBuffer());
 }
 
-/** By undici's lowest interface, without a stream and its promises. */
+/** undici's lowest-level API, without a stream and its promises. */
 function dispatch(path, authorization) {
   const { promise, resolve, reject } = Promise.withResolvers();
   const chunks = [];
@@ -29,7 +29,7 @@ function dispatch(path, authorization) {
   return promise;
 }
 
-async function answer({ authorization }) {
+async function readBodies({ authorization }) {
   if (paths.length === 1) return get(paths[0], authorization);
   const bodies = await Promise.all(paths.map((path) => get(path, authorization)));
   return `[${bodies.join(',')}]`;
@@ -37,7 +37,7 @@ async function answer({ authorization }) {
 
 createServer((request, response) => {
   request.resume().once('end', async () => {
-    const body = await answer(request.headers);
+    const body = await readBodies(request.headers);
     response.writeHead(200, {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),

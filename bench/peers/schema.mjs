@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** The gateway's own schema, so that all serve the same one. */
+/** The gateway's schema, so that all peers serve the same schema. */
 export const typeDefs = readFileSync(
   new URL('../../schema/schema.graphql', import.meta.url),
   'utf8',
 );
 
-/** The query of a list of pets, without what was not given. */
+/** The query string of `GET /pets`, without the arguments that are not given. */
 export function toSearch({ limit, status }) {
   return status ? `?limit=${limit}&status=${status}` : `?limit=${limit}`;
 }

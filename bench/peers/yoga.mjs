@@ -5,7 +5,7 @@ import { toSearch, typeDefs } from './schema.mjs';
 async function get(path, { request }) {
   const authorization = request.headers.get('authorization');
   const response = await fetch(process.env.UPSTREAM + path, { headers: { authorization } });
-  if (!response.ok) throw new Error(`The service answered ${response.status}.`);
+  if (!response.ok) throw new Error(`The service responded with ${response.status}.`);
   return response.json();
 }
 

@@ -6,7 +6,7 @@ const frame = (id: number, functionName: string, url = '', lineNumber = 0) => ({
   callFrame: { functionName, url, lineNumber },
 });
 
-it('sums a profile up by function and by package, without idle time and the beginning', () => {
+it('summarises a profile by function and by package, without idle time and the warm-up', () => {
   const profile = {
     nodes: [
       frame(1, '(idle)'),

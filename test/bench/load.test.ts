@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { findLoadGenerator, type LoadGenerator } from '../../bench/load.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const generator = findOne();
+const generator = findInstalled();
 const get = { method: 'GET', path: '/graphql?id=1', headers: { accept: 'text/plain' }, body: '' };
 const post = { method: 'POST', path: '/graphql', headers: {}, body: '{"query":"{ pets { id } }"}' };
 const load = {
   messages: [post, get],
-  answers: ['{}', '[]'],
+  expectedBodies: ['{}', '[]'],
   apiKey: 'key-',
   seconds: 1,
   connections: 64,
 };
 
-/** The tests of the load need wrk, or the packages of the peers. */
-function findOne(): LoadGenerator | undefined {
+/** The load generator, or undefined if neither wrk nor the peers' packages are installed. */
+function findInstalled(): LoadGenerator | undefined {
   try {
     return findLoadGenerator();
   } catch {
@@ -22,8 +22,8 @@ function findOne(): LoadGenerator | undefined {
   }
 }
 
-describe.skipIf(generator === undefined)('the load of the benchmark', () => {
-  it('sends the requests in rotation, with a key of its own each if asked to', async () => {
+describe.skipIf(generator === undefined)('the load generator of the benchmark', () => {
+  it('sends the requests in rotation, each with its own API key when keys is "each"', async () => {
     await using server = await startUpstream(({ method }, response) =>
       response.end(method === 'GET' ? '[]' : '{}'),
     );
@@ -40,7 +40,7 @@ describe.skipIf(generator === undefined)('the load of the benchmark', () => {
     expect(posts.length / seen.length).toBeCloseTo(0.5, 1);
   });
 
-  it('fails when one answer is another, or has another status', async () => {
+  it('fails when a response has an unexpected body or status', async () => {
     let count = 0;
     await using server = await startUpstream((_request, response) => {
       count++;
@@ -48,7 +48,7 @@ describe.skipIf(generator === undefined)('the load of the benchmark', () => {
       response.end(count === 200 ? '{"data":null}' : '{}');
     });
     await expect(generator?.run({ ...load, url: server.url, keys: 'one' })).rejects.toThrow(
-      /Expected \d+ right answers, received 2 others and 0 broken/,
+      /Expected \d+ correct responses, but 2 were wrong and 0 failed or timed out/,
     );
   });
 });

@@ -6,13 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { readOptions } from '../../bench/options.ts';
 
 describe('the options of the benchmark', () => {
-  it('measure everything and write the picture of docs/performance.md unless they say otherwise', () => {
+  it('measure everything and write the chart of docs/performance.md by default', () => {
     const options = readOptions([]);
     expect(options).toMatchObject({ shapes: true, start: true, json: undefined });
     expect(options).toHaveProperty('svg', expect.stringMatching(/docs\/benchmark\.svg$/));
   });
 
-  it('choose servers and workloads by name, and then write no picture', () => {
+  it('select servers and workloads by name, and then write no chart', () => {
     const options = readOptions(['--only', 'gateway, hive', '--workload', 'bff,start']);
     expect(options).toMatchObject({
       stacks: [{ name: 'gateway' }, { name: 'hive' }],
@@ -22,10 +22,10 @@ describe('the options of the benchmark', () => {
     });
   });
 
-  it('compare with the build of another checkout, alone unless others are named', () => {
+  it('compare only with the build of another checkout unless --only names other servers', () => {
     const folder = mkdtempSync(join(tmpdir(), 'checkout-'));
     expect(() => readOptions(['--against', folder])).toThrow(
-      `--against: expected a checkout with a build, found no ${folder}/dist/bin/main.js.`,
+      `--against: expected a checkout with a build, but ${folder}/dist/bin/main.js does not exist.`,
     );
     mkdirSync(join(folder, 'dist/bin'), { recursive: true });
     writeFileSync(join(folder, 'dist/bin/main.js'), '');
@@ -41,19 +41,19 @@ describe('the options of the benchmark', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('name what they know when they are given another name', () => {
+  it('list the known names in the error for an unknown name', () => {
     expect(() => readOptions(['--only', 'gateway,graphile'])).toThrow(
-      /^--only: expected names out of gateway, .*; received graphile\.$/,
+      /^--only: expected names from gateway, .*; received graphile\.$/,
     );
     expect(() => readOptions(['--workload', 'pets-7'])).toThrow(/received pets-7\.$/);
     expect(() => readOptions(['--rounds'])).toThrow(/--rounds/);
   });
 
-  it('are named alike where the memory is measured', () => {
+  it('report an unknown server in the memory benchmark, too', () => {
     const { status, stderr } = spawnSync('node', ['bench/memory.ts', '--only', 'graphile']);
     expect([status, String(stderr)]).toEqual([
       1,
-      expect.stringMatching(/^--only: expected names out of gateway, .*; received graphile\.\n$/),
+      expect.stringMatching(/^--only: expected names from gateway, .*; received graphile\.\n$/),
     ]);
   });
 });

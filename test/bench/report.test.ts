@@ -6,7 +6,7 @@ import type { Round } from '../../bench/measure.ts';
 import { drawResults } from '../../bench/picture.ts';
 import { toTable } from '../../bench/report.ts';
 import { type Stack, stacks } from '../../bench/stacks.ts';
-import { usualWorkload } from '../../bench/workloads.ts';
+import { defaultWorkload } from '../../bench/workloads.ts';
 
 const round = (requestsPerSecond: number): Round => ({
   requestsPerSecond,
@@ -20,24 +20,24 @@ const round = (requestsPerSecond: number): Round => ({
 });
 const result = (name: string, ...rates: number[]) => {
   const stack = stacks.find((one) => one.name === name) as Stack;
-  return { title: stack.title, stack, workload: usualWorkload, ...figures(rates) };
+  return { title: stack.title, stack, workload: defaultWorkload, ...figures(rates) };
 };
 const figures = (rates: readonly number[]) => ({
   rounds: rates.map(round),
   peakMemoryBytes: 100_000_000,
 });
 const measured = {
-  comparison: compareServers(usualWorkload, stacks),
+  comparison: compareServers(defaultWorkload, stacks),
   results: [result('yoga', 900, 1000, 5000), result('gateway', 2000, 2500, 2600)],
 };
 
 describe('the report of the benchmark', () => {
-  it('takes the middle of the rounds', () => {
+  it('takes the median of the rounds', () => {
     expect(median([5, 1, 2])).toBe(2);
     expect(median([4, 1, 2, 9])).toBe(3);
   });
 
-  it('shows medians, the fastest first, and what the gateway is to each', () => {
+  it('shows medians, the fastest server first, and the ratio of the gateway to each', () => {
     expect(toTable(measured)).toMatchInlineSnapshot(`
       "20 pets, a key per request  requests/s  gateway ×  p50 ms  p99 ms  CPU µs  least  peak MB  calls  spread
       ──────────────────────────  ──────────  ─────────  ──────  ──────  ──────  ─────  ───────  ─────  ──────
@@ -47,7 +47,7 @@ describe('the report of the benchmark', () => {
     `);
   });
 
-  it('shows the gateway beside itself in the order of the comparison, each to the first', () => {
+  it('compares the gateway with itself in the given order, each entry relative to the first', () => {
     const entries = ownComparison.entries.slice(0, 2);
     const results = entries.map((entry, index) => ({ ...entry, ...figures([1000 + 500 * index]) }));
     expect(toTable({ comparison: ownComparison, results })).toMatchInlineSnapshot(`
@@ -59,7 +59,7 @@ describe('the report of the benchmark', () => {
     `);
   });
 
-  it('draws a bar for each server, as long as its median', () => {
+  it('draws a bar for each server, proportional to its median', () => {
     const svg = drawResults([], [measured], []);
     const lengths = [...svg.matchAll(/<rect class="(\w+)" x="\d+" y="\d+" width="([\d.]+)"/g)];
     expect(lengths.map(([, kind, length]) => [kind, Number(length)])).toEqual([
@@ -68,7 +68,7 @@ describe('the report of the benchmark', () => {
     ]);
   });
 
-  it('writes any text into the picture', () => {
+  it('escapes XML characters in the chart', () => {
     expect(drawChart('A < B & "C"', [], [])).toContain('A &lt; B &amp; &quot;C&quot;');
   });
 });

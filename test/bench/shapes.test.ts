@@ -4,8 +4,8 @@ import { apollo, urql, urqlPost } from '../../bench/shapes.ts';
 const query = 'query Pets($limit: Int) { pets(limit: $limit) { id } }';
 const operation = { query, variables: { limit: 20 }, data: {} };
 
-describe('the requests of clients in the benchmark', () => {
-  it("are Apollo Client's POST with types and the name of the client", async () => {
+describe('the client requests of the benchmark', () => {
+  it("include Apollo Client's POST with __typename and the name of the client", async () => {
     expect(await apollo(operation)).toMatchInlineSnapshot(`
       {
         "body": "{"operationName":"Pets","variables":{"limit":20},"extensions":{"clientLibrary":{"name":"@apollo/client","version":"4.3.8"}},"query":"query Pets($limit: Int) {\\n  pets(limit: $limit) {\\n    id\\n    __typename\\n  }\\n}"}",
@@ -23,7 +23,7 @@ describe('the requests of clients in the benchmark', () => {
     `);
   });
 
-  it("are urql's GET, its default", async () => {
+  it("include urql's GET, its default", async () => {
     expect(await urql(operation)).toMatchInlineSnapshot(`
       {
         "body": "",
@@ -40,7 +40,7 @@ describe('the requests of clients in the benchmark', () => {
     `);
   });
 
-  it("are urql's POST, if asked to", async () => {
+  it("include urql's POST with preferGetMethod: false", async () => {
     expect(await urqlPost(operation)).toMatchInlineSnapshot(`
       {
         "body": "{"operationName":"Pets","query":"query Pets($limit: Int) {\\n  pets(limit: $limit) {\\n    id\\n    __typename\\n  }\\n}","variables":{"limit":20}}",

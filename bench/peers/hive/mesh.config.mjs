@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from '@graphql-mesh/compose-cli';
 import { loadOpenAPISubgraph } from '@omnigraph/openapi';
 
-/** The supergraph of the REST contract, composed of its OpenAPI description. */
+/** The supergraph of the REST contract, composed from its OpenAPI description. */
 export const composeConfig = defineConfig({
   subgraphs: [
     {
@@ -10,7 +10,7 @@ export const composeConfig = defineConfig({
         source: fileURLToPath(new URL('../../../schema/openapi.yaml', import.meta.url)),
         endpoint: process.env.UPSTREAM,
         operationHeaders: { authorization: '{context.headers.authorization}' },
-        // Without unions of pets and errors, as the other servers have it; lighter besides.
+        // No unions of pets and errors: the other servers have none, and the schema is lighter.
         ignoreErrorResponses: true,
       }),
     },
