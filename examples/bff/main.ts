@@ -3,14 +3,15 @@ import { Hono } from 'hono';
 import { createGateway, loadConfig } from 'petstore-gateway';
 import { isGatewayError, StorefrontDocument } from 'petstore-gateway/client';
 
-/** How long a request to this server may take, in milliseconds. */
+/** The deadline of a request to this server, in milliseconds. */
 const deadlineMs = 2000;
 
 const gateway = await createGateway(loadConfig({ LOG_LEVEL: 'warn', ...process.env }));
 
 const app = new Hono();
 
-// One endpoint, three REST calls. What came in time is answered, and what did not is named.
+// One endpoint, three REST calls. The response contains the fields that arrived before the deadline
+// and lists the ones that did not.
 app.get('/storefront', async (context) => {
   const { signal } = context.req.raw;
   const { data, errors = [] } = await gateway.execute(
@@ -26,8 +27,8 @@ app.get('/storefront', async (context) => {
   if (errors.some((error) => isGatewayError(error, 'UNAUTHENTICATED'))) {
     return context.json({ problem: 'Send an API key: "Authorization: Bearer <key>".' }, 401);
   }
-  if (!data) return context.json({ problem: 'The store can not be asked.' }, 502);
-  // An error within a field, such as an unknown status, leaves the rest of the field there.
+  if (!data) return context.json({ problem: 'The pet store is unavailable.' }, 502);
+  // An error below a root field, such as an unknown status, leaves the rest of that field intact.
   const failed = errors.filter((error) => isGatewayError(error)).map(({ path = [] }) => path);
   const missing = failed.flatMap(([field, ...within]) => (within.length === 0 ? [field] : []));
   return context.json({
@@ -38,7 +39,7 @@ app.get('/storefront', async (context) => {
   });
 });
 
-// The gateway itself, next to the endpoints of this server.
+// The gateway itself, beside the server's own endpoints.
 app.all('/graphql', (context) => gateway(context.req.raw));
 
 const server = serve(

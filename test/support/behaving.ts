@@ -1,17 +1,17 @@
 import { ErrorResponse } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 
-/** A pet store that answers every call for orders with 503, and the rest as before. */
+/** A pet store whose `listOrders` fails with 503. All other calls work. */
 export function withoutOrders(petStore: PetStore): PetStore {
   return {
     ...petStore,
-    listOrders: () => Promise.reject(new ErrorResponse(503, 'The pet store answered 503.')),
+    listOrders: () => Promise.reject(new ErrorResponse(503, 'The pet store responded with 503.')),
   };
 }
 
 /**
- * A pet store whose list never comes. `asked` resolves when it is asked for, `ended` when the call
- * was aborted, which is what a client that leaves brings about.
+ * A pet store whose `listPets` never resolves. `asked` resolves when it is called, and `ended` when
+ * the call is aborted, for example because the client disconnected.
  */
 export function hanging(petStore: PetStore) {
   const asked = Promise.withResolvers<void>();

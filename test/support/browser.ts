@@ -2,20 +2,20 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { it } from 'vitest';
 
-/** Debian's chromium, or the one that `CHROMIUM` names. */
+/** The path of Debian's Chromium, or the value of `CHROMIUM`. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 const installed = existsSync(executablePath);
 if (!installed) {
   process.stderr.write(
-    `Tests in a browser are SKIPPED: there is none at ${executablePath}. Install it (apt-get install chromium) or set CHROMIUM.\n`,
+    `Browser tests are SKIPPED: ${executablePath} does not exist. Install Chromium (apt-get install chromium) or set CHROMIUM.\n`,
   );
 }
 
-/** A test that needs a browser: skipped, with a line that says so, where there is none. */
+/** A test that needs a browser. It is skipped, with a message, if none is installed. */
 export const browserTest = it.skipIf(!installed);
 
-/** A headless Chromium that asks for nothing but what its pages ask for; closed when disposed of. */
+/** Launches a headless Chromium that makes no requests of its own, only those of its pages. */
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,

@@ -1,6 +1,6 @@
 import { sendJson, startUpstream } from './upstream.ts';
 
-/** A span as OTLP/HTTP carries it in JSON. */
+/** A span in the JSON encoding of OTLP/HTTP. */
 export interface ExportedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -8,7 +8,7 @@ export interface ExportedSpan {
   readonly name: string;
   readonly status: { readonly code?: number };
   readonly attributes: readonly Attribute[];
-  /** The attributes of the process that sent it. */
+  /** The attributes of the process that exported it. */
   readonly resource: readonly Attribute[];
 }
 
@@ -17,7 +17,7 @@ interface Attribute {
   readonly value: { readonly stringValue?: string; readonly intValue?: number };
 }
 
-/** A collector that takes in traces over OTLP/HTTP and keeps their spans. */
+/** Starts a collector that receives traces over OTLP/HTTP and records their spans. */
 export async function startCollector() {
   const spans: ExportedSpan[] = [];
   const server = await startUpstream(({ method, url, body }, response) => {

@@ -12,11 +12,16 @@ const run = promisify(execFile);
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const declared = join(repository, 'test/consumers');
 
-/** Where the packages of test/consumers are, by their lock file: shared by all runs of the tests. */
+/**
+ * The folder of the installed packages of test/consumers, named by their lock file and reused
+ * between test runs.
+ */
 const lock = createHash('sha256').update(readFileSync(join(declared, 'package-lock.json')));
 const installed = join(tmpdir(), `petstore-consumers-${lock.digest('hex').slice(0, 16)}`);
 
-/** Installs test/consumers, unless that was done before. False, with a line, where it can't be. */
+/**
+ * Installs test/consumers unless it is installed. @returns false, with a message, if that fails.
+ */
 async function install(): Promise<boolean> {
   if (existsSync(installed)) return true;
   const folder = await mkdtemp(`${installed}-`);
@@ -27,21 +32,23 @@ async function install(): Promise<boolean> {
     return true;
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
-    // Another test file may have been faster.
+    // Another test file may have installed the packages first.
     if (existsSync(installed)) return true;
     const [line] = String((error as Error).message).split('\n');
-    process.stderr.write(`Tests of other packages are SKIPPED: test/consumers, ${line}\n`);
+    process.stderr.write(
+      `Tests with other packages are SKIPPED: cannot install test/consumers. ${line}\n`,
+    );
     return false;
   }
 }
 
-/** Whether the packages of test/consumers are there. */
+/** Whether the packages of test/consumers are installed. */
 export const isConsumerInstalled = await install();
 
-/** A test that needs the packages of test/consumers: skipped where they can't be installed. */
+/** A test that needs the packages of test/consumers. It is skipped if they cannot be installed. */
 export const consumerTest = it.skipIf(!isConsumerInstalled);
 
-/** The client package as npm packs it, unpacked into a folder of its own. */
+/** Packs the client package with `npm pack`. @returns the path of the tarball. */
 async function packClient(folder: string): Promise<string> {
   const source = join(folder, 'source');
   await cp(join(repository, 'packages/client'), source, {
@@ -60,15 +67,18 @@ async function packClient(folder: string): Promise<string> {
 const typeScript5 = join(installed, 'node_modules/typescript-5/bin/tsc');
 const typeScript7 = join(repository, 'node_modules/typescript/bin/tsc');
 
-/** What Node prints for these arguments, whatever its exit code. */
+/** Runs Node with these arguments. @returns its output, whatever the exit code. */
 async function print(cwd: string, args: readonly string[]): Promise<string> {
   const child = await run(process.execPath, args, { cwd }).catch((error) => error);
   return child.stdout + child.stderr;
 }
 
-/** What commands print up to the first that fails; `npx` finds the packages of both places. */
+/**
+ * Runs commands up to the first that fails, with the binaries of both installations. @returns their
+ * output.
+ */
 async function printShell(cwd: string, commands: readonly string[]): Promise<string> {
-  const bins = [installed, repository].map((place) => join(place, 'node_modules/.bin'));
+  const bins = [installed, repository].map((root) => join(root, 'node_modules/.bin'));
   const PATH = [...bins, process.env['PATH']].join(':');
   const script = commands.map((command) => command.replace(/^npx /, '')).join(' && ');
   const options = { cwd, env: { ...process.env, PATH, NODE_OPTIONS: '' } };
@@ -77,15 +87,15 @@ async function printShell(cwd: string, commands: readonly string[]): Promise<str
 }
 
 interface Project {
-  /** Packages that the repository has. */
+  /** Names of packages that the repository has installed. */
   readonly ours?: readonly string[];
-  /** Packages that test/consumers has. */
+  /** Names of packages that test/consumers has installed. */
   readonly theirs?: readonly string[];
-  /** Texts by their paths. */
+  /** File contents by path. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Packs the client for a test file. Disposing of it removes its projects too. */
+/** Packs the client for a test file. Disposing of it also deletes its projects. */
 export async function openConsumer() {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-consumer-'));
   const tarball = await packClient(folder);
@@ -94,7 +104,7 @@ export async function openConsumer() {
     /** The path of the packed client. */
     tarball,
 
-    /** A project with the packed client in it, these files, and packages by their names. */
+    /** Creates a project with the packed client, these files, and links to these packages. */
     async project({ ours = [], theirs = [], files }: Project) {
       const root = await mkdtemp(join(folder, 'project-'));
       const client = join(root, 'node_modules/petstore-gateway-client');
@@ -117,11 +127,11 @@ export async function openConsumer() {
       }
       return {
         root,
-        /** What Node prints. */
+        /** Runs Node. @returns its output. */
         node: (...args: string[]) => print(root, args),
-        /** What these commands print, run one after the other. */
+        /** Runs these commands one after the other. @returns their output. */
         shell: (commands: readonly string[]) => printShell(root, commands),
-        /** What this TypeScript prints: nothing when all is right. */
+        /** Runs this version of TypeScript. @returns its output, which is empty without errors. */
         tsc: (version: string, ...args: string[]) =>
           print(root, [version === '5.9' ? typeScript5 : typeScript7, ...args]),
       };

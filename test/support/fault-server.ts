@@ -3,12 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 
 /**
- * What a faulty service does with a request that has arrived whole, and began with this text;
- * `attempt` counts from 1.
+ * Responds to a request, which has arrived completely. `request` is its text, and `attempt` counts
+ * the requests from 1.
  */
 export type Play = (socket: Socket, attempt: number, request: string) => void;
 
-/** A TCP server that reads HTTP requests and answers each with whatever bytes it is told to. */
+/**
+ * Starts a TCP server that reads HTTP requests and calls `play` to write the bytes of each
+ * response.
+ */
 export async function startFaultServer(play: Play) {
   const sockets = new Set<Socket>();
   let attempts = 0;
@@ -40,7 +43,9 @@ export async function startFaultServer(play: Play) {
   };
 }
 
-/** An HTTP/1.1 answer with a JSON body, whose length is told unless the headers say otherwise. */
+/**
+ * Encodes an HTTP/1.1 response with a JSON body. `headers` replace Content-Type and Content-Length.
+ */
 export function answer(status: string, body: string | Buffer, headers: readonly string[] = []) {
   const all = ['Content-Type: application/json', ...headers];
   const own = headers.map((header) => header.split(':')[0]?.toLowerCase());

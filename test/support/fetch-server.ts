@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 
-/** A server on a free port that answers with a fetch handler. */
+/** Starts a server for a fetch handler on a free port. */
 export async function startFetchServer(handle: (request: Request) => Response | Promise<Response>) {
   const server = createServer(getRequestListener(handle)).listen(0, '127.0.0.1');
   await once(server, 'listening');

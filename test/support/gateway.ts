@@ -8,15 +8,15 @@ import { type OverloadLimits, openOverloadGuard } from '../../src/server/listene
 import { openTelemetry, quiet } from './log.ts';
 import { checkResponses } from './violations.ts';
 
-/** The key that the built-in backend of the tests accepts. */
+/** The API key that the built-in backend accepts in tests. */
 export const apiKey = 'demo-key';
 
-/** The built-in backend in memory, with its demo data. */
+/** Opens the built-in backend, in memory unless given a database, with its demo data. */
 export function openBuiltin(databaseUrl = ':memory:'): Promise<PetStore> {
   return openPetStore({ kind: 'builtin', databaseUrl, demoKey: apiKey }, quiet);
 }
 
-/** What a call in a test carries. */
+/** Creates the context of a call to a pet store. */
 export function callWith(key = apiKey, signal?: AbortSignal): Call {
   return {
     apiKey: key,
@@ -26,12 +26,12 @@ export function callWith(key = apiKey, signal?: AbortSignal): Call {
   };
 }
 
-/** What a test may want otherwise than usual. */
+/** The parts of a gateway that a test can replace. */
 export type TestOptions = Partial<AppParts & OverloadLimits>;
 
 /**
- * A gateway to talk to through `fetch`, without a socket. Its log lines are kept. Disposing of it
- * fails when a response of its REST interface was not what the OpenAPI document says.
+ * Opens a gateway that tests call like `fetch`, without a socket. It records log lines. Disposing
+ * throws if a response of its REST interface violated the OpenAPI document.
  */
 export async function openGateway(options: TestOptions = {}) {
   const petStore = options.petStore ?? (await openBuiltin());
@@ -72,7 +72,7 @@ export async function openGateway(options: TestOptions = {}) {
   };
 }
 
-/** The same gateway on a free port. */
+/** Opens the same gateway and listens on a free port. */
 export async function startGateway(options: TestOptions = {}) {
   const opened = await openGateway(options);
   const { url, close } = await listen(opened.handle, { host: '127.0.0.1', port: 0 });

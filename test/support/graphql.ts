@@ -3,11 +3,11 @@ import { type DocumentNode, print } from 'graphql';
 import { parseJson } from '../../src/contract/json.ts';
 import { apiKey } from './gateway.ts';
 
-/** A GraphQL answer as a client sees it. */
+/** A GraphQL response as a client receives it. */
 export interface Answer<Data = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
-  /** The body's text, before anything was parsed. */
+  /** The body before parsing. */
   readonly text: string;
   readonly data?: Data | null;
   readonly errors?: readonly {
@@ -17,7 +17,7 @@ export interface Answer<Data = Record<string, unknown>> {
   }[];
 }
 
-/** Sends an operation with the demo key, or with the headers given instead. */
+/** Sends an operation with the given headers, by default with the demo key. */
 export async function ask<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
   to: (request: Request) => Promise<Response>,
   document: string | DocumentNode | TypedDocumentNode<Data, Variables>,

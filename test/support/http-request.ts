@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../src/http/message.ts';
 
-/** A GET of this path as the core receives it, with what a test wants otherwise. */
+/** Creates a GET request for this path as the core receives it, with these changes. */
 export function httpRequest(path: string, changes: Partial<HttpRequest> = {}): HttpRequest {
   return {
     method: 'GET',

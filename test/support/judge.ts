@@ -10,14 +10,14 @@ import { openApiJson } from '../../src/v1/openapi.ts';
 
 const redocly = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 
-/** What a judge made of the responses that went through it. */
+/** The result of checking the responses that passed through the proxy. */
 export interface Verdict {
   readonly responses: number;
-  /** What the OpenAPI document has against them. */
+  /** How they violate the OpenAPI document. */
   readonly problems: readonly string[];
 }
 
-/** Redocly's report, as far as it is read here. */
+/** The parts of Redocly's report that are used here. */
 interface Report {
   readonly run: { readonly totalExchanges: number };
   readonly problems: readonly Readonly<
@@ -26,8 +26,8 @@ interface Report {
 }
 
 /**
- * Starts a judge that nobody here wrote between clients and a service: Redocly's proxy, which passes
- * everything on as it is and holds every response against the OpenAPI document.
+ * Starts an independent validator between clients and a service: Redocly's proxy, which forwards
+ * all traffic unchanged and checks every response against the OpenAPI document.
  */
 export async function startJudge(serviceUrl: string) {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-judge-'));
@@ -45,7 +45,7 @@ export async function startJudge(serviceUrl: string) {
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   const child = spawn(process.execPath, [redocly, 'proxy', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // It would tell its maker of its use, and ask whether it is the newest.
+    // No usage telemetry and no check for updates.
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   });
   const closed = once(child, 'close');
@@ -57,20 +57,23 @@ export async function startJudge(serviceUrl: string) {
       const [, listening] = /listening on (http:\S+)/.exec(line) ?? [];
       if (listening !== undefined) resolve(listening);
     });
-    closed.then(() => reject(new Error(`The judge did not start:\n${lines.join('\n')}`)), reject);
+    closed.then(
+      () => reject(new Error(`Redocly's proxy did not start:\n${lines.join('\n')}`)),
+      reject,
+    );
   });
 
   return {
-    /** Where the service is reached through the judge. */
+    /** The address of the proxy. */
     url,
-    /** Ends the judge. */
+    /** Stops the proxy and returns its result. */
     async verdict(): Promise<Verdict> {
       child.kill('SIGINT');
       const { run, problems } = JSON.parse(await report) as Report;
       return {
         responses: run.totalExchanges,
         problems: problems
-          // What clients of a test send wrongly is their own business.
+          // Tests send invalid requests on purpose.
           .filter(({ target }) => target === 'response')
           .map(({ method, path, status, message }) => `${method} ${path} ${status}: ${message}`),
       };

@@ -3,13 +3,15 @@ import { createLog, type Log } from '../../src/telemetry/log.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 
-/** Keeps what was logged for the scan at the end of the run (`no-keys-logged.ts`). */
+/** Records log output for the scan at the end of the test run (`no-keys-logged.ts`). */
 export function keepForScan(text: string): void {
   const folder = process.env['TEST_LOGS'];
   if (folder !== undefined) appendFileSync(`${folder}/${process.pid}.log`, text);
 }
 
-/** A log at its most talkative: every line that went into it, and those that tell of trouble. */
+/**
+ * A log at level `trace`, with all its lines, and the lines at level `warn` or `error` in `logged`.
+ */
 function openLog(): { log: Log; lines: string[]; logged: string[] } {
   const lines: string[] = [];
   const logged: string[] = [];
@@ -21,12 +23,12 @@ function openLog(): { log: Log; lines: string[]; logged: string[] } {
   return { log: createLog('trace', { write }), lines, logged };
 }
 
-/** Telemetry of its own for a test, and what was logged. */
+/** Opens separate telemetry for a test, and records the log lines. */
 export function openTelemetry() {
   return { ...openLog(), metrics: new Metrics(), tracing: passThrough };
 }
 
 const passThrough = await openTracing(undefined, openLog().log);
 
-/** Telemetry that nobody looks at but the scan. */
+/** Telemetry for tests that do not inspect it. Its log lines are still scanned for API keys. */
 export const quiet = openTelemetry();

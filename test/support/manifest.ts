@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** The manifest of the named operations, as codegen writes it. */
+/** The path of the manifest of persisted documents that codegen writes. */
 export const manifestFile = fileURLToPath(
   new URL('../../packages/client/persisted-documents.json', import.meta.url),
 );

@@ -5,21 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 
-/** Whether nginx is installed; Debian's package is `nginx-light`. */
+/** Whether nginx is installed (Debian package `nginx-light`). */
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0;
 
 /** A line of the access log of `deploy/nginx.conf`. */
 export interface BalancedRequest {
   readonly requestId: string;
   readonly status: number;
-  /** The gateways that were tried, as `host:port`, the last one last. */
+  /** The gateways that nginx tried, as `host:port`, in order. */
   readonly gateways: readonly string[];
 }
 
-/** Runs `deploy/nginx.conf` in front of these gateways, on a socket in a folder of its own. */
+/**
+ * Runs nginx with `deploy/nginx.conf` in front of these gateways, on a Unix socket in a temporary
+ * folder.
+ */
 export async function startNginx(gateways: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-nginx-'));
-  // As root, nginx's workers run as a user of their own, who must get in here.
+  // Under root, nginx's workers run as another user, who needs access to this folder.
   await chmod(folder, 0o755);
   const socketPath = join(folder, 'nginx.sock');
   const config = join(folder, 'nginx.conf');
@@ -49,23 +52,23 @@ export async function startNginx(gateways: readonly string[]) {
       .filter(Boolean);
   return {
     socketPath,
-    /** Balances these gateways from now on: resolves when no request goes to any other. */
+    /** Reloads nginx with these gateways. Resolves when no request goes to any other gateway. */
     async balance(remaining: readonly string[]): Promise<void> {
       await writeFile(config, adapt(source, remaining, socketPath));
       const before = workers();
       child.kill('SIGHUP');
-      // Workers of the old configuration finish what they have, and end.
+      // Workers of the old configuration finish their requests and exit.
       await vi.waitFor(
         () => {
           const now = workers();
           if (now.length === 0 || now.some((pid) => before.includes(pid))) {
-            throw new Error('workers of the old configuration are still there');
+            throw new Error('Workers of the old configuration are still running.');
           }
         },
         { timeout: 20_000 },
       );
     },
-    /** Ends nginx and tells what went through it. */
+    /** Stops nginx and returns the requests from its access log. */
     async finish(): Promise<BalancedRequest[]> {
       await stop();
       const lines = (await readFile(join(folder, 'access.log'), 'utf8')).trim().split('\n');
@@ -81,7 +84,7 @@ export async function startNginx(gateways: readonly string[]) {
   };
 }
 
-/** Other gateways, another place to listen, and a log in the folder: all else is as it ships. */
+/** Replaces the gateways, the listen address and the log path. Everything else stays as shipped. */
 function adapt(source: string, gateways: readonly string[], socketPath: string): string {
   return source
     .replace(/ *server gateway:4000.*\n/, (line) =>

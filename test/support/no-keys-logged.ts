@@ -2,12 +2,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Every key that a test sends. Most are sent hundreds of times, in ways that fail. */
+/** API keys that tests send, mostly in requests that fail. */
 const keys = ['demo-key', 'wrong-key', 'faults-secret-key'];
 
 /**
- * Runs around the whole test run: collects all that the gateways in it logged, in this process and
- * in others, and fails the run when a key is in it.
+ * Global setup of the test run. It collects the log output of all gateways, in this process and in
+ * others, and fails the run if the output contains an API key.
  */
 export async function setup() {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-logs-'));
@@ -17,10 +17,10 @@ export async function setup() {
     const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
     await rm(folder, { recursive: true });
     const lines = texts.join('').split('\n');
-    const told = lines.filter((line) => keys.some((key) => line.includes(key)));
-    if (told.length > 0) {
-      throw new Error(`A key was logged, in ${told.length} lines. The first:\n${told[0]}`);
+    const leaks = lines.filter((line) => keys.some((key) => line.includes(key)));
+    if (leaks.length > 0) {
+      throw new Error(`${leaks.length} log lines contain an API key. The first:\n${leaks[0]}`);
     }
-    process.stdout.write(`No key in ${lines.length} lines that were logged.\n`);
+    process.stdout.write(`No API keys in ${lines.length} log lines.\n`);
   };
 }

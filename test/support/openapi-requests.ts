@@ -2,16 +2,16 @@ import fc, { type Arbitrary } from 'fast-check';
 import { stringifyJson } from '../../src/contract/json.ts';
 import type { Operation, Schema } from './openapi.ts';
 
-/** A request before it is sent; without a body where its operation has none. */
+/** A request to send. `body` is undefined if the operation has no request body. */
 export interface PlannedRequest {
   readonly method: string;
-  /** With the query. */
+  /** The path with the query string. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** Requests to an operation that the document allows, with this key. */
+/** Generates valid requests for an operation, with this API key. */
 export function validRequests(operation: Operation, apiKey: string): Arbitrary<PlannedRequest> {
   const { method, path, parameters = [] } = operation;
   const optional = parameters.filter((parameter) => parameter.in === 'query');
@@ -34,7 +34,7 @@ export function validRequests(operation: Operation, apiKey: string): Arbitrary<P
     }));
 }
 
-/** Requests with anything where the document wants something: at times what it wants, mostly not. */
+/** Generates requests with arbitrary parameters, headers and bodies. Few of them are valid. */
 export function anyRequests(operation: Operation, apiKey: string): Arbitrary<PlannedRequest> {
   const { method, path, parameters = [] } = operation;
   const schema = bodySchema(operation);
@@ -62,7 +62,7 @@ export function anyRequests(operation: Operation, apiKey: string): Arbitrary<Pla
     }));
 }
 
-/** From what the schema allows to what is not even text. */
+/** Generates bodies from valid ones to bytes that are not UTF-8. */
 function bodiesLike(schema: Schema): Arbitrary<string | Uint8Array<ArrayBuffer>> {
   const names = Object.keys(schema.properties ?? {});
   return fc.oneof(
@@ -76,14 +76,17 @@ function bodiesLike(schema: Schema): Arbitrary<string | Uint8Array<ArrayBuffer>>
   );
 }
 
-/** Values that the schema allows; int64 as bigints. @throws for what no request of the document has. */
+/**
+ * Generates valid values, int64 as bigints. @throws for a schema that no request of the document
+ * uses.
+ */
 function valuesOf(schema: Schema): Arbitrary<unknown> {
   const { type, format, minimum = 0, maximum = 0, properties = {}, required = [] } = schema;
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (format === 'int64') return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
   if (type === 'integer') return fc.integer({ min: minimum, max: maximum });
   if (type === 'string') return fc.string({ unit: 'grapheme' });
-  if (type !== 'object') throw new Error(`No values are known for ${JSON.stringify(schema)}.`);
+  if (type !== 'object') throw new Error(`Cannot generate values for ${JSON.stringify(schema)}.`);
   const values: Record<string, Arbitrary<unknown>> = {};
   for (const [name, property] of Object.entries(properties)) values[name] = valuesOf(property);
   return fc.record(values, { requiredKeys: [...required] });
@@ -93,7 +96,7 @@ function bodySchema({ requestBody }: Operation): Schema | undefined {
   return requestBody?.content['application/json']?.schema;
 }
 
-/** A value for each parameter, by its name. */
+/** Generates a value for each parameter, by name. */
 function each(
   parameters: NonNullable<Operation['parameters']>,
   values: (parameter: (typeof parameters)[number]) => Arbitrary<string>,
@@ -101,7 +104,7 @@ function each(
   return fc.record(Object.fromEntries(parameters.map((one) => [one.name, values(one)])));
 }
 
-/** A path template with values in its places and a query behind it. */
+/** Fills in a path template and appends the query string. */
 function fill(path: string, values: Readonly<Record<string, string>>, query: string[][]): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
   return query.length > 0 ? `${filled}?${new URLSearchParams(query)}` : filled;

@@ -1,11 +1,11 @@
 import { openApiJson } from '../../src/v1/openapi.ts';
 
-/** An operation of the OpenAPI document and where this server has it. */
+/** An operation of the OpenAPI document, with its path on this server. */
 export interface Operation {
   readonly operationId: string;
-  /** In capitals, as in a request. */
+  /** In upper case, as in a request. */
   readonly method: string;
-  /** Below this server, such as `/v1/pets/{petId}`. */
+  /** The path on this server, such as `/v1/pets/{petId}`. */
   readonly path: string;
   readonly parameters?: readonly {
     readonly name: string;
@@ -19,7 +19,7 @@ export interface Operation {
 /** The schema of a body by its media type. */
 export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
-/** As much of a schema object as the document uses; what `$ref` named stands in its place. */
+/** The parts of a schema object that the document uses, with every `$ref` resolved. */
 export interface Schema {
   readonly type?: 'integer' | 'string' | 'array' | 'object';
   readonly format?: string;
@@ -32,7 +32,7 @@ export interface Schema {
   readonly allOf?: readonly Schema[];
 }
 
-/** What tests need of the OpenAPI document as it is served. */
+/** The parts of the served OpenAPI document that tests use. */
 export interface OpenApi {
   readonly operations: readonly Operation[];
   /** The body of every error. */
@@ -41,7 +41,7 @@ export interface OpenApi {
 
 let read: Promise<OpenApi> | undefined;
 
-/** Reads the document at the first call. */
+/** Parses the document on the first call and caches the result. */
 export function readOpenApi(): Promise<OpenApi> {
   read ??= openApiJson().then((text) => toOpenApi(JSON.parse(text)));
   return read;
@@ -71,16 +71,16 @@ function toOpenApi(text: unknown): OpenApi {
   return { operations, error };
 }
 
-/** A copy with what each `$ref` names in its place. */
+/** A copy in which every `$ref` is replaced by its target. */
 function withoutReferences(value: unknown, document: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => withoutReferences(item, document));
   if ('$ref' in value) {
-    const named = String(value.$ref)
+    const target = String(value.$ref)
       .split('/')
       .slice(1)
       .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document);
-    return withoutReferences(named, document);
+    return withoutReferences(target, document);
   }
   const entries = Object.entries(value).map(([key, item]) => [
     key,

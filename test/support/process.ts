@@ -6,30 +6,32 @@ import { keepForScan } from './log.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs `npm start` as a person would, with this environment and on a free port. */
+/** Runs `npm start` in the checkout, with this environment and on a free port. */
 export function npmStart(env: Record<string, string>) {
   return start('npm', ['start', '--silent'], env);
 }
 
-/** Runs the gateway as a container would: no npm between it and its signals. No file that
- * it writes may grow beyond `maxFileKib`. */
+/**
+ * Runs the gateway as a container does: it receives signals directly, without npm. `maxFileKib`
+ * limits the size of the files that it writes.
+ */
 export function nodeStart(env: Record<string, string>, maxFileKib?: number) {
   if (maxFileKib === undefined) return start(process.execPath, ['src/main.ts'], env);
   const command = `ulimit -f ${maxFileKib}; exec ${process.execPath} src/main.ts`;
   return start('bash', ['-c', command], env);
 }
 
-/** Runs the gateway from another folder than the checkout. */
+/** Runs the gateway in a folder other than the checkout. */
 export function startIn(folder: string, args: readonly string[], env: Record<string, string>) {
   return start(process.execPath, args, env, folder);
 }
 
-/** Runs lines of a shell that end with starting a gateway. */
+/** Runs a shell script whose last command starts a gateway. */
 export function shellStart(folder: string, script: string, env: Record<string, string>) {
   return start('bash', ['-ec', script], env, folder);
 }
 
-/** Runs a built command, such as the one of the packed package, on this Node or another. */
+/** Runs a built command, such as the packed package's, with this version of Node or another. */
 export function commandStart(path: string, env: Record<string, string>, node = process.execPath) {
   return start(node, [path], env);
 }
@@ -44,7 +46,7 @@ async function start(
     cwd,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own: npm starts a shell that starts the gateway, and all of them must end.
+    // A separate process group, so that a signal reaches npm, its shell and the gateway.
     detached: true,
   });
   const kill = (signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal);
@@ -62,7 +64,7 @@ async function start(
   const exited = once(child, 'close').then(([code]) => code as number | null);
   const url = await Promise.race([started.promise, exited.then(() => '')]);
   return {
-    /** The address that the banner names; empty when the process ended without one. */
+    /** The address in the banner, or empty if the process exited without one. */
     url,
     output,
     exited,

@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Whether Prometheus is installed; Debian's package is `prometheus`. */
+/** Whether Prometheus is installed (Debian package `prometheus`). */
 export const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0;
 
-/** A Prometheus that scrapes one gateway four times a second, and evaluates these rules as often. */
+/** Starts a Prometheus that scrapes one gateway and evaluates these rules four times per second. */
 export async function startPrometheus(job: string, target: string, rules: string) {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-prometheus-'));
   await writeFile(join(folder, 'rules.yaml'), rules);
@@ -16,7 +16,7 @@ export async function startPrometheus(job: string, target: string, rules: string
     rule_files: ['rules.yaml'],
     scrape_configs: [{ job_name: job, static_configs: [{ targets: [target] }] }],
   };
-  // JSON is YAML.
+  // JSON is valid YAML.
   await writeFile(join(folder, 'prometheus.yaml'), JSON.stringify(config));
   const child = spawn(
     'prometheus',
@@ -44,11 +44,11 @@ export async function startPrometheus(job: string, target: string, rules: string
     return data;
   };
   return {
-    /** How many series an expression has at this moment. @throws when it is no PromQL. */
+    /** The number of series that an expression returns now. @throws on invalid PromQL. */
     async query(expression: string): Promise<number> {
       return (await get(`query?query=${encodeURIComponent(expression)}`)).result.length;
     },
-    /** The names of the alerts that fire at this moment. */
+    /** The names of the alerts that are firing now. */
     async firing(): Promise<Set<string>> {
       const { alerts } = await get('alerts');
       return new Set(

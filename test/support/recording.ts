@@ -1,9 +1,9 @@
 import type { PetStore } from '../../src/contract/pet-store.ts';
 
-/** A pet store that writes down which operations reach it, arguments and all, and passes them on. */
+/** Wraps a pet store and records the operations that are called, with their arguments. */
 export function recording(petStore: PetStore): { petStore: PetStore; calls: string[] } {
   const calls: string[] = [];
-  const noting = { ...petStore };
+  const recorder = { ...petStore };
   for (const operation of [
     'listPets',
     'createPet',
@@ -12,10 +12,10 @@ export function recording(petStore: PetStore): { petStore: PetStore; calls: stri
     'sendMessage',
   ] as const) {
     const original = petStore[operation] as (...args: unknown[]) => Promise<never>;
-    noting[operation] = (_call: unknown, ...args: unknown[]) => {
+    recorder[operation] = (_call: unknown, ...args: unknown[]) => {
       calls.push([operation, ...args.map((arg) => JSON.stringify(arg))].join(' '));
       return original(_call, ...args);
     };
   }
-  return { petStore: noting, calls };
+  return { petStore: recorder, calls };
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What an upstream was asked. */
+/** A request that the upstream received. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -10,18 +10,20 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** An HTTP server that plays the REST service: it records every request and answers as told. */
+/**
+ * Starts an HTTP server in place of the REST service. It records every request and calls `respond`.
+ */
 export async function startUpstream(
-  answer: (request: SeenRequest, response: ServerResponse) => void,
+  respond: (request: SeenRequest, response: ServerResponse) => void,
 ) {
   const seen: SeenRequest[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const { method = '', url = '', headers } = request;
-    const one = { method, url, headers, body };
-    seen.push(one);
-    answer(one, response);
+    const received = { method, url, headers, body };
+    seen.push(received);
+    respond(received, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,7 +37,7 @@ export async function startUpstream(
   };
 }
 
-/** Answers with a status and a JSON text. */
+/** Sends a response with this status and JSON body. */
 export function sendJson(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(text);
 }

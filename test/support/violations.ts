@@ -4,8 +4,8 @@ import type { FetchHandler } from '../../src/server/http/fetch.ts';
 import { type Operation, readOpenApi, type Schema } from './openapi.ts';
 
 /**
- * The same gateway, its responses held against the OpenAPI document. Disposing throws when one of
- * them did not conform.
+ * Wraps a gateway and checks its responses against the OpenAPI document. Disposing throws if one of
+ * them violated it.
  */
 export function checkResponses(
   gateway: FetchHandler,
@@ -23,40 +23,40 @@ export function checkResponses(
     [Symbol.dispose]() {
       if (violations.size === 0) return;
       const list = [...violations].join('\n');
-      throw new Error(`Expected what schema/openapi.yaml says, received:\n${list}`);
+      throw new Error(`Expected responses that conform to schema/openapi.yaml, received:\n${list}`);
     },
   };
 }
 
-/** The addresses that the document is about. */
-const described = /^\/(?:v1(?!\/docs|\/openapi)|quickstart)\//;
+/** The paths that the document describes. */
+const describedPaths = /^\/(?:v1(?!\/docs|\/openapi)|quickstart)\//;
 
 /**
- * What the OpenAPI document has against a response: nothing, an empty list, when it conforms or the
- * address is none of the document's. Integers are read with all their digits. Stricter than the
- * document, a body may hold no field that is not described.
+ * Lists how a response violates the OpenAPI document. The list is empty if the response conforms or
+ * the document does not describe its path. Integers are compared exactly. The check is stricter
+ * than the document: fields that are not described are violations.
  */
 export async function violationsOf(request: Request, response: Response): Promise<string[]> {
   const { pathname } = new URL(request.url);
-  if (!described.test(pathname)) return [];
+  if (!describedPaths.test(pathname)) return [];
   const { operations, error } = await readOpenApi();
   const operation = operations.find(
     ({ method, path }) =>
       method === request.method.replace('HEAD', 'GET') && pattern(path).test(pathname),
   );
   const { status } = response;
-  const wrong = (what: string) => [`${request.method} ${pathname} ${status}: ${what}`];
+  const violation = (message: string) => [`${request.method} ${pathname} ${status}: ${message}`];
 
   const type = response.headers.get('content-type');
   const schema = operation ? schemaOf(operation, status, type) : status >= 400 && error;
-  if (!schema) return wrong(`not described, with content type ${type}`);
+  if (!schema) return violation(`not described, with content type ${type}`);
   if (request.method === 'HEAD') return [];
 
   const body = parse(await response.text());
   const validate = validator(schema);
-  if (!validate(body)) return wrong(ajv.errorsText(validate.errors, { dataVar: 'body' }));
-  const told = status >= 400 ? (body as { status: number }).status : status;
-  return told === status ? [] : wrong(`its Error body says ${told}`);
+  if (!validate(body)) return violation(ajv.errorsText(validate.errors, { dataVar: 'body' }));
+  const bodyStatus = status >= 400 ? (body as { status: number }).status : status;
+  return bodyStatus === status ? [] : violation(`the status in the Error body is ${bodyStatus}`);
 }
 
 function schemaOf(operation: Operation, status: number, type: string | null): Schema | undefined {
@@ -64,14 +64,14 @@ function schemaOf(operation: Operation, status: number, type: string | null): Sc
   return described?.content[type ?? '']?.schema;
 }
 
-/** A path template as an expression; a parameter is one segment. */
+/** Converts a path template to a regular expression. A parameter matches one segment. */
 function pattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
 }
 
 const ajv = new Ajv2019({ allErrors: true, formats: fullFormats });
 
-// `type: integer` would refuse what no double holds.
+// `type: integer` rejects integers that a double cannot represent.
 ajv.addKeyword({
   keyword: 'int64',
   validate: (_schema: unknown, value: unknown) =>
@@ -81,12 +81,12 @@ ajv.addKeyword({
 const validators = new Map<Schema, ValidateFunction>();
 
 function validator(schema: Schema): ValidateFunction {
-  const made = validators.get(schema) ?? ajv.compile(exact(closed(schema)));
-  validators.set(schema, made);
-  return made;
+  const validate = validators.get(schema) ?? ajv.compile(exact(closed(schema)));
+  validators.set(schema, validate);
+  return validate;
 }
 
-/** The schema without room for fields that are not described. */
+/** The schema, changed to reject fields that it does not describe. */
 function closed(schema: Schema): object {
   if (schema.items) return { ...schema, items: closed(schema.items) };
   const isObject = schema.type === 'object' || schema.allOf !== undefined;
@@ -100,7 +100,7 @@ function exact(schema: object): object {
   ) as object;
 }
 
-/** JSON with unsafe integers as bigints; undefined for other text, which is no body. */
+/** Parses JSON, with unsafe integers as bigints. Returns undefined for invalid JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text, (_key, value, { source }) =>
