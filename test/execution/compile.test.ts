@@ -12,7 +12,7 @@ import { comparable } from './differential.ts';
 
 type Resolvers = Readonly<Record<string, GraphQLFieldResolver<unknown, unknown>>>;
 
-/** A schema whose fields have these resolvers, by coordinate. */
+/** A schema with these resolvers, by field coordinate. */
 function schemaOf(resolvers: Resolvers = {}) {
   const schema = buildSchema(`
     directive @other on QUERY | FIELD
@@ -37,27 +37,27 @@ function schemaOf(resolvers: Resolvers = {}) {
   return schema;
 }
 
-describe('a compiled operation', () => {
+describe('compileOperation', () => {
   it.each([
-    ['of a subscription', 'subscription { item { id } }'],
-    ['with a field of an interface', '{ node { id } }'],
-    ['with a field of a union', '{ either { __typename } }'],
-    ['with a type that decides on its values', '{ item { typed { id } } }'],
-    ['with a resolver below the root', '{ item { parent { id } } }'],
-    ['with introspection', '{ __schema { queryType { name } } item { id } }'],
-    ['with introspection below the root', '{ item { query { __type(name: "Item") { name } } } }'],
-    ['with a directive on the operation', 'query @other { item { id } }'],
-    ['with a directive on a field', '{ item @other { id } }'],
-    ['with @defer', '{ ... @defer { item { id } } }'],
-    ['with @stream', '{ items @stream { id } }'],
-    ['without error propagation', 'query @experimental_disableErrorPropagation { item { id } }'],
-    ['with the prototype as a key', '{ item { __proto__: id } }'],
-  ])('does not exist %s', (_, text) => {
+    ['a subscription', 'subscription { item { id } }'],
+    ['a field with an interface type', '{ node { id } }'],
+    ['a field with a union type', '{ either { __typename } }'],
+    ['a type with isTypeOf', '{ item { typed { id } } }'],
+    ['a resolver below the root', '{ item { parent { id } } }'],
+    ['introspection', '{ __schema { queryType { name } } item { id } }'],
+    ['introspection below the root', '{ item { query { __type(name: "Item") { name } } } }'],
+    ['a directive on the operation', 'query @other { item { id } }'],
+    ['a directive on a field', '{ item @other { id } }'],
+    ['@defer', '{ ... @defer { item { id } } }'],
+    ['@stream', '{ items @stream { id } }'],
+    ['disabled error propagation', 'query @experimental_disableErrorPropagation { item { id } }'],
+    ['__proto__ as a response key', '{ item { __proto__: id } }'],
+  ])('does not compile %s', (_, text) => {
     const schema = schemaOf({ 'Item.parent': () => null });
     expect(compileOperation(schema, parse(text), undefined)?.({}, {})).toBeUndefined();
   });
 
-  it('selects by fragments on interfaces and unions', async () => {
+  it('applies fragments on interfaces and unions', async () => {
     const schema = schemaOf({ 'Query.item': () => ({ id: '1', names: ['a'] }) });
     const document = parse(
       '{ item { ... on Node { id } ... on Either { ... on Item { names } } } }',
@@ -66,7 +66,7 @@ describe('a compiled operation', () => {
     expect(result).toEqual({ data: { item: { id: '1', names: ['a'] } } });
   });
 
-  it('evaluates variables in conditions at each execution', async () => {
+  it('evaluates @include and @skip with the variables of each execution', async () => {
     const schema = schemaOf({ 'Query.item': () => ({ id: '1', names: [] }) });
     const document = parse('query ($if: Boolean!) { item { id names @include(if: $if) } }');
     const compiled = compileOperation(schema, document, undefined);
@@ -76,7 +76,7 @@ describe('a compiled operation', () => {
     }
   });
 
-  it('passes the info of graphql-js to resolvers', async () => {
+  it('passes the same info to resolvers as graphql-js', async () => {
     const infos: GraphQLResolveInfo[] = [];
     const schema = schemaOf({
       'Query.item': (...all) => {
@@ -88,21 +88,21 @@ describe('a compiled operation', () => {
     const expected = await execute({ schema, document, variableValues: { id: '1' } });
     const result = await compileOperation(schema, document, undefined)?.({}, { id: '1' });
     expect(result).toEqual(expected);
-    const [theirs, own] = infos.map(({ getAbortSignal, getAsyncHelpers, ...info }) => ({
+    const [original, compiled] = infos.map(({ getAbortSignal, getAsyncHelpers, ...info }) => ({
       ...info,
       isAborted: getAbortSignal()?.aborted,
       helpers: Object.keys(getAsyncHelpers()).sort(),
     }));
-    expect(own).toEqual(theirs);
-    expect(own?.isAborted).toBe(true);
+    expect(compiled).toEqual(original);
+    expect(compiled?.isAborted).toBe(true);
   });
 
   it.each<[string, () => unknown]>([
     ['a function', () => ({ id: () => 'called' })],
     ['a promise', () => ({ id: Promise.resolve('awaited') })],
-    ['a function behind a primitive', () => 'text'],
+    ['a method of a primitive', () => 'text'],
     ['an iterable', () => ({ names: new Set(['a', 'b']) })],
-    ['a list that is none', () => ({ names: 'ab' })],
+    ['a string as a list', () => ({ names: 'ab' })],
     ['an async iterable', () => ({ names: asyncNames() })],
     [
       'a getter that throws',
@@ -112,7 +112,7 @@ describe('a compiled operation', () => {
         },
       }),
     ],
-  ])('leaves %s to graphql-js and is not executed again', async (_, make) => {
+  ])('leaves %s to graphql-js and then disables the compiled operation', async (_, make) => {
     const schema = schemaOf({ 'Query.item': make });
     const document = parse('{ item { id names } }');
     const compiled = compileOperation(schema, document, undefined);
@@ -121,7 +121,7 @@ describe('a compiled operation', () => {
     expect(compiled?.({}, {})).toBeUndefined();
   });
 
-  it('runs no resolver of a mutation twice when a value is left to graphql-js', async () => {
+  it('does not run the resolvers of a mutation twice when it leaves a value to graphql-js', async () => {
     const calls: string[] = [];
     const lazy = {};
     // Like a query builder, which runs its statement at each await.
@@ -144,7 +144,7 @@ describe('a compiled operation', () => {
     expect(calls).toEqual(['first', 'a function', 'second']);
   });
 
-  it('hands every request arguments of its own', async () => {
+  it('gives each execution its own argument objects', async () => {
     const schema = buildSchema('input In { n: Int } type Query { f(in: In): Int }');
     const field = schema.getQueryType()?.getFields()['f'];
     if (field) field.resolve = (_, args) => args.in.n++;

@@ -4,19 +4,21 @@ import { typedError } from '../../src/graphql/errors.ts';
 
 const { FUZZ_SEED, FUZZ_RUNS } = process.env;
 
-/** How often a property is tried, and with which seed: those of `npm run fuzz:execution`, or fixed ones. */
+/**
+ * The number of runs and the seed of a property: those of `npm run fuzz:execution`, or fixed ones.
+ */
 export function fuzzed<T>(numRuns: number): PropertyParameters<T> {
   const seed = Number(FUZZ_SEED ?? 20261121);
-  // No shrinking: a failure reports its seed at once, and a generated schema does not shrink.
+  // No shrinking: generated schemas do not shrink, and a failure reports its seed immediately.
   return { numRuns: Number(FUZZ_RUNS ?? numRuns), seed, endOnFailure: true };
 }
 
-/** Milliseconds for a fuzzed test; without a limit in `npm run fuzz:execution`. */
+/** The timeout of a property in milliseconds. `npm run fuzz:execution` has no timeout. */
 export const fuzzTimeout = FUZZ_RUNS === undefined ? 60_000 : 0;
 
 /**
- * All that two executors have to agree on: the text of the data, and of each error its message, path
- * and locations, for the gateway and for its clients. Errors are sorted: fields run side by side.
+ * Everything that two executors must agree on: the serialised data, and the message, path,
+ * locations and typed form of each error. Errors are sorted because fields run concurrently.
  */
 export function comparable({ data, errors = [] }: ExecutionResult) {
   const request = { requestId: 'test', signal: new AbortController().signal };
@@ -29,7 +31,7 @@ export function comparable({ data, errors = [] }: ExecutionResult) {
   return { data: written(data), errors: described.sort() };
 }
 
-/** JSON in which no value is left out. */
+/** Serialises a value as JSON, including values that JSON omits or rejects. */
 export function written(value: unknown): string | undefined {
   return JSON.stringify(value, (_, item) => {
     if (typeof item === 'bigint') return `${item}n`;

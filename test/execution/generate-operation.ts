@@ -24,7 +24,7 @@ const passedArguments: readonly string[] = [
   '(ids: null, in: null)',
 ];
 
-/** The text of an operation for a generated schema; one that may be invalid. */
+/** Generates an operation for a generated schema. The operation can be invalid. */
 export function generateOperation(generate: Generate, schema: GraphQLSchema): string {
   const kind = oneOf(generate, ['query', 'mutation']);
   const root = kind === 'query' ? schema.getQueryType() : schema.getMutationType();
@@ -37,7 +37,7 @@ export function generateOperation(generate: Generate, schema: GraphQLSchema): st
   return `${kind} Generated${parameters}${directive} ${text}\n${fragments.join('\n')}`;
 }
 
-/** Values for the variables of generated operations. */
+/** Generates values for the variables of generated operations. */
 export function generateVariables(generate: Generate): Record<string, unknown> {
   const variables: Record<string, unknown> = {
     yes: chance(generate, 2),

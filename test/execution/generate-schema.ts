@@ -15,41 +15,41 @@ import {
   isObjectType,
 } from 'graphql';
 
-/** What resolvers and functions below the root were called with. */
+/** The recorded arguments of resolvers, and of functions below the root. */
 export type Calls = unknown[];
 
-/** An integer from 0 up to a bound, the bound left out. */
+/** Generates an integer from 0 to `bound - 1`. */
 export type Generate = (bound: number) => number;
 
-/** The integers that follow from a seed. */
+/** Creates a deterministic generator from a seed. */
 export function generateFrom(seed: number): Generate {
   let state = seed;
   return (bound) => {
-    // A linear congruential generator (Numerical Recipes); its high bits are the better ones.
+    // A linear congruential generator (Numerical Recipes). Its high bits are more random.
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return Math.floor((state / 2 ** 32) * bound);
   };
 }
 
-/** Makes a value anew for each execution: an iterator can be read only once. */
+/** Creates a value. Each execution needs a new one, because an iterator can be read only once. */
 type Make = () => unknown;
 
 const leafTypes = ['Int', 'Float', 'String', 'Boolean', 'ID', 'Color', 'Loose', 'Strict'];
 const objectTypes = ['T0', 'T1', 'T2'];
-// Names that objects, arrays, strings or promises have a property of.
+// Some names are also properties of objects, arrays, strings or functions.
 const fieldNames = ['f', 'g', 'h', 'constructor', 'length', 'toString', 'name'];
 
-/** True once in so many times. */
+/** Returns true with a probability of 1 in `times`. */
 export function chance(generate: Generate, times: number): boolean {
   return generate(times) === 0;
 }
 
-/** One of these. */
+/** Picks one of the items. */
 export function oneOf<T>(generate: Generate, items: readonly T[]): T {
   return items[generate(items.length)] as T;
 }
 
-/** A schema with interfaces, unions, nested lists, odd scalars, resolvers, and odd values. */
+/** Generates a schema with interfaces, unions, nested lists, unusual scalars and resolvers. */
 export function generateSchema(generate: Generate): GraphQLSchema {
   const named = () =>
     chance(generate, 20)
@@ -105,7 +105,10 @@ export function generateSchema(generate: Generate): GraphQLSchema {
   return schema;
 }
 
-/** Resolvers that declare their parameters in different ways; each records what it was called with. */
+/**
+ * Generates a resolver. Resolvers declare their parameters in different ways and record their
+ * arguments.
+ */
 function generateResolver(
   generate: Generate,
   type: GraphQLOutputType,
@@ -126,7 +129,7 @@ function generateResolver(
     context.calls.push([source, args, fieldName, path, returnType, parentType, variables]);
     context.calls.push([operation.operation, Object.keys(fragments), info.rootValue]);
     context.calls.push([info.getAbortSignal()?.aborted, info.fieldNodes.map(({ loc }) => loc)]);
-    // A resolver may do with its arguments what it wants.
+    // Resolvers are allowed to change their arguments.
     const { ids, in: input } = args as { ids?: unknown[] | null; in?: { n?: number } | null };
     ids?.push('more');
     if (input) input.n = 99;
@@ -139,7 +142,7 @@ function generateResolver(
   ]);
 }
 
-/** Resolves like a promise, but is none. (graphql-js fails on one that resolves at once.) */
+/** A thenable that is not a promise. (graphql-js fails on one that resolves synchronously.) */
 const thenable = (value: unknown) =>
   Object.defineProperty({}, 'then', {
     value: (resolve: (value: unknown) => void) => queueMicrotask(() => resolve(value)),
@@ -213,14 +216,14 @@ function generateObject(generate: Generate, type: GraphQLObjectType, depth: numb
           throw new Error('a getter threw');
         },
       };
-      // Not one by one: a value may itself be a promise that was rejected.
+      // Values are not awaited here: a value can itself be a rejected promise.
       Object.defineProperty(value, name, isGetter ? getter : { value: make(), enumerable: true });
     }
     return value;
   };
 }
 
-/** The same value, or sometimes behind what graphql-js has to call or to wait for. */
+/** Creates the same value, sometimes wrapped in a promise, a thenable or a function. */
 function odd(generate: Generate, make: Make): Make {
   if (!chance(generate, 40)) return make;
   return oneOf<Make>(generate, [

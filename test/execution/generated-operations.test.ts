@@ -14,7 +14,7 @@ import { createContext } from '../../src/graphql/context.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { comparable, fuzzed, fuzzTimeout } from './differential.ts';
 
-/** Every operation declares all variables and all fragments, whether it uses them or not. */
+/** Generated operations declare all variables and fragments, used or not. */
 const rules = specifiedRules.filter(
   (rule) => rule !== NoUnusedVariablesRule && rule !== NoUnusedFragmentsRule,
 );
@@ -35,7 +35,7 @@ const directives = maybe(
 
 const alias = maybe(fc.constantFrom('a: ', 'b: ', 'id: ', '__proto__: '), '');
 
-/** Selections of a type, of these texts of fields. */
+/** Generates selection sets of a type from these fields and fragment spreads. */
 function selections(type: string, fields: fc.Arbitrary<string>, spreads: readonly string[]) {
   const { set } = fc.letrec<{ set: string; fragment: string }>((tie) => ({
     fragment: fc
@@ -113,22 +113,22 @@ const operation = fc
       query.map((set) => `query ${set}`),
       mutation.map((set) => `mutation ${set}`),
     ),
-    // Whether the variables are declared ahead of the fragments that use them, and how one does.
+    // Whether the operation precedes its fragments, and the variable in one fragment's condition.
     fc.boolean(),
     maybe(fc.constant('$optional'), '$no'),
   )
-  .map(([text, isAhead, hides]) => {
+  .map(([text, precedesFragments, skipCondition]) => {
     const [kind, ...set] = text.split(' ');
-    const declaring = `${kind} Generated(
+    const definition = `${kind} Generated(
       $limit: Int, $few: Int = 3, $status: PetStatus, $id: ID!, $text: String = "text",
       $input: AddPetInput!, $yes: Boolean!, $no: Boolean!, $optional: Boolean = true
     ) ${set.join(' ')}`;
-    const fragments = `fragment Card on Pet { id name @skip(if: ${hides}) }
+    const fragments = `fragment Card on Pet { id name @skip(if: ${skipCondition}) }
     fragment Nested on Pet { ...Card status a: categoryId @include(if: $yes) }
     fragment Note on Message { id status }
     fragment Reads on Query { orders pets(limit: 1) { ...Nested } }
     fragment Writes on Mutation { sendMessage(message: "more") { ...Note } }`;
-    return isAhead ? `${declaring} ${fragments}` : `${fragments} ${declaring}`;
+    return precedesFragments ? `${definition} ${fragments}` : `${fragments} ${definition}`;
   });
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
@@ -150,7 +150,7 @@ const variables = fc.record(
   { requiredKeys: ['id', 'input', 'yes', 'no'] },
 );
 
-/** Records as no backend should return them, among good ones. */
+/** Generates records, some of them invalid. */
 const record = fc.oneof(
   { weight: 6, arbitrary: fc.constant<object | null>({ id: '1', name: 'Rex', categoryId: '2' }) },
   fc.constantFrom<object | null>(
@@ -164,7 +164,7 @@ const record = fc.oneof(
   ),
 );
 const outcome = <T>(value: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 6, arbitrary: value }, fc.constant(new Error('no answer')));
+  fc.oneof({ weight: 6, arbitrary: value }, fc.constant(new Error('no response')));
 const backend = fc.record({
   listPets: outcome(fc.oneof(fc.array(record, { maxLength: 4 }), fc.constant(null))),
   getPet: outcome(record),
@@ -173,16 +173,16 @@ const backend = fc.record({
   sendMessage: outcome(record),
 });
 
-/** A store with these answers, and what was asked of it in turn. */
-function storeOf(answers: Record<string, unknown>) {
-  const asked: unknown[] = [];
+/** A store that returns these results, and a record of its calls. */
+function storeOf(results: Record<string, unknown>) {
+  const calls: unknown[] = [];
   const petStore = Object.fromEntries(
-    Object.entries(answers).map(([name, answer]) => [
+    Object.entries(results).map(([name, result]) => [
       name,
       async (_call: unknown, parameters: unknown) => {
-        asked.push([name, parameters]);
-        if (answer instanceof Error) throw answer;
-        return answer;
+        calls.push([name, parameters]);
+        if (result instanceof Error) throw result;
+        return result;
       },
     ]),
   ) as unknown as PetStore;
@@ -192,33 +192,33 @@ function storeOf(answers: Record<string, unknown>) {
     requestId: 'test',
     signal: new AbortController().signal,
   });
-  return { asked, context };
+  return { calls, context };
 }
 
 it(
-  'answers generated operations as graphql-js does',
+  'executes generated operations like graphql-js',
   async () => {
-    const seen = { compared: 0, withErrors: 0 };
+    const counts = { compared: 0, withErrors: 0 };
     await fc.assert(
-      fc.asyncProperty(operation, variables, backend, async (text, values, answers) => {
+      fc.asyncProperty(operation, variables, backend, async (text, values, results) => {
         const document = parse(text);
         fc.pre(validate(schema, document, rules).length === 0);
-        const fallback = storeOf(answers);
+        const fallback = storeOf(results);
         const contextValue = fallback.context;
         const expected = await execute({ schema, document, contextValue, variableValues: values });
-        const own = storeOf(answers);
+        const own = storeOf(results);
         const result = await compileOperation(schema, document, undefined)?.(own.context, values);
         if (result === undefined) return;
-        seen.compared++;
-        if (expected.errors) seen.withErrors++;
+        counts.compared++;
+        if (expected.errors) counts.withErrors++;
         expect(comparable(result)).toEqual(comparable(expected));
-        expect(own.asked).toEqual(fallback.asked);
+        expect(own.calls).toEqual(fallback.calls);
       }),
       fuzzed(1000),
     );
-    // Neither the generator nor the compiler may come to leave most of it out.
-    expect(seen.compared).toBeGreaterThan(200);
-    expect(seen.withErrors).toBeGreaterThan(70);
+    // Fails if most operations are invalid or not compiled.
+    expect(counts.compared).toBeGreaterThan(200);
+    expect(counts.withErrors).toBeGreaterThan(70);
   },
   fuzzTimeout,
 );

@@ -27,14 +27,14 @@ const definitions = operation.variableDefinitions ?? [];
 const field = schema.getQueryType()?.getFields()['field'];
 if (field === undefined) throw new Error('Expected a field');
 
-describe('planned inputs', () => {
+describe('planVariables and planArguments', () => {
   it.each([
     {},
     { size: 5, ten: 6, color: 'RED', ids: [1, '2'], filter: { names: [null] }, name: 'x' },
     { size: null, ten: null, color: null, ids: null, filter: null },
     { ids: 7, filter: { color: null } },
     { size: 1e9, other: 'not declared' },
-  ])('are what graphql-js makes of %j', (given) => {
+  ])('coerce %j like graphql-js', (given) => {
     const { variableValues: expected } = getVariableValues(schema, definitions, given) as {
       variableValues?: NonNullable<Parameters<typeof getArgumentValues>[2]>;
     };
@@ -53,12 +53,12 @@ describe('planned inputs', () => {
     { size: 2 ** 40 },
     { color: 'GREEN' },
     { filter: { nope: 1 } },
-  ])('are none of %j, which is for the fallback executor to refuse', (given) => {
+  ])('leave the error for %j to the fallback executor', (given) => {
     expect(planVariables(schema, definitions)(given)).toBeUndefined();
   });
 });
 
-/** Without prototypes, which differ, and without what graphql-js keeps for itself. */
+/** Removes prototypes, which differ, and graphql-js's internal fields. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, item) =>
     name.startsWith('_') ? undefined : item,
