@@ -14,7 +14,7 @@ import { openGateway } from '../support/gateway.ts';
 import { ask } from '../support/graphql.ts';
 
 describe('isGatewayError', () => {
-  it('tells the errors of real answers apart', async () => {
+  it('distinguishes the errors of real responses', async () => {
     await using opened = await openGateway();
     const { errors } = await ask(opened.gateway, GetPetDocument, { id: '404404' });
     const [error] = errors ?? [];
@@ -30,7 +30,7 @@ describe('isGatewayError', () => {
     });
   });
 
-  it('takes the error objects of clients as well as plain entries', () => {
+  it('accepts the error objects of client libraries and plain entries of errors[]', () => {
     const extensions = { code: 'RATE_LIMITED', status: 429, retryAfterMs: 100 };
     expect(isGatewayError(new GraphQLError('Slow down.', { extensions }), 'RATE_LIMITED')).toBe(
       true,
@@ -47,11 +47,11 @@ describe('isGatewayError', () => {
     new GraphQLError('Of another server.', { extensions: { code: 'TEAPOT' } }),
     { extensions: { code: 'toString' } },
     { extensions: { code: 404 } },
-  ])('is false for what is no error of the gateway: %s', (error) => {
+  ])('returns false for values that are not gateway errors: %s', (error) => {
     expect(isGatewayError(error)).toBe(false);
   });
 
-  it('narrows to what the code tells', () => {
+  it('narrows the extensions by code', () => {
     const error: unknown = undefined;
     if (isGatewayError(error, 'NOT_FOUND')) {
       expectTypeOf(error.extensions.status).toEqualTypeOf<number>();
@@ -69,17 +69,17 @@ describe('isGatewayError', () => {
     }
   });
 
-  it('knows exactly the codes that the fields of the server answer', () => {
+  it('has the same codes as the field errors of the server', () => {
     expectTypeOf<FieldErrorCode>().toEqualTypeOf<server.FieldErrorCode>();
   });
 });
 
 describe('persistedHash', () => {
-  it('is the identifier that codegen wrote into the document', () => {
+  it('returns the hash that codegen wrote into the document', () => {
     expect(persistedHash(ListPetsDocument)).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
-  it('says so when there is none', () => {
+  it('throws for a document without a hash', () => {
     expect(() => persistedHash({ kind: 'Document', definitions: [] } as never)).toThrow(
       /^Expected a document that codegen wrote with presetConfig\.persistedDocuments/,
     );

@@ -7,7 +7,7 @@ describe('readBearer', () => {
     ['Bearer demo-key', 'demo-key'],
     ['bearer abc.DEF_1~+/==', 'abc.DEF_1~+/=='],
     ['Bearer   spaced', 'spaced'],
-  ])('reads %j and keeps the header as it is', (authorization, apiKey) => {
+  ])('reads %j and keeps the header unchanged', (authorization, apiKey) => {
     expect(readBearer(authorization)).toEqual({ apiKey, authorization });
   });
 
@@ -26,7 +26,7 @@ describe('readBearer', () => {
     'Bearer =a',
     'Bearer a\r\nX: 1',
     'XBearer a',
-  ])('refuses %j', (authorization) => {
+  ])('rejects %j', (authorization) => {
     expect(() => readBearer(authorization)).toThrow(UnauthenticatedError);
   });
 

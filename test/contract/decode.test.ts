@@ -11,8 +11,8 @@ import {
 import { InvalidInputError, InvalidResponseError } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
 
-describe('decoding what a backend sent', () => {
-  it('reads an animal, ids digit by digit', () => {
+describe('decoding backend responses', () => {
+  it('decodes an animal with exact ids', () => {
     const json = parseJson(
       '{"id":9223372036854775807,"name":"Rex","categoryId":-9223372036854775808,"status":"sold"}',
     );
@@ -31,14 +31,14 @@ describe('decoding what a backend sent', () => {
     expect('x' in pet).toBe(false);
   });
 
-  it('takes an absent status and a null status for none', () => {
+  it('omits an absent or null status', () => {
     expect(decodePet({ id: 1, name: 'a', categoryId: 2 })).not.toHaveProperty('status');
     expect(decodePet({ id: 1, name: 'a', categoryId: 2, status: null })).not.toHaveProperty(
       'status',
     );
   });
 
-  it('holds an unknown status as the error that answers it, and keeps the rest of the list', () => {
+  it('replaces an unknown status with an error and keeps the rest of the list', () => {
     const [bad, good] = decodePets([
       { id: 1, name: 'a', categoryId: 2, status: 'lost' },
       { id: 2, name: 'b', categoryId: 2, status: 'sold' },
@@ -74,7 +74,7 @@ describe('decoding what a backend sent', () => {
     ],
     ['[{"id":1,"name":5,"categoryId":1}]', '[0].name: expected a string, received number.'],
     ['[{"id":1,"name":"a"}]', '[0].categoryId: expected an int64 number, received nothing.'],
-  ])('refuses %s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => decodePets(parseJson(text))).toThrow(new InvalidResponseError(message));
   });
 
@@ -83,7 +83,7 @@ describe('decoding what a backend sent', () => {
     '2026-11-20T10:00:00.123+01:00',
     '2026-11-20T10:00',
     '2024-02-29T00:00:00,5-0330',
-  ])('keeps the timestamp %s as it is', (createdAt) => {
+  ])('keeps the timestamp %s unchanged', (createdAt) => {
     const message = { id: 'm', message: 'hi', status: 'queued', createdAt };
     expect(decodeMessage(message)).toEqual(message);
   });
@@ -96,12 +96,12 @@ describe('decoding what a backend sent', () => {
     '2026-11-20T25:00:00Z',
     '1763632800',
     '2026-11-20T10:00:00Z\n',
-  ])('refuses %j as a timestamp', (createdAt) => {
+  ])('rejects %j as a timestamp', (createdAt) => {
     const message = { id: 'm', message: 'hi', status: 'queued', createdAt };
     expect(() => decodeMessage(message)).toThrow(InvalidResponseError);
   });
 
-  it('knows an Error body from anything else', () => {
+  it('distinguishes an Error body from other values', () => {
     const body = { code: 'x', message: 'y', status: 404 };
     expect(decodeErrorBody({ ...body, more: 1 })).toEqual(body);
     expect(decodeErrorBody({ ...body, status: '404' })).toBeUndefined();
@@ -110,7 +110,7 @@ describe('decoding what a backend sent', () => {
   });
 });
 
-describe('decoding what a caller sent', () => {
+describe('decoding request bodies', () => {
   it.each([
     ['null', 'body: expected a JSON object, received null.'],
     ['[]', 'body: expected a JSON object, received [].'],
@@ -129,15 +129,15 @@ describe('decoding what a caller sent', () => {
       '{"name":"a","categoryId":1,"status":null}',
       'status: expected one of available, pending, sold, received null.',
     ],
-  ])('refuses %s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => decodeNewPet(parseJson(text))).toThrow(new InvalidInputError(message));
   });
 
-  it('shortens a value that it repeats', () => {
+  it('truncates a long value in the error message', () => {
     expect(() => decodeNewMessage({ message: ['x'.repeat(1000)] })).toThrow(/^.{1,120}$/);
   });
 
-  it('writes and reads an animal without a change', () => {
+  it('encodes and decodes an animal without changes', () => {
     const pet = { id: '9223372036854775807', name: 'Rex', categoryId: '9007199254740993' } as const;
     expect(decodePet(parseJson(JSON.stringify(encodePet(pet))))).toEqual(pet);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseInt64 } from '../../src/contract/int64.ts';
 
 describe('parseInt64', () => {
-  it('accepts every int64 as a string and as a bigint, and gives its digits', () => {
+  it('accepts every int64 as a string or a bigint and returns its digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
         expect(parseInt64(String(value))).toBe(String(value));
@@ -12,7 +12,7 @@ describe('parseInt64', () => {
     );
   });
 
-  it('refuses everything beyond 64 bits', () => {
+  it('rejects integers beyond 64 bits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 2n ** 63n, max: 2n ** 80n }), (value) => {
         expect(parseInt64(String(value))).toBeUndefined();
@@ -46,11 +46,11 @@ describe('parseInt64', () => {
     {},
     [],
     ['1'],
-  ])('refuses %j', (value) => {
+  ])('rejects %j', (value) => {
     expect(parseInt64(value)).toBeUndefined();
   });
 
-  it('writes a negative zero as zero', () => {
+  it('returns 0 for negative zero', () => {
     expect(parseInt64('-0')).toBe('0');
     expect(parseInt64(-0)).toBe('0');
   });

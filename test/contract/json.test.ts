@@ -4,13 +4,13 @@ import { parseJson, stringifyJson } from '../../src/contract/json.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-/** JSON texts that hold integers of any size, at any depth, beside everything else. */
+/** Generates JSON texts with integers of any size at any depth. */
 const jsonText = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     int64.map(String),
     fc.constantFrom('null', 'true', 'false', '0.5', '-1.25'),
-    // More digits than a double holds, with a point anywhere and an exponent or none.
+    // Decimals with more digits than a double can represent, with or without an exponent.
     fc
       .tuple(
         fc.stringMatching(/^-?[1-9][0-9]{0,20}\.[0-9]{1,20}[1-9]$/),
@@ -29,18 +29,20 @@ const jsonText = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value;
 
-/** A shorter decimal is the same number in another notation, such as 1.0 and 1, and may change it. */
+/**
+ * Shorter decimals can change their notation (1.0 becomes 1), because the number stays the same.
+ */
 function hasManyDigits(decimal: string): boolean {
   return decimal.replace(/e.*/, '').replace(/\D/g, '').length > 17;
 }
 
-/** JavaScript moves keys that look like array indices to the front, and sets no `__proto__`. */
+/** JavaScript reorders keys that are array indices, and does not set `__proto__`. */
 function notIndex(key: string): boolean {
   return !/^\d+$/.test(key) && key !== '__proto__';
 }
 
 describe('JSON', () => {
-  it('survives parse and stringify digit by digit', () => {
+  it('is unchanged by parse and stringify', () => {
     fc.assert(
       fc.property(jsonText, (text) => {
         expect(stringifyJson(parseJson(text))).toBe(text);
@@ -63,11 +65,11 @@ describe('JSON', () => {
     '999999999999999.99999',
     '1.00000000000000001',
     '12345678.123456789012345',
-  ])('keeps %s as it is written', (text) => {
+  ])('preserves the notation of %s', (text) => {
     expect(stringifyJson(parseJson(`{"a":[${text}]}`))).toBe(`{"a":[${text}]}`);
   });
 
-  it('finds a number that a double does not hold wherever it stands', () => {
+  it('finds a number that a double cannot represent at any position', () => {
     for (let offset = 0; offset < 33; offset++) {
       for (const number of ['9007199254740993', '0.1234567890123456', '1E400']) {
         const text = `["${'x'.repeat(offset)}",${number}]`;
@@ -76,7 +78,7 @@ describe('JSON', () => {
     }
   });
 
-  it('reads integers beyond 2^53 as bigints and all others as numbers', () => {
+  it('parses integers beyond 2^53 as bigints and all others as numbers', () => {
     expect(parseJson('[9007199254740991,9007199254740992,-9007199254740993]')).toEqual([
       9007199254740991,
       9007199254740992n,
@@ -84,7 +86,7 @@ describe('JSON', () => {
     ]);
   });
 
-  it('reads an exact number as a number, in whatever notation', () => {
+  it('parses an exact number as a number in any notation', () => {
     expect(parseJson('[1e3, 1.0, 1.50, 12345678901234567890]')).toEqual([
       1000,
       1,
@@ -93,21 +95,21 @@ describe('JSON', () => {
     ]);
   });
 
-  it('does not mistake digits in a string for a number', () => {
+  it('ignores digits in strings', () => {
     expect(parseJson('{"card":"12345678901234567890","n":1}')).toEqual({
       card: '12345678901234567890',
       n: 1,
     });
   });
 
-  it('throws a SyntaxError on what is not JSON', () => {
+  it('throws a SyntaxError on invalid JSON', () => {
     expect(() => parseJson('{')).toThrow(SyntaxError);
     expect(() => parseJson('[1234567890123456789')).toThrow(SyntaxError);
     const deep = `${'['.repeat(100_000)}1234567890123456789${']'.repeat(100_000)}`;
     expect(() => parseJson(deep)).toThrow(SyntaxError);
   });
 
-  it('throws on a value that has no JSON, instead of looping over it twice', () => {
+  it('throws a TypeError on a circular value', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
     expect(() => stringifyJson(circle)).toThrow(TypeError);

@@ -8,8 +8,8 @@ import {
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { ask } from '../support/graphql.ts';
 
-/** What a client sees of `orders` when the backend throws this. */
-async function answerTo(thrown: unknown) {
+/** The response when the backend throws this value for `orders`. */
+async function respondTo(thrown: unknown) {
   const petStore = await openBuiltin();
   await using opened = await openGateway({
     petStore: {
@@ -19,14 +19,14 @@ async function answerTo(thrown: unknown) {
       },
     },
   });
-  const answer = await ask(opened.gateway, '{ pets(limit: 1) { id } orders }');
-  return { ...answer, logged: opened.logged };
+  const response = await ask(opened.gateway, '{ pets(limit: 1) { id } orders }');
+  return { ...response, logged: opened.logged };
 }
 
-const refused = (status: number) =>
+const errorResponse = (status: number) =>
   ErrorResponse.of({ code: 'its_code', message: 'Its words.', status });
 
-describe('the errors of a field', () => {
+describe('field errors', () => {
   it.each([
     [400, 'BAD_USER_INPUT'],
     [422, 'BAD_USER_INPUT'],
@@ -37,8 +37,8 @@ describe('the errors of a field', () => {
     [429, 'RATE_LIMITED'],
     [418, 'UPSTREAM_ERROR'],
     [410, 'UPSTREAM_ERROR'],
-  ])('are typed by the REST status %i as %s, with the Error body', async (status, code) => {
-    const { errors, data, logged } = await answerTo(refused(status));
+  ])('map the REST status %i to %s and include the Error body', async (status, code) => {
+    const { errors, data, logged } = await respondTo(errorResponse(status));
     expect(data).toEqual({ pets: [{ id: '1' }], orders: null });
     expect(errors).toEqual([
       {
@@ -57,17 +57,17 @@ describe('the errors of a field', () => {
   });
 
   it.each([301, 500, 502, 503, 999])('are UPSTREAM_ERROR for the status %i', async (status) => {
-    const { errors } = await answerTo(new ErrorResponse(status, `Status ${status}.`));
+    const { errors } = await respondTo(new ErrorResponse(status, `Status ${status}.`));
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_ERROR', status } }]);
     expect(errors?.[0]?.extensions).not.toHaveProperty('error');
   });
 
-  it('tell when a next try may do better', async () => {
-    const limited = await answerTo(new ErrorResponse(429, 'Slow down.', { retryAfterMs: 7000 }));
+  it('include retryAfterMs when the backend provides it', async () => {
+    const limited = await respondTo(new ErrorResponse(429, 'Slow down.', { retryAfterMs: 7000 }));
     expect(limited.errors).toMatchObject([
       { extensions: { code: 'RATE_LIMITED', retryAfterMs: 7000 } },
     ]);
-    const open = await answerTo(new BackendUnavailableError('Down.', { retryAfterMs: 500 }));
+    const open = await respondTo(new BackendUnavailableError('Down.', { retryAfterMs: 500 }));
     expect(open.errors).toMatchObject([
       { extensions: { code: 'UPSTREAM_UNAVAILABLE', retryAfterMs: 500 } },
     ]);
@@ -81,8 +81,8 @@ describe('the errors of a field', () => {
       'UPSTREAM_INVALID_RESPONSE',
       'The pet store sent a response that breaks its contract. body: expected JSON.',
     ],
-  ])('are typed by the failure: %s', async (failure, code, message) => {
-    const { errors } = await answerTo(failure);
+  ])('map the failure to a code: %s', async (failure, code, message) => {
+    const { errors } = await respondTo(failure);
     expect(errors).toMatchObject([{ message, path: ['orders'], extensions: { code } }]);
     expect(errors?.[0]?.extensions).not.toHaveProperty('status');
   });
@@ -94,8 +94,8 @@ describe('the errors of a field', () => {
     'secret',
     { message: 'secret' },
     undefined,
-  ])('are masked and logged once when nobody foresaw them: %s', async (thrown) => {
-    const { errors, data, text, logged, headers } = await answerTo(thrown);
+  ])('are masked and logged once when they are unexpected: %s', async (thrown) => {
+    const { errors, data, text, logged, headers } = await respondTo(thrown);
     expect(text).not.toMatch(/secret|\.js|stack/);
     expect(data).toEqual({ pets: [{ id: '1' }], orders: null });
     expect(errors).toMatchObject([
@@ -115,7 +115,7 @@ describe('the errors of a field', () => {
     });
   });
 
-  it('null one status that the contract does not know, and keep the rest of the list', async () => {
+  it('null an unknown status and keep the rest of the list', async () => {
     const petStore = await openBuiltin();
     const status = new InvalidResponseError('[0].status: expected another.');
     await using opened = await openGateway({
@@ -140,12 +140,12 @@ describe('the errors of a field', () => {
   });
 });
 
-describe('the errors of a request', () => {
+describe('request errors', () => {
   it.each([
     ['{ pets { id }', 'GRAPHQL_PARSE_FAILED', /^Syntax Error/],
     ['{ cats }', 'GRAPHQL_VALIDATION_FAILED', /^Cannot query field "cats"/],
     ['query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE', /operation/],
-  ])('are typed too: %s', async (query, code, message) => {
+  ])('have a code: %s', async (query, code, message) => {
     await using opened = await openGateway();
     const { errors, data, headers } = await ask(opened.gateway, query);
     expect(data).toBeUndefined();
@@ -157,13 +157,13 @@ describe('the errors of a request', () => {
     ]);
   });
 
-  it('take the request id of the client when it is well-formed', async () => {
+  it('use the request id of the client if it is well-formed', async () => {
     await using opened = await openGateway();
     const send = (id: string) => ask(opened.gateway, '{ nope }', {}, { 'x-request-id': id });
     const given = await send('checkout-42.a:b');
     expect(given.headers.get('x-request-id')).toBe('checkout-42.a:b');
     expect(given.errors?.[0]?.extensions['requestId']).toBe('checkout-42.a:b');
-    const made = await send('<script>');
-    expect(made.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    const generated = await send('<script>');
+    expect(generated.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 });

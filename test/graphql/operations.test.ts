@@ -39,7 +39,7 @@ describe('the named operations', () => {
     expect(got.data?.pet).toMatchObject(rex);
   });
 
-  it('pass orders through with all their digits', async () => {
+  it('return orders with exact integers', async () => {
     await using opened = await openGateway();
     const { text } = await ask(opened.gateway, ListOrdersDocument);
     expect(text).toContain('"orders":[{"id":9007199254740993,"petId":4,');
@@ -52,7 +52,7 @@ describe('the named operations', () => {
     expect(data?.sendMessage?.createdAt).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
   });
 
-  it('combine calls', async () => {
+  it('combine several calls', async () => {
     await using opened = await openGateway();
     const { data } = await ask(opened.gateway, StorefrontDocument, { limit: 1 });
     expect(data).toMatchObject({
@@ -63,15 +63,15 @@ describe('the named operations', () => {
   });
 });
 
-describe('the calls that an operation makes', () => {
+describe('the REST calls of an operation', () => {
   async function callsOf(query: string, variables?: Record<string, unknown>) {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
-    const answer = await ask(opened.gateway, query, variables);
-    return { ...answer, calls };
+    const response = await ask(opened.gateway, query, variables);
+    return { ...response, calls };
   }
 
-  it('are one for equal fields and one for each that differs', async () => {
+  it('are shared by fields with equal arguments', async () => {
     const { calls, data } = await callsOf(
       '{ a: pets(limit: 7) { id } b: pets(limit: 7) { name } c: pets(status: sold) { id } }',
     );
@@ -79,21 +79,21 @@ describe('the calls that an operation makes', () => {
     expect(data).toMatchObject({ a: { length: 7 }, b: { length: 7 }, c: { length: 2 } });
   });
 
-  it('are one for an animal and for the orders, however often they are asked for', async () => {
+  it('are made once for each animal and once for the orders, however many fields select them', async () => {
     const { calls } = await callsOf(
       '{ a: pet(id: 1) { id } b: pet(id: "1") { name } c: pet(id: 2) { id } d: orders e: orders }',
     );
     expect(calls).toEqual(['getPet "1"', 'getPet "2"', 'listOrders']);
   });
 
-  it('send no limit when it is null or left out, which is the default', async () => {
+  it('omit the limit when it is null or not given', async () => {
     const query =
       'query ($n: Int) { a: pets(limit: null) {id} b: pets {id} c: pets(limit: $n) {id} }';
     expect((await callsOf(query)).calls).toEqual(['listPets {}']);
     expect((await callsOf(query, { n: null })).calls).toEqual(['listPets {}']);
   });
 
-  it('are one for each write, in the order of the document', async () => {
+  it('are made once for each mutation field, in document order', async () => {
     const { calls, data } = await callsOf(
       `mutation {
         a: addPet(input: { name: "x", categoryId: 1 }) { id }
@@ -140,7 +140,7 @@ describe('the calls that an operation makes', () => {
       /\$i.*lost/,
     ],
     ['mutation ($i: AddPetInput!) { addPet(input: $i) { id } }', { i: { name: 5 } }, /\$i/],
-  ])('are none when a value is refused: %s %j', async (query, variables, message) => {
+  ])('are not made when a value is invalid: %s %j', async (query, variables, message) => {
     const { calls, errors } = await callsOf(query, variables);
     expect(calls).toEqual([]);
     expect(errors?.[0]).toMatchObject({
@@ -152,8 +152,8 @@ describe('the calls that an operation makes', () => {
   it.each([
     ['a string', '"9223372036854775807"'],
     ['a number', '9223372036854775807'],
-    ['the least', '-9223372036854775808'],
-  ])('carry an id in variables digit by digit, as %s', async (_, id) => {
+    ['the minimum', '-9223372036854775808'],
+  ])('preserve the digits of an id in variables, given as %s', async (_, id) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
     const response = await opened.gateway(
@@ -176,7 +176,7 @@ describe('the calls that an operation makes', () => {
     'Basic abc',
     'Bearer clé',
     'Bearer a b',
-  ])('are none with the Authorization header %j', async (authorization) => {
+  ])('are not made with the Authorization header %j', async (authorization) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };

@@ -16,7 +16,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { createSchema, schema } from '../../src/graphql/schema.ts';
 
-/** The shape that clients were promised, without its words. */
+/** The promised schema, without descriptions. */
 const promised = `
   scalar DateTime
   scalar JSON
@@ -37,21 +37,21 @@ const promised = `
 
 describe('the schema', () => {
   it('has exactly the promised shape', () => {
-    // Whatever operations are marked as not stable yet: that changes no shape.
+    // Without stability markers, which do not change the shape.
     expect(shapeOf(printSchema(createSchema({})))).toBe(shapeOf(promised));
   });
 
-  it('says when the deprecated field goes and what to use instead', () => {
+  it('gives the removal date of the deprecated field and its replacement', () => {
     expect(schema.getQueryType()?.getFields()['pet']?.deprecationReason).toMatch(
       /removed on 2030-12-05; use pets\(status:\)/,
     );
   });
 
   it('describes every type, field, argument and enum value', () => {
-    const silent = Object.values(schema.getTypeMap())
+    const undescribed = Object.values(schema.getTypeMap())
       .filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
-      .flatMap(silentParts);
-    expect(silent).toEqual([]);
+      .flatMap(undescribedParts);
+    expect(undescribed).toEqual([]);
     expect(schema.description).toContain('Authorization: Bearer');
   });
 });
@@ -62,13 +62,13 @@ function shapeOf(sdl: string): string {
     visit(parse(sorted, { noLocation: true }), {
       enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined),
       Directive: (node) => ({ ...node, arguments: [] }),
-      // Printed only because the schema itself is described.
+      // Printed only because the schema has a description.
       SchemaDefinition: () => null,
     }),
   );
 }
 
-function silentParts(type: GraphQLNamedType): string[] {
+function undescribedParts(type: GraphQLNamedType): string[] {
   const parts: [string, string | null | undefined][] = [[type.name, type.description]];
   if (isEnumType(type)) {
     for (const value of type.getValues()) parts.push([value.name, value.description]);

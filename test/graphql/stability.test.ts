@@ -10,14 +10,14 @@ import { fieldOfOperation } from '../../src/graphql/stability.ts';
 const readOpenApi = async () =>
   parse(await readFile(new URL('../../schema/openapi.yaml', import.meta.url), 'utf8'));
 
-describe('an operation that is marked with x-stability', () => {
-  it.each(['experimental', 'beta'])('is found in the OpenAPI document as %s', async (level) => {
+describe('an operation with x-stability', () => {
+  it.each(['experimental', 'beta'])('is read from the OpenAPI document as %s', async (level) => {
     const openApi = await readOpenApi();
     openApi.paths['/pets'].post['x-stability'] = level;
     expect(markedOperations(openApi)).toEqual({ createPet: level });
   });
 
-  it('is refused at another level', async () => {
+  it('is rejected with another level', async () => {
     const openApi = await readOpenApi();
     openApi.paths['/pets'].post['x-stability'] = 'alpha';
     expect(() => markedOperations(openApi)).toThrow(
@@ -25,7 +25,7 @@ describe('an operation that is marked with x-stability', () => {
     );
   });
 
-  it('has a field, and the field has the directive', () => {
+  it('adds the directive to its field', () => {
     const marked = createSchema({ listPets: 'beta', getPet: 'experimental' });
     const sdl = print(marked);
     expect(sdl).toMatch(/^directive @stability\([^)]*level: String!\n\) on FIELD_DEFINITION$/m);
@@ -34,7 +34,7 @@ describe('an operation that is marked with x-stability', () => {
     expect(sdl.match(/@stability\(level/g)).toHaveLength(2);
   });
 
-  it('is told in the description of its field, for all who introspect', async () => {
+  it('adds its level to the description of its field, for introspection', async () => {
     const { data } = await graphql({
       schema: createSchema({ sendMessage: 'beta' }),
       source: '{ __type(name: "Mutation") { fields { name description } } }',
@@ -53,7 +53,7 @@ describe('an operation that is marked with x-stability', () => {
     });
   });
 
-  it('must have a field', () => {
+  it('is rejected without a field', () => {
     expect(() => createSchema({ feedPet: 'beta' })).toThrow(
       'x-stability: expected a field for feedPet, found none.',
     );
@@ -61,7 +61,7 @@ describe('an operation that is marked with x-stability', () => {
 });
 
 describe('the operations of the OpenAPI document', () => {
-  it('have a field each', async () => {
+  it('each have a field', async () => {
     const { paths } = await readOpenApi();
     const ids = Object.values<Record<string, { operationId?: string }>>(paths)
       .flatMap((path) => Object.values(path))
@@ -71,7 +71,7 @@ describe('the operations of the OpenAPI document', () => {
     expect(print(createSchema(all)).match(/@stability\(level/g)).toHaveLength(ids.length);
   });
 
-  it('leave the schema as it is while none is marked', () => {
+  it('do not change the schema when none has x-stability', () => {
     expect(print(createSchema({}))).not.toContain('tability');
   });
 });
