@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 
-// Generates the load if wrk is not installed. Takes the load as JSON in one argument, and prints the
-// measurements as JSON.
+// Generates the load if wrk is not installed. Takes the load as JSON in one argument, and prints
+// the measurements as JSON.
 const { url, messages, expectedBodies, keys, apiKey, seconds, connections } = JSON.parse(
   process.argv[2],
 );

@@ -15,40 +15,40 @@ const read = (file: string) => readFile(join(root, file), 'utf8');
 const dockerfile = await read('Dockerfile');
 const [, , build = '', image = ''] = dockerfile.split(/^FROM /m);
 
-/** What a stage copies out of the checkout. */
+/** The files that a stage copies from the checkout. */
 const copiedIn = (stage: string) =>
   [...stage.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, files = '']) => files.split(' '));
 
 describe('the image', () => {
-  it('has the runtime that the tests run on', async () => {
+  it('uses the same Node version as the tests', async () => {
     const { devDependencies } = JSON.parse(await read('package.json'));
     expect(/ARG NODE_VERSION=(.*)/.exec(dockerfile)?.[1]).toBe(devDependencies.node);
     expect(process.versions.node).toBe(devDependencies.node);
   });
 
-  it('is built of what it copies, and of nothing else', async () => {
+  it('has a build context of exactly the files that it copies', async () => {
     const lines = (await read('.dockerignore')).trim().split('\n');
     const patterns = lines.filter((line) => !line.startsWith('#'));
     const files = [...new Set(copiedIn(dockerfile))];
     expect(patterns.toSorted()).toEqual(['*', ...files.map((file) => `!${file}`)].toSorted());
   });
 
-  it('has all the files that the gateway needs, and builds it of what it copied', async () => {
+  it('copies all files that the build and the gateway need', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'image-'));
-    const lay = async (name: string, files: readonly string[]) => {
-      const place = join(folder, name);
-      for (const file of files) await cp(join(root, file), join(place, file), { recursive: true });
-      await symlink(join(root, 'node_modules'), join(place, 'node_modules'));
-      return place;
+    const copyStage = async (name: string, files: readonly string[]) => {
+      const stage = join(folder, name);
+      for (const file of files) await cp(join(root, file), join(stage, file), { recursive: true });
+      await symlink(join(root, 'node_modules'), join(stage, 'node_modules'));
+      return stage;
     };
     try {
-      const builder = await lay('build', copiedIn(build));
+      const builder = await copyStage('build', copiedIn(build));
       const [, args = ''] = /^RUN node (.*)$/m.exec(build) ?? [];
       await promisify(execFile)(process.execPath, args.split(' '), { cwd: builder });
-      const place = await lay('image', copiedIn(image));
-      await cp(join(builder, 'dist'), join(place, 'dist'), { recursive: true });
+      const runtime = await copyStage('image', copiedIn(image));
+      await cp(join(builder, 'dist'), join(runtime, 'dist'), { recursive: true });
       const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(image) ?? [];
-      await using started = await startIn(place, JSON.parse(entry).slice(1), {
+      await using started = await startIn(runtime, JSON.parse(entry).slice(1), {
         DATABASE_URL: ':memory:',
       });
       expect((await fetch(`${started.url}/v1/openapi.json`)).status).toBe(200);
@@ -61,7 +61,7 @@ describe('the image', () => {
     }
   }, 30_000);
 
-  it('is healthy when the gateway lives', async () => {
+  it('is healthy only while the gateway responds', async () => {
     const [command, ...args] = JSON.parse(/^HEALTHCHECK .* CMD (.*)$/m.exec(dockerfile)?.[1] ?? '');
     expect(command).toBe('node');
     const check = (port: string) =>
@@ -74,7 +74,7 @@ describe('the image', () => {
 });
 
 describe('the compose file', () => {
-  it('gives the balancer a gateway by its name and port, and time to end', async () => {
+  it('matches the service name and port in nginx.conf, and allows a graceful shutdown', async () => {
     const { services } = parse(await read('compose.yaml'));
     const nginx = await read('deploy/nginx.conf');
     const [, name = '', port] = /server (\S+):(\d+)/.exec(nginx) ?? [];
@@ -86,7 +86,7 @@ describe('the compose file', () => {
 });
 
 describe('the workflows', () => {
-  it.each(['ci.yaml', 'release.yaml'])('%s run what a change must pass', async (file) => {
+  it.each(['ci.yaml', 'release.yaml'])('%s runs .ci/run before any other job', async (file) => {
     const { jobs } = parse(await read(`.github/workflows/${file}`));
     const commands = jobs.test.steps.map(({ run }: { readonly run?: string }) => run);
     expect(commands.at(-1)).toBe('.ci/run');

@@ -19,16 +19,16 @@ const schemas = {
 const manifests = (await readdir(folder)).filter((file) => file !== 'kustomization.yaml');
 
 describe('the Kubernetes manifests', () => {
-  it.each(manifests)('%s is what Kubernetes takes, to the last field', async (file) => {
+  it.each(manifests)('%s is valid and has no unknown fields', async (file) => {
     const manifest = await read(file);
     const { validate } = schemas[`${manifest.apiVersion} ${manifest.kind}` as keyof typeof schemas];
-    const { watched, unread } = watch(manifest);
-    validate(watched);
+    const { proxy, unread } = recordReads(manifest);
+    validate(proxy);
     expect((validate as typeof validate & { errors: unknown }).errors).toBeNull();
     expect(unread()).toEqual([]);
   });
 
-  it('are all in the kustomization', async () => {
+  it('are all listed in the kustomization', async () => {
     const { resources } = await read('kustomization.yaml');
     expect(resources.toSorted()).toEqual(manifests.toSorted());
   });
@@ -44,7 +44,7 @@ describe('the Kubernetes manifests', () => {
     expect(spread.labelSelector.matchLabels).toEqual(labels);
   });
 
-  it('probe addresses that the gateway answers, on its port', async () => {
+  it('probe paths that the gateway serves, on its port', async () => {
     await using service = await startGateway();
     const { spec } = (await read('deployment.yaml')).spec.template;
     const [{ ports, startupProbe, livenessProbe, readinessProbe }] = spec.containers;
@@ -55,7 +55,7 @@ describe('the Kubernetes manifests', () => {
     expect(ports[0].containerPort).toBe(loadConfig({}).port);
   });
 
-  it('show Prometheus the port of the metrics', async () => {
+  it('expose the port of the metrics to Prometheus', async () => {
     const deployment = await read('deployment.yaml');
     const [{ ports, env }] = deployment.spec.template.spec.containers;
     const port = ports.find(({ name }: { readonly name: string }) => name === 'admin');
@@ -68,7 +68,7 @@ describe('the Kubernetes manifests', () => {
     ]);
   });
 
-  it('scale the deployment, which then names no number of its own', async () => {
+  it('scale the deployment, which does not set replicas', async () => {
     const { apiVersion, kind, metadata, spec } = await read('deployment.yaml');
     const autoscaler = await read('horizontal-pod-autoscaler.yaml');
     const target = { apiVersion, kind, name: metadata.name };
@@ -76,36 +76,36 @@ describe('the Kubernetes manifests', () => {
     expect(spec.replicas).toBeUndefined();
   });
 
-  it('leave a pod the time that it takes to end', async () => {
+  it('give a pod enough time to shut down', async () => {
     const { spec } = (await read('deployment.yaml')).spec.template;
-    const pause = spec.containers[0].lifecycle.preStop.sleep.seconds;
+    const delaySeconds = spec.containers[0].lifecycle.preStop.sleep.seconds;
     const graceSeconds = loadConfig({}).shutdownGraceMs / 1000;
-    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(pause + graceSeconds);
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(delaySeconds + graceSeconds);
   });
 });
 
 /**
- * A value that notes what is read of it. A validator reads every field that it knows, so what stays
- * unread is misspelt: the schema alone lets it pass.
+ * Wraps a value in a proxy that records which fields are read. A validator reads every field that
+ * it knows, so an unread field is misspelt. The schemas themselves allow unknown fields.
  */
-function watch<T extends object>(value: T, path = ''): { watched: T; unread: () => string[] } {
-  const parts = new Map<string | symbol, ReturnType<typeof watch>>();
-  const seen = new Set<string | symbol>();
-  const watched = new Proxy(value, {
+function recordReads<T extends object>(value: T, path = ''): { proxy: T; unread: () => string[] } {
+  const parts = new Map<string | symbol, ReturnType<typeof recordReads>>();
+  const read = new Set<string | symbol>();
+  const proxy = new Proxy(value, {
     get(target, key) {
-      seen.add(key);
+      read.add(key);
       const item = Reflect.get(target, key);
       if (typeof item !== 'object' || item === null) return item;
-      const part = parts.get(key) ?? watch(item, `${path}/${String(key)}`);
+      const part = parts.get(key) ?? recordReads(item, `${path}/${String(key)}`);
       parts.set(key, part);
-      return part.watched;
+      return part.proxy;
     },
   });
   const unread = () => [
     ...Object.keys(value)
-      .filter((key) => !seen.has(key))
+      .filter((key) => !read.has(key))
       .map((key) => `${path}/${key}`),
     ...[...parts.values()].flatMap((part) => part.unread()),
   ];
-  return { watched, unread };
+  return { proxy, unread };
 }

@@ -31,7 +31,7 @@ const { panels }: { readonly panels: readonly Panel[] } = JSON.parse(
 );
 const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-/** The rows of the documented table of metrics: names, and when to alert. */
+/** The rows of the documented table of metrics: their names, and when to alert. */
 const documented = [
   ...(await read('docs/production.md')).matchAll(/^\| (`(?:petstore|nodejs)_.*) \| (.*) ?\|$/gm),
 ].map(([, names = '', when = '']) => ({
@@ -39,10 +39,10 @@ const documented = [
   when: when.trim(),
 }));
 
-if (!hasPrometheus) process.stdout.write('Alerts are not fired: install prometheus.\n');
+if (!hasPrometheus) process.stdout.write('Alert tests are SKIPPED: install prometheus.\n');
 
 describe('the dashboard and the alerts', () => {
-  it('have every documented metric', () => {
+  it('cover every documented metric', () => {
     expect(documented.length).toBeGreaterThan(9);
     for (const { names, when } of documented) {
       for (const name of names) {
@@ -56,13 +56,13 @@ describe('the dashboard and the alerts', () => {
     }
   });
 
-  it.skipIf(!hasPrometheus)('have rules that Prometheus takes', () => {
+  it.skipIf(!hasPrometheus)('have rules that are valid for Prometheus', () => {
     const path = fileURLToPath(new URL(rulesFile, root));
     const { status, stdout } = spawnSync('promtool', ['check', 'rules', path]);
     expect([status, String(stdout)]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 
-  it.skipIf(!hasPrometheus)('have alerts for what is hard to provoke', async () => {
+  it.skipIf(!hasPrometheus)('fire the alerts for conditions that are hard to provoke', async () => {
     const job = 'job="shop/petstore-gateway"';
     const series = {
       PetstoreInternalErrors: [
@@ -94,7 +94,7 @@ describe('the dashboard and the alerts', () => {
   });
 });
 
-/** How the REST service behaves, and which alerts that fires. */
+/** The faults of the REST service, and the alerts that each fires. */
 const faults = {
   flaky: ['PetstoreRetriesHigh', 'PetstoreDeprecatedFieldUsed'],
   slow: [
@@ -107,9 +107,9 @@ const faults = {
   broken: ['PetstoreCircuitOpen'],
 } as const;
 
-describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
-  it('fires no alert while all is well, and the right ones at each fault', async () => {
-    let behaviour: 'well' | keyof typeof faults = 'well';
+describe.skipIf(!hasPrometheus)('Prometheus', () => {
+  it('fires no alert while the gateway is healthy, and the expected alerts at each fault', async () => {
+    let behaviour: 'healthy' | keyof typeof faults = 'healthy';
     let calls = 0;
     await using upstream = await startUpstream(async ({ url }, response) => {
       if (behaviour === 'broken') return void response.destroy();
@@ -125,12 +125,12 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       MAX_REQUESTS_IN_FLIGHT: '250',
     });
     const admin = /Metrics +http:\/\/(\S+)\/metrics/.exec(gateway.output.stdout)?.[1] ?? '';
-    // As they ship, but for their patience.
-    const hasty = rules.replace(/\[\d+[mhd]\]/g, '[4s]').replace(/for: \d+m/g, 'for: 1s');
-    await using prometheus = await startPrometheus('shop/petstore-gateway', admin, hasty);
+    // The shipped rules, with shorter times.
+    const quickRules = rules.replace(/\[\d+[mhd]\]/g, '[4s]').replace(/for: \d+m/g, 'for: 1s');
+    await using prometheus = await startPrometheus('shop/petstore-gateway', admin, quickRules);
 
     let id = 0;
-    /** Sends requests by so many clients while `isOver` says no. */
+    /** Sends requests from this many clients until `isOver` returns true. */
     const load = (clients: number, query: string, isOver: () => boolean) =>
       Promise.all(
         Array.from({ length: clients }, async (_, client) => {
@@ -141,7 +141,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
                 authorization: `Bearer demo-key-${Math.floor(client / 2)}`,
                 'content-type': 'application/json',
               },
-              // Animals that differ: equal reads would share a call.
+              // Different ids, because equal reads share a call.
               body: JSON.stringify({ query, variables: { id: ++id } }),
             });
             await response.text();

@@ -9,19 +9,19 @@ import { nodeStart } from '../support/process.ts';
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 const clients = 16;
 
-if (!hasNginx) process.stdout.write('The topology is not tested: install nginx (nginx-light).\n');
+if (!hasNginx) process.stdout.write('Topology tests are SKIPPED: install nginx (nginx-light).\n');
 
 describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
   it.skipIf(!hasNginx)(
-    'lose nothing but what is in flight on the one that is killed, while another is drained',
+    'lose only the requests in flight on a killed gateway, and none on a drained one',
     async () => {
       const databaseUrl = await createDatabase();
-      // Processes that share a SQLite file wait for each other, and are no less ready for it.
+      // Processes that share a SQLite file block each other, which must not make them unready.
       const env = { DATABASE_URL: databaseUrl, MAX_EVENT_LOOP_LAG_MS: '60000' };
       await using killed = await nodeStart(env);
       await using drained = await nodeStart(env);
-      await using staying = await nodeStart(env);
-      await using nginx = await startNginx([killed.url, drained.url, staying.url]);
+      await using remaining = await nodeStart(env);
+      await using nginx = await startNginx([killed.url, drained.url, remaining.url]);
       await using load = startLoad(nginx.socketPath);
 
       await load.acknowledges(200);
@@ -29,9 +29,9 @@ describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
       await killed.exited;
       const killedAt = performance.now();
       await load.acknowledges(200);
-      // As an operator does, and Kubernetes: first the balancer is told, then the gateway. A connection
-      // that is opened in the instant in which a listener closes is reset by the system.
-      await nginx.balance([killed.url, staying.url]);
+      // Like an operator or Kubernetes: remove the gateway from the balancer, then stop it. The
+      // system resets a connection that is opened at the moment when a listener closes.
+      await nginx.balance([killed.url, remaining.url]);
       await load.acknowledges(200);
       drained.kill('SIGTERM');
       expect(await drained.exited).toBe(0);
@@ -43,17 +43,17 @@ describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
       const { host: drainedHost } = new URL(drained.url);
       expect(load.failed.filter(({ startedAt }) => startedAt > killedAt)).toEqual([]);
       expect(load.failed.length).toBeLessThanOrEqual(clients);
-      for (const { requestId, answer } of load.failed) {
+      for (const { requestId, response } of load.failed) {
         expect(requests.find((one) => one.requestId === requestId)).toEqual({
           requestId,
           status: 502,
           gateways: [killedHost],
         });
-        expect(answer).toMatchObject({
+        expect(response).toMatchObject({
           errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', requestId } }],
         });
       }
-      // What was refused a connection went on to the next, and each did its part.
+      // nginx retried refused connections on another gateway. The drained gateway served requests.
       expect(requests.some(({ gateways }) => gateways.length > 1)).toBe(true);
       expect(requests.some(({ gateways }) => gateways.at(-1) === drainedHost)).toBe(true);
 
@@ -68,13 +68,13 @@ describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
   );
 });
 
-/** Clients that add and list animals, one request after the other each, until they are stopped. */
+/** Starts clients that add and list animals until they are stopped, each sequentially. */
 function startLoad(socketPath: string) {
-  // A connection a request: one that is kept may be closed by nginx just as it is used again.
+  // One connection per request: nginx can close a kept-alive connection just as it is reused.
   const dispatcher = new Agent({ connect: { socketPath }, connections: clients, pipelining: 0 });
-  /** Names by ids. */
+  /** Names of acknowledged animals by id. */
   const acknowledged = new Map<string, string>();
-  const failed: { requestId: string; startedAt: number; answer: unknown }[] = [];
+  const failed: { requestId: string; startedAt: number; response: unknown }[] = [];
   let stopped = false;
 
   async function client(id: number): Promise<void> {
@@ -92,17 +92,17 @@ function startLoad(socketPath: string) {
               : '{ pets(limit: 1) { id } }',
         }),
       });
-      const answer = (await body.json()) as {
+      const response = (await body.json()) as {
         readonly data?: { readonly addPet?: { readonly id: string } };
         readonly errors?: unknown;
       };
-      if (statusCode !== 200 || answer.errors) failed.push({ requestId, startedAt, answer });
-      else if (answer.data?.addPet) acknowledged.set(answer.data.addPet.id, requestId);
+      if (statusCode !== 200 || response.errors) failed.push({ requestId, startedAt, response });
+      else if (response.data?.addPet) acknowledged.set(response.data.addPet.id, requestId);
     }
   }
 
   const running = Promise.all(Array.from({ length: clients }, (_, id) => client(id)));
-  // Its rejection is for whoever awaits `stop`.
+  // `stop` reports a rejection.
   running.catch(() => {});
   const stop = async () => {
     stopped = true;
@@ -112,7 +112,7 @@ function startLoad(socketPath: string) {
     acknowledged,
     failed,
     stop,
-    /** Resolves when so many more animals were added. */
+    /** Resolves when this many more animals have been acknowledged. */
     acknowledges(count: number): Promise<void> {
       const goal = acknowledged.size + count;
       return vi.waitFor(() => expect(acknowledged.size).toBeGreaterThanOrEqual(goal), {

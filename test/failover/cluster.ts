@@ -11,7 +11,7 @@ const deploy = new URL('../../deploy/postgresql/', import.meta.url);
 /** The hosts that the nodes of the cluster run on. */
 export const nodes = ['node1', 'node2', 'node3'] as const;
 
-/** The times of Patroni that the test runs with, in seconds; production has three times as much. */
+/** Patroni's timeouts in the test, in seconds. Production uses three times these values. */
 export const times = { ttl: 10, loop_wait: 1, retry_timeout: 3 };
 
 interface Member {
@@ -21,8 +21,8 @@ interface Member {
 }
 
 /**
- * Three PostgreSQL nodes under Patroni with etcd, and HAProxy in front, as `deploy/postgresql`
- * configures them. Everything runs on the hosts of the network and ends with it.
+ * Starts three PostgreSQL nodes under Patroni with etcd, and HAProxy in front of them, configured
+ * as in `deploy/postgresql`. All processes run in the network and are killed when it is removed.
  */
 export async function startCluster(network: Network) {
   const folder = tmpdir();
@@ -74,7 +74,7 @@ export async function startCluster(network: Network) {
         ),
       },
     };
-    // JSON is YAML.
+    // JSON is valid YAML.
     await writeFile(join(folder, `${name}.json`), JSON.stringify(config));
     startNode(name);
   }
@@ -87,7 +87,7 @@ export async function startCluster(network: Network) {
   await writeFile(proxy, proxied);
   start('haproxy', ['-db', '-f', proxy]);
 
-  /** The members as the node that leads, or any other, sees them. */
+  /** The members of the cluster, from the first node that responds. */
   const members = async (): Promise<readonly Member[]> => {
     for (const address of addresses.values()) {
       const signal = AbortSignal.timeout(1000);
@@ -102,7 +102,7 @@ export async function startCluster(network: Network) {
       `postgres://${user}:${password}@127.0.0.1:5000/${database}`,
     password,
     startNode,
-    /** Resolves with the primary's name when it and both others run, one of them synchronously. */
+    /** Resolves with the name of the primary when all nodes run and one standby is synchronous. */
     async healthy(): Promise<string> {
       for (const end = performance.now() + 120_000; performance.now() < end; await wait(250)) {
         const all = await members();

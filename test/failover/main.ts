@@ -9,18 +9,18 @@ import { nodes, startCluster, times } from './cluster.ts';
 import { currentNetwork, Network, runInNetwork } from './network.ts';
 import { compare, startWriters, type Write } from './writers.ts';
 
-const usage = `Usage: npm run test:failover -- [rounds, 10 unless given]
+const usage = `Usage: npm run test:failover -- [rounds]
 
-Three PostgreSQL nodes under Patroni with etcd and HAProxy, two gateways and eight writers, each node
-on a network of its own. In each round the primary is killed, then frozen, then cut off. Fails when an
-acknowledged write is lost or doubled, or a gateway ends. Needs root and Debian's packages patroni,
-etcd-server, haproxy, postgresql and iproute2.
+Runs three PostgreSQL nodes under Patroni with etcd and HAProxy, two gateways and eight writers. Each
+node has its own network namespace. In each round the primary is killed, then frozen, then cut off from
+the network. Fails if an acknowledged write is lost or stored twice, or a gateway exits. The default is
+10 rounds. Requires root and the Debian packages patroni, etcd-server, haproxy, postgresql and iproute2.
 `;
 
-/** How a primary fails, and how it comes back. */
+/** How to make a primary fail, and how to restore it. */
 interface Fault {
   fail(node: string): void;
-  mend(node: string): void | Promise<void>;
+  restore(node: string): void | Promise<void>;
 }
 
 const args = process.argv.slice(2);
@@ -32,8 +32,8 @@ if (args.includes('--help')) {
   const needed = ['patroni', 'etcd', 'haproxy', 'pg_dump', 'ip'];
   const missing = needed.filter((tool) => spawnSync('which', [tool]).status !== 0);
   if (process.getuid?.() !== 0 || missing.length > 0) {
-    const reason = missing.length > 0 ? `install ${missing.join(', ')}` : 'root is needed';
-    process.stdout.write(`Failing over is not tested: ${reason}.\n`);
+    const reason = missing.length > 0 ? `install ${missing.join(', ')}` : 'run as root';
+    process.stdout.write(`Failover test SKIPPED: ${reason}.\n`);
   } else {
     process.exitCode = await runInNetwork(nodes, fileURLToPath(import.meta.url), args);
   }
@@ -42,13 +42,14 @@ if (args.includes('--help')) {
 async function failOver(network: Network, rounds: number): Promise<void> {
   const cluster = await startCluster(network);
   const faults: Readonly<Record<string, Fault>> = {
-    killed: { fail: (node) => network.signal(node, 'SIGKILL'), mend: cluster.startNode },
+    killed: { fail: (node) => network.signal(node, 'SIGKILL'), restore: cluster.startNode },
     frozen: {
       fail: (node) => network.signal(node, 'SIGSTOP'),
-      async mend(node) {
+      async restore(node) {
         network.signal(node, 'SIGCONT');
-        // It wakes as the primary that it was, and has to find out that it no longer is. Then it starts
-        // anew: Patroni 3.0 may never again agree with etcd on who is synchronous after a freeze.
+        // The node resumes as a primary and must detect that it no longer is one. Then it is
+        // restarted, because after a freeze Patroni 3.0 can disagree with etcd on the synchronous
+        // standby forever.
         await wait(3000);
         network.signal(node, 'SIGKILL');
         cluster.startNode(node);
@@ -56,7 +57,7 @@ async function failOver(network: Network, rounds: number): Promise<void> {
     },
     'cut off': {
       fail: (node) => network.plug(node, 'down'),
-      mend: (node) => network.plug(node, 'up'),
+      restore: (node) => network.plug(node, 'up'),
     },
   };
   await cluster.healthy();
@@ -75,19 +76,21 @@ async function failOver(network: Network, rounds: number): Promise<void> {
   );
 
   const { ttl } = times;
-  process.stdout.write(`Patroni's ttl is ${ttl} s. Seconds to the first write of each gateway:\n`);
+  process.stdout.write(
+    `Patroni's ttl is ${ttl} s. Seconds until the first acknowledged write of each gateway:\n`,
+  );
   const seconds = new Map<string, number[]>();
   for (let round = 1; round <= rounds; round++) {
-    for (const [name, { fail, mend }] of Object.entries(faults)) {
+    for (const [name, { fail, restore }] of Object.entries(faults)) {
       const primary = await cluster.healthy();
       const failedAt = performance.now();
       fail(primary);
-      const taken = await Promise.all(
+      const recoverySeconds = await Promise.all(
         gateways.map(({ url }) => firstWrite(writers.writes, url, failedAt)),
       );
-      await mend(primary);
-      seconds.set(name, [...(seconds.get(name) ?? []), ...taken]);
-      const shown = taken.map((time) => time.toFixed(1)).join(' and ');
+      await restore(primary);
+      seconds.set(name, [...(seconds.get(name) ?? []), ...recoverySeconds]);
+      const shown = recoverySeconds.map((time) => time.toFixed(1)).join(' and ');
       process.stdout.write(`round ${round}: ${primary} ${name}: ${shown}\n`);
     }
   }
@@ -101,13 +104,13 @@ async function failOver(network: Network, rounds: number): Promise<void> {
   problems.push(...compare(writers.writes, stored));
   for (const { pid, output, exited } of gateways) {
     const ended = await Promise.race([exited.then(() => true), wait(0, false)]);
-    if (ended) problems.push(`gateway ${pid} ended: ${output.stderr.slice(-500)}`);
+    if (ended) problems.push(`gateway ${pid} exited: ${output.stderr.slice(-500)}`);
   }
   for (const [name, all] of seconds) {
     const sorted = all.toSorted((a, b) => a - b);
     const median = sorted[sorted.length >> 1] ?? 0;
     process.stdout.write(
-      `${name}: median ${median.toFixed(1)} s, at most ${(sorted.at(-1) ?? 0).toFixed(1)} s\n`,
+      `${name}: median ${median.toFixed(1)} s, maximum ${(sorted.at(-1) ?? 0).toFixed(1)} s\n`,
     );
   }
   const errors = Map.groupBy(
@@ -118,20 +121,20 @@ async function failOver(network: Network, rounds: number): Promise<void> {
   const acknowledged = writers.writes.filter(({ id }) => id !== undefined).length;
   process.stdout.write(`${acknowledged} writes acknowledged, ${stored.length} stored\n`);
   for (const problem of problems) process.stdout.write(`FAILED: ${problem}\n`);
-  process.stdout.write(problems.length === 0 ? 'None lost, none doubled.\n' : '');
+  process.stdout.write(problems.length === 0 ? 'No write was lost or stored twice.\n' : '');
   process.exitCode = problems.length === 0 ? 0 : 1;
 }
 
-/** The time until a gateway acknowledged a write that was sent after this moment, in seconds. */
+/** The seconds until a gateway acknowledged a write that was sent after this time. */
 async function firstWrite(
   writes: readonly Write[],
   gateway: string,
   after: number,
 ): Promise<number> {
-  let seen = 0;
+  let next = 0;
   for (const end = after + 120_000; performance.now() < end; await wait(20)) {
-    for (; seen < writes.length; seen++) {
-      const write = writes[seen];
+    for (; next < writes.length; next++) {
+      const write = writes[next];
       if (write?.gateway !== gateway || write.id === undefined) continue;
       if (write.startedAt > after) return (write.endedAt - after) / 1000;
     }
@@ -139,7 +142,10 @@ async function firstWrite(
   throw new Error('No write was acknowledged within two minutes.');
 }
 
-/** Backs a database up and restores it as another, as docs/production.md does; resolves with the pets. */
+/**
+ * Backs up a database and restores it under another name, as in docs/production.md. @returns the
+ * pets.
+ */
 async function backUpAndRestore(databaseUrl: string, newDatabaseUrl: string) {
   const file = join(tmpdir(), 'backup.dump');
   const server = newDatabaseUrl.replace(/[^/]*$/, 'postgres');
@@ -150,7 +156,7 @@ async function backUpAndRestore(databaseUrl: string, newDatabaseUrl: string) {
   return pets;
 }
 
-/** The rows of each statement, over one connection. */
+/** Runs statements over one connection. @returns the rows of each. */
 async function query(databaseUrl: string, statements: readonly string[]) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -4,16 +4,16 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The variable that names the network to the script that runs in it. */
+/** The environment variable that contains the name of the network in the script. */
 const variable = 'TEST_NETWORK';
 
-/** The network that this process runs in; undefined outside of one. */
+/** The network that this process runs in, or undefined. */
 export const currentNetwork = process.env[variable];
 
 /**
- * Runs a script in a network namespace of its own, which leads nowhere but to hosts of these names,
- * and resolves with its exit code. Every process in it and its temporary files end with the script.
- * Needs root and `ip` (Debian's iproute2).
+ * Runs a script in a separate network namespace that only connects to hosts with these names.
+ * Resolves with the exit code. All its processes and temporary files are removed when the script
+ * exits. Requires root and `ip` (Debian's iproute2).
  */
 export async function runInNetwork(
   hosts: readonly string[],
@@ -25,7 +25,7 @@ export async function runInNetwork(
   for (const space of spaces) ip('netns', 'add', space);
   const temporary = await mkdtemp(join(tmpdir(), 'pet-store-network-'));
   await chmod(temporary, 0o755);
-  // The signal goes to the script too: when that has ended, the network is removed.
+  // The script receives the signal too. The network is removed after the script exits.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
   try {
     const command = ['netns', 'exec', hub, process.execPath, script, ...args];
@@ -41,12 +41,12 @@ export async function runInNetwork(
   }
 }
 
-/** The hosts of `runInNetwork`, on a bridge to the script that it runs. */
+/** The hosts of `runInNetwork`, connected to the script by a bridge. */
 export class Network {
   readonly #name: string;
   #hosts = 0;
 
-  /** The address at which hosts reach this process. */
+  /** The address of this process for the hosts. */
   readonly address = `${subnet}.1`;
 
   constructor(name: string) {
@@ -74,7 +74,7 @@ export class Network {
     spawn('ip', ['netns', 'exec', this.#space(host), ...command], { stdio: 'ignore' }).unref();
   }
 
-  /** Plugs a host in or out. */
+  /** Connects (`up`) or disconnects (`down`) a host. */
   plug(host: string, state: 'up' | 'down'): void {
     ip('link', 'set', host, state);
   }
@@ -100,7 +100,7 @@ function signalAll(space: string, signal: NodeJS.Signals): void {
     try {
       process.kill(Number(pid), signal);
     } catch {
-      // It has ended since.
+      // The process has already exited.
     }
   }
 }

@@ -1,22 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
-/** How long a client waits after a failed write, in milliseconds. */
+/** The pause of a client after a failed write, in milliseconds. */
 const pauseMs = 50;
 
-/** A write that was sent and has ended. */
+/** A completed write. */
 export interface Write {
   readonly name: string;
-  /** The id that was acknowledged; undefined when the write failed. */
+  /** The acknowledged id, or undefined if the write failed. */
   readonly id: string | undefined;
-  /** Why it failed. */
+  /** The error message, if the write failed. */
   readonly error: string | undefined;
   readonly gateway: string;
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** Clients that add animals one after the other, through one gateway each, until they are stopped. */
+/**
+ * Starts clients that add animals sequentially, each through one gateway, until they are stopped.
+ */
 export function startWriters(gateways: readonly string[], clients: number) {
   const dispatcher = new Agent({ connections: clients, bodyTimeout: 60_000 });
   const writes: Write[] = [];
@@ -65,7 +67,7 @@ export function startWriters(gateways: readonly string[], clients: number) {
   };
 }
 
-/** What the ledger of the writers and the database disagree on; empty when all is well. */
+/** Compares the acknowledged writes with the database. @returns the differences. */
 export function compare(
   writes: readonly Write[],
   stored: readonly { readonly id: string; readonly name: string }[],
@@ -76,9 +78,9 @@ export function compare(
     const ids = (idsByName.get(name) ?? []).map((row) => row.id);
     if (ids.length > 1) problems.push(`${name} is stored ${ids.length} times`);
     if (id !== undefined && !ids.includes(id))
-      problems.push(`${name} was acknowledged and is lost`);
+      problems.push(`${name} was acknowledged but is lost`);
     if (error?.includes('Nothing was stored') && ids.length > 0) {
-      problems.push(`${name} is stored, and its error said that it is not`);
+      problems.push(`${name} is stored, but its error says that nothing was stored`);
     }
   }
   return problems;

@@ -7,7 +7,7 @@ type Start = (
   env: Readonly<Record<string, string>>,
 ) => ReturnType<typeof startContainer>;
 
-/** Runs the image's jobs as an operator would. @throws at the first that fails. */
+/** Runs the commands of the image like an operator. @throws on the first failure. */
 export async function check(start: Start): Promise<void> {
   const onVolume = { DATABASE_URL: 'file:/data/pet-store.db' };
   const local = { PORT: '0', HOST: '127.0.0.1' };
@@ -56,13 +56,13 @@ export async function check(start: Start): Promise<void> {
 }
 
 async function urlOf({ output, exited }: ReturnType<Start>): Promise<string> {
-  let isOver = false;
+  let hasExited = false;
   exited.then(() => {
-    isOver = true;
+    hasExited = true;
   });
-  for (; !isOver; await wait(20)) {
+  for (; !hasExited; await wait(20)) {
     const [, url] = /GraphQL +(http:\S+)\/graphql/.exec(output.stdout) ?? [];
     if (url !== undefined) return url;
   }
-  throw new Error(`The container ended: ${output.stderr}`);
+  throw new Error(`The container exited: ${output.stderr}`);
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync } from 'node:fs';
 
-/** An image, mounted, and how it says that it is started. */
+/** A mounted image and its configuration. */
 export interface Image {
   readonly files: string;
   readonly env: readonly string[];
@@ -12,8 +12,8 @@ export interface Image {
 }
 
 /**
- * Starts an image's entry point with these arguments as the image's user, in a chroot of its files
- * that can't be written to. `/data` is a folder outside of it, and `/tmp` is empty.
+ * Starts the entry point of an image with these arguments, as the image's user, in a read-only
+ * chroot of its files. `/data` is a writable folder outside the chroot, and `/tmp` is empty.
  */
 export function startContainer(
   { files, env, entrypoint, folder, user }: Image,

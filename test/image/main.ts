@@ -9,9 +9,9 @@ import { startContainer } from './container.ts';
 
 const usage = `Usage: npm run test:image
 
-Builds the Dockerfile with buildah, without a container daemon, and runs the image in a chroot: read-only
-but for /data, as its own user. Node's base image is assembled of Debian packages and the npm package
-node. Needs root and Debian's packages buildah and mmdebstrap.
+Builds the Dockerfile with buildah, without a container daemon, and runs the image as its own user in a
+chroot that is read-only except for /data. Assembles Node's base image from Debian packages and the npm
+package node. Requires root and the Debian packages buildah and mmdebstrap.
 `;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -22,8 +22,8 @@ if (process.argv.includes('--help')) {
     (tool) => spawnSync('which', [tool]).status !== 0,
   );
   if (process.getuid?.() !== 0 || missing.length > 0) {
-    const reason = missing.length > 0 ? `install ${missing.join(' and ')}` : 'root is needed';
-    process.stdout.write(`The image is not built: ${reason}.\n`);
+    const reason = missing.length > 0 ? `install ${missing.join(' and ')}` : 'run as root';
+    process.stdout.write(`Image test SKIPPED: ${reason}.\n`);
   } else {
     await testImage();
   }
@@ -54,22 +54,22 @@ async function testImage(): Promise<void> {
     );
     const added = sizeOf(buildah, 'petstore-gateway') - baseMegabytes;
     process.stdout.write(
-      `base assembled in ${baseSeconds} s (${baseMegabytes} MB), image built in ${buildSeconds} s (${added} MB more)\n`,
+      `base assembled in ${baseSeconds} s (${baseMegabytes} MB), image built in ${buildSeconds} s (${added} MB added)\n`,
     );
-    const described = JSON.parse(buildah('inspect', '--type', 'image', 'petstore-gateway'));
-    const { Env, Entrypoint, WorkingDir, User } = described.OCIv1.config;
+    const description = JSON.parse(buildah('inspect', '--type', 'image', 'petstore-gateway'));
+    const { Env, Entrypoint, WorkingDir, User } = description.OCIv1.config;
     const container = buildah('from', '--pull-never', 'petstore-gateway');
     const files = buildah('mount', container);
     const image = { files, env: Env, entrypoint: Entrypoint, folder: WorkingDir, user: User };
     await check((args, env) => startContainer(image, join(folder, 'data'), args, env));
-    process.stdout.write('The image passes.\n');
+    process.stdout.write('The image passed all checks.\n');
   } finally {
     buildah('rm', '--all');
     await rm(folder, { recursive: true });
   }
 }
 
-/** Makes what Node's slim image is to the Dockerfile: Debian, Node, npm, and a user `node`. */
+/** Assembles an equivalent of Node's slim image: Debian, Node, npm, and the user `node`. */
 function assembleBase(buildah: (...args: string[]) => string, folder: string, name: string): void {
   const tar = join(folder, 'debian.tar');
   run('mmdebstrap', [
@@ -84,23 +84,23 @@ function assembleBase(buildah: (...args: string[]) => string, folder: string, na
   run('tar', ['--extract', '--file', tar, '--directory', files]);
   run('groupadd', ['--prefix', files, '--gid', '1000', 'node']);
   run('useradd', ['--prefix', files, '--uid', '1000', '--gid', '1000', '--create-home', 'node']);
-  const place = (from: string, to: string) => {
+  const copy = (from: string, to: string) => {
     mkdirSync(dirname(join(files, to)), { recursive: true });
     copyFileSync(from, join(files, to));
   };
-  place(join(root, 'node_modules/node/bin/node'), 'usr/local/bin/node');
+  copy(join(root, 'node_modules/node/bin/node'), 'usr/local/bin/node');
   const npm = join(run('npm', ['root', '--global']), 'npm');
   run('mkdir', ['-p', join(files, 'usr/local/lib/node_modules')]);
   run('cp', ['-aL', npm, join(files, 'usr/local/lib/node_modules/')]);
   run('ln', ['-s', '../lib/node_modules/npm/bin/npm-cli.js', join(files, 'usr/local/bin/npm')]);
-  // The registry and the authorities that this machine uses.
-  place('/etc/ssl/certs/ca-certificates.crt', 'etc/ssl/certs/ca-certificates.crt');
+  // The npm configuration and the certificates of this machine.
+  copy('/etc/ssl/certs/ca-certificates.crt', 'etc/ssl/certs/ca-certificates.crt');
   for (const [kind, to] of [
     ['userconfig', 'root/.npmrc'],
     ['globalconfig', 'usr/local/etc/npmrc'],
   ]) {
     const from = run('npm', ['config', 'get', kind ?? '']);
-    if (existsSync(from)) place(from, to ?? '');
+    if (existsSync(from)) copy(from, to ?? '');
   }
   buildah(
     'config',
@@ -124,7 +124,7 @@ function seconds(work: () => void): number {
   return Math.round((performance.now() - start) / 1000);
 }
 
-/** The output of a command. @throws with the end of what it wrote when it fails. */
+/** Runs a command. @returns its output. @throws with the end of its output when it fails. */
 function run(command: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     env: { ...process.env, STORAGE_DRIVER: 'vfs' },
