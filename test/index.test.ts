@@ -15,7 +15,7 @@ const config = { ...loadConfig({ DATABASE_URL: ':memory:' }), graphiql: false };
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 const list = JSON.stringify({ query: '{ pets(limit: 1) { id } }' });
 
-/** A server that answers `/hello` itself and leaves `/api/graphql` to the gateway. */
+/** A server with its own route `/hello` and the gateway at `/api/graphql`. */
 interface Mounted extends AsyncDisposable {
   readonly url: string;
 }
@@ -72,20 +72,20 @@ describe.each([
   ['node:http', mountInNode],
   ['Fastify', mountInFastify],
   ['Hono', mountInHono],
-])('the gateway in a server of %s', (_, mount) => {
-  it('answers GraphQL where it is mounted, and leaves the other routes alone', async () => {
+])('the gateway mounted in %s', (_, mount) => {
+  it('serves GraphQL at its path and leaves other routes to the server', async () => {
     await using gateway = await createGateway(config);
     await using server = await mount(gateway);
     expect(await (await fetch(`${server.url}/hello`)).text()).toBe('hello');
     const url = `${server.url}/api/graphql`;
-    const answer = await fetch(url, { method: 'POST', headers, body: list });
-    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await answer.json()).toEqual({ data: { pets: [{ id: '1' }] } });
+    const response = await fetch(url, { method: 'POST', headers, body: list });
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
     const get = await fetch(`${url}?query={pets(limit:1){name}}`, { headers });
     expect(await get.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
   });
 
-  it('refuses a body beyond 256 KiB', async () => {
+  it('rejects a body larger than 256 KiB', async () => {
     await using gateway = await createGateway(config);
     await using server = await mount(gateway);
     const response = await fetch(`${server.url}/api/graphql`, {
@@ -99,7 +99,7 @@ describe.each([
     });
   });
 
-  it('ends the calls of a client that leaves', async () => {
+  it('cancels the REST calls of a client that disconnects', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     await using upstream = await startUpstream((_request, response) => {
@@ -112,17 +112,17 @@ describe.each([
     await using server = await mount(gateway);
     const client = new AbortController();
     const { signal } = client;
-    const gone = expect(
+    const aborted = expect(
       fetch(`${server.url}/api/graphql`, { method: 'POST', headers, body: list, signal }),
     ).rejects.toThrow();
     await arrived;
     client.abort();
-    await gone;
+    await aborted;
     await ended;
   });
 });
 
-describe('the listener for node:http', () => {
+describe('createNodeListener', () => {
   async function send(server: Mounted, ...lines: string[]): Promise<string> {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -131,29 +131,31 @@ describe('the listener for node:http', () => {
   }
   const query = encodeURIComponent('{ pets(limit: 1) { name } }');
 
-  it.each(['[bad', `evil/x?query=${query}&`])('refuses the Host %s', async (host) => {
+  it.each(['[bad', `evil/x?query=${query}&`])('rejects the Host header %s', async (host) => {
     await using gateway = await createGateway(config);
     await using server = await mountInNode(gateway);
     const authorization = 'Authorization: Bearer demo-key';
-    const answer = await send(
+    const response = await send(
       server,
       'GET /api/graphql?query={a} HTTP/1.1',
       `Host: ${host}`,
       authorization,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 400 .*\{"errors":\[\{"message":"Host: expected one name/s);
+    expect(response).toMatch(
+      /^HTTP\/1\.1 400 .*\{"errors":\[\{"message":"Host: expected one name/s,
+    );
   });
 
-  it('sees a second Authorization header, whatever its server makes of it', async () => {
+  it('rejects a second Authorization header, however the server combines them', async () => {
     await using gateway = await createGateway(config);
     await using server = await mountInNode(gateway);
     const keys = ['Authorization: Bearer demo-key', 'Authorization: Bearer another'];
     const target = `GET /api/graphql?query=${query} HTTP/1.1`;
-    const answer = await send(server, target, 'Host: x', 'Connection: close', ...keys);
-    expect(answer).toContain('"code":"UNAUTHENTICATED"');
+    const response = await send(server, target, 'Host: x', 'Connection: close', ...keys);
+    expect(response).toContain('"code":"UNAUTHENTICATED"');
   });
 
-  it('says so when the body was read before', async () => {
+  it('responds with a helpful 500 when the body has already been read', async () => {
     await using gateway = await createGateway(config);
     const listener = createNodeListener(gateway);
     await using server = await listen(
@@ -162,14 +164,14 @@ describe('the listener for node:http', () => {
         await listener(incoming, outgoing);
       }),
     );
-    const answer = await fetch(server.url, { method: 'POST', headers, body: list });
-    expect(answer.status).toBe(500);
-    expect(await answer.text()).toContain('mount the gateway before body parsers');
+    const response = await fetch(server.url, { method: 'POST', headers, body: list });
+    expect(response.status).toBe(500);
+    expect(await response.text()).toContain('mount the gateway before body parsers');
   });
 });
 
 describe('the gateway as a fetch handler', () => {
-  it('is a route handler of the kind that Next has, streamed body and all', async () => {
+  it('works as a Next.js route handler with a streamed body', async () => {
     await using gateway = await createGateway(config);
     const POST: (request: Request, context: { params: Promise<object> }) => Promise<Response> =
       gateway;
@@ -184,12 +186,12 @@ describe('the gateway as a fetch handler', () => {
     expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
   });
 
-  it('answers GraphQL at any address and nothing else, and GraphiQL where it is on', async () => {
+  it('serves GraphQL at any path, and GraphiQL when enabled', async () => {
     await using gateway = await createGateway({ ...config, graphiql: true });
     for (const path of ['/', '/api/graphql', '/v1/pets', '/livez']) {
       const url = `https://shop.example${path}`;
-      const answer = await gateway(new Request(url, { method: 'POST', headers, body: list }));
-      expect([path, await answer.json()]).toEqual([path, { data: { pets: [{ id: '1' }] } }]);
+      const response = await gateway(new Request(url, { method: 'POST', headers, body: list }));
+      expect([path, await response.json()]).toEqual([path, { data: { pets: [{ id: '1' }] } }]);
     }
     const page = await gateway(
       new Request('https://shop.example/api/graphql', { headers: { accept: 'text/html' } }),
@@ -197,7 +199,7 @@ describe('the gateway as a fetch handler', () => {
     expect(await page.text()).toContain('Bearer demo-key');
   });
 
-  it('lets the deadline of its caller cost the fields that are late, and no other', async () => {
+  it('nulls only the late fields when the deadline of the caller passes', async () => {
     await using upstream = await startUpstream((request, response) => {
       response.setHeader('content-type', 'application/json');
       if (request.url.startsWith('/v1/pets')) response.end('[]');
@@ -219,7 +221,7 @@ describe('the gateway as a fetch handler', () => {
     });
   });
 
-  it('answers what is in flight when it is disposed of, and refuses the rest', async () => {
+  it('completes requests in flight when disposed, and rejects later ones with 503', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     await using upstream = await startUpstream((_request, response) => {
       arrive();
@@ -248,7 +250,7 @@ describe('the gateway as a fetch handler', () => {
     expect(logged).toEqual([]);
   });
 
-  it('tells a caller who aborts that it was aborted', async () => {
+  it('responds with CANCELLED when the caller aborts', async () => {
     await using upstream = await startUpstream(() => caller.abort());
     const caller = new AbortController();
     const { log, logged } = openTelemetry();
@@ -257,10 +259,12 @@ describe('the gateway as a fetch handler', () => {
       log,
     );
     const { signal } = caller;
-    const answer = await gateway(
+    const response = await gateway(
       new Request('http://localhost', { method: 'POST', headers, body: list, signal }),
     );
-    expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'CANCELLED' } }] });
+    expect(await response.json()).toMatchObject({
+      errors: [{ extensions: { code: 'CANCELLED' } }],
+    });
     expect(logged).toEqual([]);
   });
 
@@ -268,23 +272,23 @@ describe('the gateway as a fetch handler', () => {
     undefined,
     {},
     { ...config, backend: undefined, logLevel: 'info' },
-  ])('says what a configuration is where it is given %j', async (value) => {
+  ])('rejects %j as a configuration', async (value) => {
     const { backend, ...without } = { ...(value as typeof config | undefined) };
     await expect(createGateway((value && without) as never)).rejects.toThrow(
       /^createGateway: expected a configuration as loadConfig\(process.env\) makes it, received one without backend\.$/,
     );
   });
 
-  it('rejects when its database can not be opened', async () => {
+  it('rejects when the database cannot be opened', async () => {
     const nowhere = loadConfig({ DATABASE_URL: 'file:/dev/null/pets.db' });
     await expect(createGateway(nowhere)).rejects.toThrow(/^DATABASE_URL: /);
   });
 });
 
-describe('the gateway for callers in its process', () => {
+describe('gateway.execute', () => {
   const authorization = 'Bearer demo-key';
 
-  it('executes typed documents, again and again', async () => {
+  it('executes typed documents repeatedly', async () => {
     await using gateway = await createGateway(config);
     for (let time = 0; time < 3; time++) {
       const { data, errors } = await gateway.execute(
@@ -297,7 +301,7 @@ describe('the gateway for callers in its process', () => {
     }
   });
 
-  it('types errors, names the request and keeps the limits', async () => {
+  it('returns typed errors, logs requests and applies the limits', async () => {
     const { log, lines } = openTelemetry();
     await using gateway = await createGateway(config, log);
     const caller = { authorization, requestId: 'bff-1' };
@@ -331,7 +335,7 @@ describe('the gateway for callers in its process', () => {
     });
   });
 
-  it('ends the REST calls of a caller who gives up', async () => {
+  it('cancels the REST calls when the signal aborts', async () => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     await using upstream = await startUpstream((_request, response) => {
       response.once('close', end);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true }));
 
-/** An empty project with the packed package in it, and of its dependencies those that are named. */
+/** Creates a project with the packed package and links to these dependencies. @returns its path. */
 async function project(name: string, dependencies: readonly string[]): Promise<string> {
   const root = join(folder, name);
   await cp(join(folder, 'package'), join(root, 'node_modules/petstore-gateway'), {
@@ -48,11 +48,12 @@ async function compile(root: string, files: readonly string[], flags: readonly s
   await run(process.execPath, [compiler, ...strict, ...flags, ...files], { cwd: root });
 }
 
-/** The path of the oldest Node that `engines` promises to run on; `.ci/run` installs one. */
+/** The path of the oldest Node version that `engines` allows. `.ci/run` installs it. */
 const oldestNode = process.env['OLDEST_NODE'];
-if (!oldestNode) process.stdout.write('The oldest Node is not tested: name one in OLDEST_NODE.\n');
+if (!oldestNode)
+  process.stdout.write('Tests on the oldest Node are SKIPPED: set OLDEST_NODE to its path.\n');
 
-it('is installed with nothing that phones home', async () => {
+it('replaces the @scarf/scarf download counter with an empty package', async () => {
   const lock = JSON.parse(await readFile(join(repository, 'package-lock.json'), 'utf8'));
   const scarf = Object.entries<{ readonly name?: string }>(lock.packages).filter(([path]) =>
     path.endsWith('/@scarf/scarf'),
@@ -61,18 +62,18 @@ it('is installed with nothing that phones home', async () => {
 });
 
 describe('the packed package', () => {
-  it('answers GraphQL and shows GraphiQL with its declared dependencies and nothing else', async () => {
+  it('serves GraphQL and GraphiQL with only its declared dependencies', async () => {
     const root = await project('library', await dependenciesOfThePackage());
     await writeFile(
       join(root, 'main.js'),
       `import { createGateway, loadConfig } from 'petstore-gateway';
       await using gateway = await createGateway(loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'warn' }));
-      const answer = await gateway(new Request('http://localhost/graphql', {
+      const response = await gateway(new Request('http://localhost/graphql', {
         method: 'POST',
         headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
         body: JSON.stringify({ query: '{ pets(limit: 1) { name } }' }),
       }));
-      console.log(await answer.text());
+      console.log(await response.text());
       const page = await gateway(new Request('http://localhost/graphql', { headers: { accept: 'text/html' } }));
       console.log((await page.text()).includes('query Storefront'));`,
     );
@@ -81,7 +82,7 @@ describe('the packed package', () => {
     expect(stdout).toBe('{"data":{"pets":[{"name":"Biscuit"}]}}\ntrue\n');
   }, 30_000);
 
-  it('has the client package under its own name', async () => {
+  it('re-exports the client package as petstore-gateway/client', async () => {
     const root = await project('client', ['petstore-gateway-client']);
     await writeFile(
       join(root, 'main.js'),
@@ -94,7 +95,7 @@ describe('the packed package', () => {
     expect(stdout).toMatch(/^true\nquery ListPets\(/);
   }, 30_000);
 
-  it('has types that a strict project compiles with, libraries checked', async () => {
+  it('has types that compile in a strict project without skipLibCheck', async () => {
     const types = ['@types/node', 'undici-types', '@graphql-typed-document-node/core'];
     const root = await project('types', [...(await dependenciesOfThePackage()), ...types]);
     await writeFile(
@@ -139,7 +140,7 @@ describe('the packed package', () => {
     await compile(root, files, ['--skipLibCheck']);
   }, 60_000);
 
-  it('runs as a command, and finds its OpenAPI document and the page that shows it', async () => {
+  it('runs as a command, and serves the OpenAPI document and the reference page', async () => {
     const root = await project('command', await dependenciesOfThePackage());
     const command = join(root, 'node_modules/petstore-gateway/dist/bin/main.js');
     expect((await readFile(command, 'utf8')).split('\n')[0]).toBe('#!/usr/bin/env node');
@@ -152,16 +153,16 @@ describe('the packed package', () => {
   }, 30_000);
 
   it.skipIf(!oldestNode)(
-    'runs on the oldest Node that it promises to run on',
+    'runs on the oldest Node version that engines allows',
     async () => {
       const node = oldestNode ?? '';
       const root = await project('oldest', await dependenciesOfThePackage());
-      const place = join(root, 'node_modules/petstore-gateway');
-      const { engines } = JSON.parse(await readFile(join(place, 'package.json'), 'utf8'));
+      const packageRoot = join(root, 'node_modules/petstore-gateway');
+      const { engines } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8'));
       const { stdout: version } = await run(node, ['--version']);
       expect(`>=${Number.parseInt(version.slice(1), 10)}`).toBe(engines.node);
 
-      const command = join(place, 'dist/bin/main.js');
+      const command = join(packageRoot, 'dist/bin/main.js');
       const env = { DATABASE_URL: `file:${join(root, 'pets.db')}` };
       await using started = await commandStart(command, { ...env, WORKERS: '2' }, node);
       const response = await fetch(`${started.url}/graphql`, {
@@ -185,8 +186,8 @@ describe('the packed package', () => {
         join(root, 'main.js'),
         `import { createGateway, loadConfig } from 'petstore-gateway';
       await using gateway = await createGateway(loadConfig({ DATABASE_URL: ':memory:' }));
-      const answer = await gateway(new Request('http://localhost/graphql?query={__typename}'));
-      console.log(await answer.text());`,
+      const response = await gateway(new Request('http://localhost/graphql?query={__typename}'));
+      console.log(await response.text());`,
       );
       const { stdout } = await run(node, ['main.js'], { cwd: root });
       expect(stdout).toBe('{"data":{"__typename":"Query"}}\n');
@@ -199,10 +200,13 @@ describe('examples/bff', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const headers = { authorization: 'Bearer demo-key', traceparent };
 
-  /** The example in a project of its own, over a REST service that does with orders as told. */
+  /**
+   * Starts the example in its own project, with a REST service whose orders `respondToOrders`
+   * handles.
+   */
   async function start(
     name: string,
-    answerOrders: (response: ServerResponse) => void,
+    respondToOrders: (response: ServerResponse) => void,
     petStatus?: string,
   ) {
     const tools = ['hono', '@hono/node-server'];
@@ -210,7 +214,7 @@ describe('examples/bff', () => {
     await cp(join(repository, 'examples/bff/main.ts'), join(root, 'main.ts'));
     const upstream = await startUpstream((request, response) => {
       response.setHeader('content-type', 'application/json');
-      if (request.url === '/v1/store/orders') return answerOrders(response);
+      if (request.url === '/v1/store/orders') return respondToOrders(response);
       const status = new URL(request.url, 'http://x').searchParams.get('status');
       const pet = { id: 1, name: `the ${status} one`, categoryId: 1, status: petStatus };
       response.end(JSON.stringify([pet]));
@@ -230,10 +234,10 @@ describe('examples/bff', () => {
   }
   const pets = { available: ['the available one'], pending: ['the pending one'] };
 
-  it('answers one request with three calls, under its key and in its trace', async () => {
+  it('makes three REST calls for one request, with its API key and trace', async () => {
     await using bff = await start('bff', (response) => response.end('[{},{}]'));
-    const answer = await bff.storefront();
-    expect(await answer.json()).toEqual({ ...pets, orders: 2, missing: [] });
+    const response = await bff.storefront();
+    expect(await response.json()).toEqual({ ...pets, orders: 2, missing: [] });
     expect(bff.upstream.seen.map(({ url }) => url).toSorted()).toEqual([
       '/v1/pets?limit=3&status=available',
       '/v1/pets?limit=3&status=pending',
@@ -243,23 +247,29 @@ describe('examples/bff', () => {
     expect(await (await bff.graphql()).json()).toEqual({ data: { __typename: 'Query' } });
   }, 30_000);
 
-  it('answers the rest when one call fails', async () => {
+  it('returns the other fields when one call fails', async () => {
     await using bff = await start('failing', (response) => response.writeHead(500).end());
-    const answer = await bff.storefront();
-    expect([answer.status, await answer.json()]).toEqual([200, { ...pets, missing: ['orders'] }]);
+    const response = await bff.storefront();
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { ...pets, missing: ['orders'] },
+    ]);
   }, 30_000);
 
-  it('calls nothing missing that is there, for an error within it', async () => {
+  it('does not report a field as missing for an error below it', async () => {
     await using bff = await start('odd', (response) => response.end('[]'), 'extinct');
-    const answer = await bff.storefront();
-    expect(await answer.json()).toEqual({ ...pets, orders: 0, missing: [] });
+    const response = await bff.storefront();
+    expect(await response.json()).toEqual({ ...pets, orders: 0, missing: [] });
   }, 30_000);
 
-  it('ends what is late at its own deadline, and answers the rest', async () => {
+  it('cancels late calls at its own deadline and returns the other fields', async () => {
     const ended = Promise.withResolvers<void>();
     await using bff = await start('late', (response) => response.once('close', ended.resolve));
-    const answer = await bff.storefront();
-    expect([answer.status, await answer.json()]).toEqual([200, { ...pets, missing: ['orders'] }]);
+    const response = await bff.storefront();
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { ...pets, missing: ['orders'] },
+    ]);
     await ended.promise;
   }, 30_000);
 });

@@ -28,8 +28,8 @@ async function addPet(url: string, name: string): Promise<string> {
   return String((await response.json()).id);
 }
 
-describe('a process that is killed', () => {
-  it('keeps every acknowledged animal, whole, and doubles none', async () => {
+describe('a gateway killed with SIGKILL', () => {
+  it('keeps every acknowledged animal intact and stores none twice', async () => {
     const env = { DATABASE_URL: `file:${folder}/killed.db` };
     const acknowledged = new Map<string, string>();
     for (let kill = 0; kill < 5; kill++) {
@@ -61,29 +61,30 @@ describe('a process that is killed', () => {
   }, 90_000);
 });
 
-describe('a process that is told to end', () => {
-  const hold = async () => {
-    const held = Promise.withResolvers<() => void>();
+describe('a gateway that receives a signal', () => {
+  /** Starts an upstream that responds only when `respond`, the value of `pending`, is called. */
+  const startHoldingUpstream = async () => {
+    const pending = Promise.withResolvers<() => void>();
     const upstream = await startUpstream((_, response) =>
-      held.resolve(() => {
+      pending.resolve(() => {
         response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
       }),
     );
-    return { ...upstream, held: held.promise };
+    return { ...upstream, pending: pending.promise };
   };
-  const ask = (url: string, query = '{ pets { id } }') =>
+  const send = (url: string, query = '{ pets { id } }') =>
     fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
 
-  it('finishes what is in flight, takes nothing new, and exits with 0', async () => {
-    await using upstream = await hold();
+  it('completes requests in flight, accepts no new ones, and exits with 0', async () => {
+    await using upstream = await startHoldingUpstream();
     await using started = await nodeStart({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
-    const pending = ask(started.url);
-    const answer = await upstream.held;
+    const pending = send(started.url);
+    const respond = await upstream.pending;
     started.kill('SIGTERM');
     await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
       timeout: 5000,
     });
-    answer();
+    respond();
     expect(await (await pending).json()).toEqual({ data: { pets: [] } });
     expect(await started.exited).toBe(0);
     const logged = [...started.output.stderr.matchAll(/"msg":"([^"]*)"/g)].map(([, msg]) => msg);
@@ -94,41 +95,41 @@ describe('a process that is told to end', () => {
     ['read', '{ pets { id } }'],
     ['write', 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }'],
   ])(
-    'cuts off a %s that is in flight when the grace is over',
+    'drops a %s in flight when the grace period ends',
     async (_, query) => {
-      await using upstream = await hold();
+      await using upstream = await startHoldingUpstream();
       await using started = await nodeStart({
         PETSTORE_BASE_URL: `${upstream.url}/v1`,
         SHUTDOWN_GRACE_MS: '100',
         UPSTREAM_TIMEOUT_MS: '600000',
       });
-      const cut = expect(ask(started.url, query)).rejects.toThrow();
-      await upstream.held;
+      const dropped = expect(send(started.url, query)).rejects.toThrow();
+      await upstream.pending;
       started.kill('SIGTERM');
-      await cut;
+      await dropped;
       expect(await started.exited).toBe(0);
     },
     30_000,
   );
 
-  it('exits at once on a second signal', async () => {
-    await using upstream = await hold();
+  it('exits immediately on a second signal', async () => {
+    await using upstream = await startHoldingUpstream();
     await using started = await nodeStart({
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       SHUTDOWN_GRACE_MS: '600000',
     });
-    const cut = expect(ask(started.url)).rejects.toThrow();
-    await upstream.held;
+    const dropped = expect(send(started.url)).rejects.toThrow();
+    await upstream.pending;
     started.kill('SIGTERM');
     await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
       timeout: 5000,
     });
     started.kill('SIGTERM');
-    await cut;
+    await dropped;
     expect(await started.exited).toBe(1);
   }, 30_000);
 
-  it('ends with npm, to which the signal was sent', async () => {
+  it('exits when npm receives the signal', async () => {
     await using started = await npmStart({ DATABASE_URL: ':memory:' });
     process.kill(started.pid, 'SIGTERM');
     expect(await started.exited).toBe(0);
@@ -136,41 +137,41 @@ describe('a process that is told to end', () => {
     await expect(fetch(`${started.url}/livez`)).rejects.toThrow();
   }, 30_000);
 
-  it('takes a signal to its group, which npm passes on to it again, for one', async () => {
-    await using upstream = await hold();
+  it('counts a signal to its process group, which npm forwards again, as one signal', async () => {
+    await using upstream = await startHoldingUpstream();
     await using started = await npmStart({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
-    const pending = ask(started.url);
-    const answer = await upstream.held;
+    const pending = send(started.url);
+    const respond = await upstream.pending;
     started.kill('SIGINT');
     await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
       timeout: 5000,
     });
-    answer();
+    respond();
     expect(await (await pending).json()).toEqual({ data: { pets: [] } });
     expect(await started.exited).toBe(0);
   }, 30_000);
 
-  it('exits with 0 when the trace collector answers 500, and logs that once', async () => {
+  it('exits with 0 when the trace collector responds with 500, and logs the failure once', async () => {
     await using collector = await startUpstream((_, response) => response.writeHead(500).end());
     await using started = await nodeStart({
       DATABASE_URL: ':memory:',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
-    await (await ask(started.url)).text();
+    await (await send(started.url)).text();
     started.kill('SIGTERM');
     expect(await started.exited).toBe(0);
     expect(started.output.stderr.match(/"msg":"traces are not exported"/g)).toHaveLength(1);
     expect(started.output.stderr).toContain('"msg":"shut down"');
   }, 30_000);
 
-  it('gives a trace collector that never answers a second of the grace', async () => {
+  it('waits at most a second for a trace collector that never responds', async () => {
     await using collector = await startUpstream(() => {});
     await using started = await nodeStart({
       DATABASE_URL: ':memory:',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       SHUTDOWN_GRACE_MS: '600000',
     });
-    await (await ask(started.url)).text();
+    await (await send(started.url)).text();
     const begin = performance.now();
     started.kill('SIGTERM');
     expect(await started.exited).toBe(0);
@@ -179,8 +180,8 @@ describe('a process that is told to end', () => {
   }, 30_000);
 });
 
-describe('a process whose standard output is closed', () => {
-  it('serves on, and logs that its banner was not written', async () => {
+describe('a gateway with a closed standard output', () => {
+  it('keeps serving, and logs that it could not write its banner', async () => {
     const child = spawn(process.execPath, ['src/main.ts'], {
       env: { PORT: '0', DATABASE_URL: ':memory:' },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -200,9 +201,9 @@ describe('a process whose standard output is closed', () => {
   }, 30_000);
 });
 
-describe('a disk that is full', () => {
-  it('refuses writes with an Error body, and goes on reading', async () => {
-    // The shell bounds the size of every file that the process writes, in blocks of 1 KiB.
+describe('a gateway with a full disk', () => {
+  it('rejects writes with an Error body, and keeps serving reads', async () => {
+    // The shell limits the size of every file that the process writes to 300 KiB.
     await using started = await nodeStart({ DATABASE_URL: `file:${folder}/full.db` }, 300);
     const name = 'x'.repeat(1000);
     const added: string[] = [];
@@ -243,8 +244,8 @@ describe('a disk that is full', () => {
   }, 60_000);
 });
 
-describe('a client that leaves', () => {
-  it('lets a mutation that was sent run to its end, and no later one start', async () => {
+describe('a client that disconnects', () => {
+  it('does not interrupt a running mutation field, and later fields never start', async () => {
     const client = new AbortController();
     const builtin = await openBuiltin();
     const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
@@ -263,13 +264,13 @@ describe('a client that leaves', () => {
       a: addPet(input: { name: "first", categoryId: 1 }) { id }
       b: addPet(input: { name: "second", categoryId: 1 }) { id }
     }`;
-    const gone = fetch(`${service.url}/graphql`, {
+    const aborted = fetch(`${service.url}/graphql`, {
       method: 'POST',
       headers,
       body: JSON.stringify({ query }),
       signal: client.signal,
     });
-    await expect(gone).rejects.toThrow();
+    await expect(aborted).rejects.toThrow();
     await finished;
     await service.close(0);
     expect(calls).toEqual(['createPet {"name":"first","categoryId":"1"}']);
@@ -277,12 +278,12 @@ describe('a client that leaves', () => {
   });
 });
 
-describe('a process whose log nobody reads', () => {
-  /** Starts a gateway, and fills the pipe that its log goes to. */
-  async function startUnread(env: Record<string, string> = {}) {
+describe('a gateway with a blocked log', () => {
+  /** Starts a gateway that logs to a pipe without a reader, and fills the pipe. */
+  async function startBlocked(env: Record<string, string> = {}) {
     const pipe = join(folder, `log-${randomUUID()}`);
     execFileSync('mkfifo', [pipe]);
-    const unread = openSync(pipe, 'r+');
+    const pipeFd = openSync(pipe, 'r+');
     const child = spawn(process.execPath, ['src/main.ts'], {
       env: {
         PORT: '0',
@@ -290,12 +291,12 @@ describe('a process whose log nobody reads', () => {
         MAX_EVENT_LOOP_LAG_MS: '60000',
         ...env,
       },
-      stdio: ['ignore', 'pipe', unread],
+      stdio: ['ignore', 'pipe', pipeFd],
     });
     const exited = once(child, 'exit');
     const [banner] = await once(child.stdout as Readable, 'data');
     const url = /GraphQL +(\S+)/.exec(String(banner))?.[1] ?? '';
-    // Their lines are more than a pipe holds.
+    // The log lines of these requests exceed the capacity of the pipe.
     for (let index = 0; index < 1000; index++) {
       const response = await fetch(`${url}?query={__typename}`);
       expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
@@ -307,20 +308,20 @@ describe('a process whose log nobody reads', () => {
       async [Symbol.asyncDispose]() {
         child.kill('SIGKILL');
         await exited;
-        closeSync(unread);
+        closeSync(pipeFd);
       },
     };
   }
 
-  it('goes on answering, and ends when it is told to', async () => {
-    await using started = await startUnread();
+  it('keeps serving, and exits on SIGTERM', async () => {
+    await using started = await startBlocked();
     started.child.kill('SIGTERM');
     expect(await started.exited).toEqual([null, 'SIGKILL']);
   }, 30_000);
 
-  it.each(['1', '2'])('ends on a second signal, with WORKERS=%s', async (WORKERS) => {
-    await using started = await startUnread({ WORKERS, SHUTDOWN_GRACE_MS: '600000' });
-    // A request that never ends keeps the drain from ending by itself.
+  it.each(['1', '2'])('exits on a second signal, with WORKERS=%s', async (WORKERS) => {
+    await using started = await startBlocked({ WORKERS, SHUTDOWN_GRACE_MS: '600000' });
+    // A request that never ends keeps the drain from completing.
     const client = connect(started.port, '127.0.0.1');
     client.on('error', () => {}).write('POST /graphql HTTP/1.1\r\nHost: localhost\r\n');
     await once(client, 'connect');
@@ -330,7 +331,7 @@ describe('a process whose log nobody reads', () => {
       timeout: 5000,
     });
     started.child.kill('SIGTERM');
-    // A primary may have written its own few lines.
+    // With workers, the primary may manage to log its few lines and exit with 1.
     expect([1, 'SIGKILL']).toContain((await started.exited).find((outcome) => outcome !== null));
     await closed;
   }, 30_000);

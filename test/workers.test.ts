@@ -18,8 +18,8 @@ const startWorkers = (env: Record<string, string> = {}) =>
 
 type Started = Awaited<ReturnType<typeof startWorkers>>;
 
-/** Asks over a connection of its own, which any worker may get. */
-async function ask({ url }: Started): Promise<number> {
+/** Sends a request over a new connection, which any worker can receive. @returns the status. */
+async function send({ url }: Started): Promise<number> {
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: {
@@ -33,8 +33,8 @@ async function ask({ url }: Started): Promise<number> {
   return response.status;
 }
 
-async function askTimes(started: Started, times: number): Promise<Set<number>> {
-  return new Set(await Promise.all(Array.from({ length: times }, () => ask(started))));
+async function sendMany(started: Started, count: number): Promise<Set<number>> {
+  return new Set(await Promise.all(Array.from({ length: count }, () => send(started))));
 }
 
 function workersOf({ pid }: Started): number[] {
@@ -46,7 +46,7 @@ function adminOf({ output }: Started): string {
   return /Metrics +(http:\S+)\/metrics/.exec(output.stdout)?.[1] ?? '';
 }
 
-/** How many of the requests the metrics of the whole count. */
+/** The number of requests in the metrics of the whole gateway. */
 async function countOf(started: Started): Promise<number> {
   const metrics = await (await fetch(`${adminOf(started)}/metrics`)).text();
   const count = /_request_duration_seconds_count\{operation="Count",outcome="success"\} (\d+)/;
@@ -56,21 +56,21 @@ async function countOf(started: Started): Promise<number> {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A process that has ended stays in the table until its parent looks.
+    // An exited process remains as a zombie until its parent reaps it.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
   }
 }
 
-const patience = { timeout: 15_000 };
+const withTimeout = { timeout: 15_000 };
 
-describe('a gateway of two workers', () => {
-  it('shares a port, and counts and checks the whole at one admin port', async () => {
+describe('a gateway with two workers', () => {
+  it('shares one port, and one admin port with the metrics and health of all workers', async () => {
     await using started = await startWorkers();
     expect(started.output.stdout.match(/Pet Store gateway/g)).toHaveLength(1);
     expect(started.output.stdout).toMatch(/Workers +2 processes/);
-    expect(await askTimes(started, 20)).toEqual(new Set([200]));
+    expect(await sendMany(started, 20)).toEqual(new Set([200]));
     const { headers } = await fetch(`${adminOf(started)}/metrics`);
     expect(headers.get('content-type')).toMatch(/^application\/openmetrics-text/);
     const text = await (await fetch(`${adminOf(started)}/metrics`)).text();
@@ -80,32 +80,32 @@ describe('a gateway of two workers', () => {
     expect(await (await fetch(`${adminOf(started)}/readyz`)).text()).toBe('ready\n');
   }, 30_000);
 
-  it('replaces a worker that ends, and says so', async () => {
+  it('replaces a worker that exits, and logs it', async () => {
     await using started = await startWorkers();
     const first = workersOf(started);
     expect(first).toHaveLength(2);
     const serving = () => started.output.stderr.match(/"msg":"a worker serves"/g)?.length;
-    await vi.waitFor(() => expect(serving()).toBe(2), patience);
-    await askTimes(started, 20);
+    await vi.waitFor(() => expect(serving()).toBe(2), withTimeout);
+    await sendMany(started, 20);
     await expect(countOf(started)).resolves.toBe(20);
     for (const [index, pid] of first.entries()) {
       process.kill(pid, 'SIGKILL');
-      await vi.waitFor(() => expect(serving()).toBe(3 + index), patience);
+      await vi.waitFor(() => expect(serving()).toBe(3 + index), withTimeout);
     }
-    // Both of the first are gone, so that only others can answer.
+    // Both initial workers are gone, so their replacements respond.
     expect(first.filter(isAlive)).toEqual([]);
-    expect(await askTimes(started, 20)).toEqual(new Set([200]));
-    // What the first had counted is not lost.
+    expect(await sendMany(started, 20)).toEqual(new Set([200]));
+    // The counts of the exited workers are kept.
     await expect(countOf(started)).resolves.toBe(40);
     expect(started.output.stderr.match(/"signal":"SIGKILL","msg":"a worker ended"/g)).toHaveLength(
       2,
     );
   }, 60_000);
 
-  it('drains as one when all of its processes are told to end', async () => {
-    const held = Promise.withResolvers<() => void>();
+  it('drains as a unit when all of its processes receive a signal', async () => {
+    const call = Promise.withResolvers<() => void>();
     await using upstream = await startUpstream((_, response) =>
-      held.resolve(() => {
+      call.resolve(() => {
         response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
       }),
     );
@@ -114,40 +114,40 @@ describe('a gateway of two workers', () => {
       SHUTDOWN_GRACE_MS: '600000',
       UPSTREAM_TIMEOUT_MS: '600000',
     });
-    const pending = ask(started);
-    const answer = await held.promise;
-    // As a terminal does on Ctrl+C: to the whole group.
+    const pending = send(started);
+    const respond = await call.promise;
+    // A terminal also sends Ctrl+C to the whole process group.
     started.kill('SIGINT');
     await vi.waitFor(async () => {
       const ready = await fetch(`${adminOf(started)}/readyz`);
       expect(await ready.text()).toBe('not ready: draining\n');
-    }, patience);
-    answer();
+    }, withTimeout);
+    respond();
     expect(await pending).toBe(200);
     expect(await started.exited).toBe(0);
   }, 30_000);
 
-  it('replaces a worker that is stopped', async () => {
+  it('replaces a worker that is stopped with SIGSTOP', async () => {
     await using started = await startWorkers();
     const [stopped = 0] = workersOf(started);
     process.kill(stopped, 'SIGSTOP');
     await vi.waitFor(() => expect(workersOf(started)).not.toContain(stopped), { timeout: 30_000 });
     await vi.waitFor(
       () => expect(started.output.stderr.match(/"msg":"a worker serves"/g)).toHaveLength(3),
-      patience,
+      withTimeout,
     );
     expect(started.output.stderr).toContain('"msg":"a worker does not answer and is killed"');
-    expect(await askTimes(started, 20)).toEqual(new Set([200]));
+    expect(await sendMany(started, 20)).toEqual(new Set([200]));
   }, 60_000);
 
-  it('leaves no worker behind when the primary is killed', async () => {
+  it('leaves no workers when the primary is killed', async () => {
     await using started = await startWorkers();
     const workers = workersOf(started);
     process.kill(started.pid, 'SIGKILL');
-    await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), patience);
+    await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), withTimeout);
   }, 30_000);
 
-  it('tells once why it could not start', async () => {
+  it('logs once why it could not start', async () => {
     await using started = await startWorkers();
     const { port } = new URL(started.url);
     await using second = await startWorkers({ PORT: port });
@@ -156,7 +156,7 @@ describe('a gateway of two workers', () => {
     expect(second.output.stderr.match(/EADDRINUSE/g)).toHaveLength(1);
   }, 30_000);
 
-  it('goes on with the one that serves while another can not start, and tries again', async () => {
+  it('keeps serving with one worker while the other cannot start, and retries', async () => {
     const manifest = join(folder, 'missing.json');
     await copyFile(manifestFile, manifest);
     await using started = await startWorkers({
@@ -164,17 +164,17 @@ describe('a gateway of two workers', () => {
       PERSISTED_DOCUMENTS_FILE: manifest,
     });
     const count = (line: string) => started.output.stderr.split(`"msg":"${line}"`).length - 1;
-    await vi.waitFor(() => expect(count('a worker serves')).toBe(2), patience);
+    await vi.waitFor(() => expect(count('a worker serves')).toBe(2), withTimeout);
     await rm(manifest);
     process.kill(workersOf(started)[0] ?? 0, 'SIGKILL');
-    // The one that was killed, and more failed starts than end a gateway of which none serves.
+    // The killed worker, and more failed starts than a gateway without a serving worker tolerates.
     await vi.waitFor(() => expect(count('a worker ended')).toBe(6), { timeout: 30_000 });
-    expect(await askTimes(started, 5)).toEqual(new Set([200]));
+    expect(await sendMany(started, 5)).toEqual(new Set([200]));
     await copyFile(manifestFile, manifest);
-    await vi.waitFor(() => expect(count('a worker serves')).toBe(3), patience);
+    await vi.waitFor(() => expect(count('a worker serves')).toBe(3), withTimeout);
   }, 60_000);
 
-  it('is ready while one of two answers', async () => {
+  it('is ready while one of two workers responds', async () => {
     await using started = await startWorkers();
     const [stuck = 0] = workersOf(started);
     process.kill(stuck, 'SIGSTOP');
@@ -183,7 +183,7 @@ describe('a gateway of two workers', () => {
     expect(await ready.text()).toBe('ready\n');
   }, 30_000);
 
-  it('gives up when workers end before they serve, again and again', async () => {
+  it('exits when workers repeatedly exit before they serve', async () => {
     const manifest = join(folder, 'manifest.json');
     await copyFile(manifestFile, manifest);
     await using started = await startWorkers({
@@ -196,7 +196,7 @@ describe('a gateway of two workers', () => {
     expect(started.output.stderr).toContain('giving up');
   }, 60_000);
 
-  it('does not share a database in memory', async () => {
+  it('rejects an in-memory database', async () => {
     await using started = await startWorkers({ DATABASE_URL: ':memory:' });
     expect(await started.exited).toBe(1);
     expect(started.output.stderr).toContain('WORKERS: expected 1');

@@ -6,7 +6,7 @@ const changelog = (line: string) =>
   `# Changelog\n\n## Unreleased\n\n- ${line}\n\n## 0.1.0\n\n- Field Query.pet was removed.\n`;
 
 describe('the check of schema changes', () => {
-  it('names what breaks clients of the last release', () => {
+  it('lists changes that break clients of the last release', () => {
     const current = 'type Query { pets(status: Int!): [ID!] }';
     expect(unannouncedChanges(released, current, changelog('Faster.'))).toEqual([
       'Field Query.pet was removed.',
@@ -14,12 +14,12 @@ describe('the check of schema changes', () => {
     ]);
   });
 
-  it('lets pass what adds to the schema', () => {
+  it('allows additions to the schema', () => {
     const current = 'type Query { pet(id: ID!): String  pets: [ID!]  orders: Int }';
     expect(unannouncedChanges(released, current, changelog('Orders.'))).toEqual([]);
   });
 
-  it('lets pass what the changelog announces, over two lines too', () => {
+  it('allows changes that the changelog announces, even across two lines', () => {
     const current = 'type Query { pets: [ID!] }';
     const announced = changelog('Breaking: Field Query.pet\n  was removed. Use `pets`.');
     expect(unannouncedChanges(released, current, announced)).toEqual([]);

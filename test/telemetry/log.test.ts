@@ -8,7 +8,7 @@ function linesOf(level: 'info' | 'debug', write: (log: ReturnType<typeof createL
 }
 
 describe('the log', () => {
-  it('never holds a key, wherever it was handed one', () => {
+  it('never contains an API key, at any depth of the logged object', () => {
     const call = { apiKey: 'k-secret', authorization: 'Bearer k-secret', requestId: 'r' };
     const lines = linesOf('info', (log) => {
       log.info(call, 'flat');
@@ -18,7 +18,7 @@ describe('the log', () => {
     expect(lines).toMatchObject([{ requestId: 'r' }, { call: { requestId: 'r' } }]);
   });
 
-  it('names an error and tells its stack only to those who debug', () => {
+  it('includes the stack of an error only at level debug', () => {
     const error = Object.assign(new TypeError('broken'), { code: 'E1', path: '/srv/app' });
     const [line] = linesOf('info', (log) => log.error({ err: error }, 'oops'));
     expect(line).toMatchObject({

@@ -5,7 +5,7 @@ import { ask } from '../support/graphql.ts';
 
 const ids = { requestId: 'r', traceId: undefined };
 
-/** The values of a label over all series of a scrape. */
+/** All values of a label in a scrape. */
 async function labelsOf(metrics: Metrics, label: string): Promise<Set<string | undefined>> {
   const { text } = await metrics.scrape();
   return new Set(
@@ -14,14 +14,14 @@ async function labelsOf(metrics: Metrics, label: string): Promise<Set<string | u
 }
 
 describe('the metrics', () => {
-  it('give names of operations a label each, up to a hundred', async () => {
+  it('use at most a hundred operation names as labels', async () => {
     const metrics = new Metrics();
     for (let index = 0; index < 300; index++) metrics.request(`Name${index}`, [], 0.1, ids, true);
     metrics.request('Name5', [], 0.1, ids, true);
     expect((await labelsOf(metrics, 'operation')).size).toBe(101);
   });
 
-  it('give no label to a name whose requests never succeeded', async () => {
+  it('use an operation name as a label only after a request succeeds', async () => {
     await using opened = await openGateway();
     for (const name of ['Evil1', 'Evil2']) {
       await ask(opened.gateway, `query ${name} { pets { id } }`, {}, {});
@@ -35,12 +35,12 @@ describe('the metrics', () => {
       new Set(['other', 'Good', 'anonymous']),
     );
     expect(await labelsOf(opened.metrics, 'code')).toEqual(
-      // The first is there before it is needed.
+      // INTERNAL_SERVER_ERROR is exported from the start.
       new Set(['INTERNAL_SERVER_ERROR', 'UNAUTHENTICATED', 'GRAPHQL_VALIDATION_FAILED']),
     );
   });
 
-  it('cut a name off that is longer than a name should be, in the log too', async () => {
+  it('truncate long operation names, as does the log', async () => {
     await using opened = await openGateway();
     await ask(opened.gateway, `query ${'A'.repeat(200_000)} { pets { id } }`);
     expect((await opened.metrics.scrape()).text.length).toBeLessThan(50_000);
@@ -60,7 +60,7 @@ describe('the metrics', () => {
 });
 
 describe('an operation that uses the deprecated field', () => {
-  it('is told so in its result and in its headers', async () => {
+  it('gets a deprecation notice in its result and headers', async () => {
     await using opened = await openGateway();
     for (const query of [
       '{ pet(id: 1) { id } }',
@@ -78,7 +78,7 @@ describe('an operation that uses the deprecated field', () => {
     }
   });
 
-  it('is the only one that is told', async () => {
+  it('is the only one with a deprecation notice', async () => {
     await using opened = await openGateway();
     const { text, headers } = await ask(opened.gateway, '{ pets(limit: 1) { id } }');
     expect(text).not.toContain('extensions');

@@ -5,8 +5,8 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
-describe('one failing request', () => {
-  it('is found by its ids in a scrape, in the log and among the traces', async () => {
+describe('a failing request', () => {
+  it('is found by its ids in metrics, logs and traces', async () => {
     await using collector = await startCollector();
     await using upstream = await startUpstream(({ url }, response) => {
       if (url === '/v1/pets') return sendJson(response, 200, '[]');
@@ -66,7 +66,7 @@ describe('one failing request', () => {
       msg: 'request',
     });
 
-    // Ending the process sends what waits to be sent.
+    // The shutdown exports pending spans.
     gateway.kill('SIGTERM');
     await gateway.exited;
     const spans = collector.spans.filter((span) => span.traceId === traceId);
@@ -104,7 +104,7 @@ describe('one failing request', () => {
 });
 
 describe('without tracing', () => {
-  it('the trace headers of the caller go on as they are, and malformed ones do not', async () => {
+  it('valid trace headers of the caller are forwarded unchanged, and malformed ones are dropped', async () => {
     await using upstream = await startUpstream((_, response) => sendJson(response, 200, '[]'));
     await using gateway = await nodeStart({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
     const good = '00-aaaabbbbccccdddd1111222233334444-1234567812345678-01';
@@ -126,7 +126,7 @@ describe('without tracing', () => {
 });
 
 describe('the admin port', () => {
-  it('serves metrics and health, which the public port does not mix up', async () => {
+  it('serves metrics and health, and the public port serves no metrics', async () => {
     await using gateway = await nodeStart({ DATABASE_URL: ':memory:', ADMIN_PORT: '0' });
     const admin = /Metrics +(\S+)\/metrics/.exec(gateway.output.stdout)?.[1] ?? '';
     expect((await fetch(`${admin}/readyz`)).status).toBe(200);

@@ -17,7 +17,7 @@ describe('a readable log line', () => {
     );
   });
 
-  it('shows control characters as escapes, wherever they are from', () => {
+  it('escapes control characters in every part of the line', () => {
     const line = JSON.stringify({
       level: 'warn',
       time: '2026-11-20T10:00:00.123Z',
@@ -32,7 +32,7 @@ describe('a readable log line', () => {
     expect(readable('oops \u001b]0;title\u0007\n')).toBe('oops \\u001b]0;title\\u0007\n');
   });
 
-  it('is what it was when it is no JSON', () => {
+  it('is unchanged when it is not JSON', () => {
     expect(readable('oops\n')).toBe('oops\n');
   });
 });

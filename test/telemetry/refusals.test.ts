@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createRefusalLog } from '../../src/telemetry/refusals.ts';
 
-it('logs the first refused request at once, and later ones as a number', async () => {
+it('logs the first refused request immediately, and later ones as a count', async () => {
   const lines: unknown[] = [];
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
   const refuse = createRefusalLog(log, 50);
