@@ -2,8 +2,8 @@ import type { CodegenConfig } from '@graphql-codegen/cli';
 import { addTypenameSelectionDocumentTransform, preset } from '@graphql-codegen/client-preset';
 
 /**
- * The client preset for a package without dependencies: documents of the package's own type, and no
- * `graphql()` function, which would put every document into every bundle.
+ * The client preset for a package without dependencies. Documents have the package's own type, and
+ * there is no `graphql()` function, which would add every document to every bundle.
  */
 const clientPackage: typeof preset = {
   ...preset,
@@ -34,7 +34,7 @@ const config = {
   enumsAsTypes: true,
 } as const;
 
-/** Writes what is derived from the code: the printed schema and the typed documents. */
+/** Generates the printed schema, the stability levels and the typed documents. */
 const codegen: CodegenConfig = {
   schema: 'schema/stability.ts',
   generates: {
@@ -49,7 +49,7 @@ const codegen: CodegenConfig = {
         skipIndexFile: true,
         persistedDocuments: { hashAlgorithm: 'sha256' },
       },
-      // Clients with a normalised cache ask for it anyway; so the hashes are of what they send.
+      // Clients with a normalised cache add __typename, so the hashes must include it.
       documentTransforms: [addTypenameSelectionDocumentTransform],
       config,
     },
@@ -57,7 +57,7 @@ const codegen: CodegenConfig = {
       preset: 'client',
       documents: 'examples/web/src/**/*.tsx',
       presetConfig: { fragmentMasking: false, skipIndexFile: true },
-      // Apollo Client masks fragments itself; the types have to say so.
+      // Apollo Client masks fragments, so the types must be masked too.
       config: { ...config, inlineFragmentTypes: 'mask' },
     },
   },

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createGateway, createNodeListener, loadConfig } from '../src/index.ts';
 
-// Draws docs/graphiql.png, the README's picture: GraphiQL of a new gateway, after a first query.
+// Takes the README's screenshot, docs/graphiql.png: GraphiQL of a new gateway after a first query.
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const path = fileURLToPath(new URL('graphiql.png', import.meta.url));

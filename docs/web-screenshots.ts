@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 import { createServer as createVite } from 'vite';
 import { createGateway, createNodeListener, loadConfig } from '../src/index.ts';
 
-// Draws docs/web-*.png: the page of examples/web in front of a new gateway.
+// Takes the screenshots docs/web-*.png: the page of examples/web with a new gateway.
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 

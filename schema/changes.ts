@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { BreakingChangeType, buildSchema, findSchemaChanges } from 'graphql';
 
 /**
- * What breaks clients between two schemas, as graphql-js words it, without what the changelog quotes
- * under "Unreleased".
+ * Lists the breaking changes between two schemas, as described by graphql-js, except those that the
+ * changelog quotes under "Unreleased".
  */
 export function unannouncedChanges(released: string, current: string, changelog: string): string[] {
   const [, unreleased = ''] = changelog.split(/^## /m);
-  // A changelog breaks its lines where it likes.
+  // The changelog can wrap the quoted sentences at any word.
   const announced = unreleased.replace(/\s+/g, ' ');
   const [before, after] = [released, current].map((sdl) =>
     buildSchema(sdl, { assumeValidSDL: true }),
@@ -28,7 +28,7 @@ if (import.meta.main) {
   if (changes.length > 0) {
     const lines = changes.map((change) => `- ${change}\n`).join('');
     process.stderr.write(
-      `The schema breaks clients of the last release (schema/released.graphql). Undo it, or quote each of these sentences under "Unreleased" in CHANGELOG.md:\n${lines}`,
+      `The schema breaks clients of the last release (schema/released.graphql). Undo these changes, or quote each of these sentences under "Unreleased" in CHANGELOG.md:\n${lines}`,
     );
     process.exitCode = 1;
   }

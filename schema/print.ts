@@ -9,12 +9,12 @@ import {
 import { stabilityOf } from '../src/graphql/stability.ts';
 
 /**
- * A codegen plugin: the schema as SDL, sorted, with the defaults of its arguments and with
- * `@stability`: of the directives, graphql-js prints none but its own.
+ * A codegen plugin that prints the schema as sorted SDL, with argument defaults and `@stability`.
+ * graphql-js prints only its own directives.
  */
 export function plugin(schema: GraphQLSchema): string {
   let sdl = printSchema(lexicographicSortSchema(schema));
-  // From the last to the first: what is added to a field moves the end of no field before it.
+  // In reverse order, so that an insertion does not move the fields that are still to be changed.
   for (const definition of parse(sdl).definitions.toReversed()) {
     if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION) continue;
     const type = schema.getType(definition.name.value);
