@@ -56,9 +56,7 @@ export function summarise(profile: CpuProfile, skippedMs = 0): Summary {
   return { functions: rank(functions), packages: rank(packages) };
 }
 
-/**
- * The package of a file, the folder under `src` for the gateway's files, or `node` for Node's own.
- */
+/** The package of a file, `src/<folder>` for the gateway's files, or `node` for Node's own. */
 function packageOf(url: string): string {
   if (url.startsWith('node:')) return 'node';
   const inPackage = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];

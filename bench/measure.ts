@@ -26,10 +26,7 @@ export interface Round {
   readonly p99Ms: number;
   /** The server's CPU time per request, in microseconds. */
   readonly cpuMicros: number;
-  /**
-   * REST calls per request. Lower than the workload's calls if the server shares calls between
-   * requests.
-   */
+  /** REST calls per request. Fewer than the workload's paths if the server shares calls. */
   readonly callsPerRequest: number;
   /** The share of its core that the server used, 0 to 1. */
   readonly serverCoreShare: number;
@@ -66,10 +63,7 @@ export interface Bench extends Fixtures {
   readonly reportFailure: (text: string) => void;
 }
 
-/**
- * Measures the entries in interleaved rounds, so that a slow moment of the machine affects all of
- * them.
- */
+/** Measures the entries in interleaved rounds: a slow moment of the machine affects all of them. */
 export async function measure(comparison: Comparison, bench: Bench): Promise<ComparisonResult> {
   const results = new Map<Entry, { rounds: Round[]; peakMemoryBytes: number }>(
     comparison.entries.map((entry) => [entry, { rounds: [], peakMemoryBytes: 0 }]),

@@ -78,10 +78,7 @@ async function measureMemory(stack: Stack): Promise<readonly number[]> {
   }
 }
 
-/**
- * Samples the memory ten times per second. @returns a function that stops and returns the median in
- * megabytes.
- */
+/** Samples the memory in MB, ten times per second. @returns a function that returns the median. */
 function sampleMemory(server: RunningServer): () => number {
   const samples: number[] = [];
   const timer = setInterval(() => samples.push(server.process.memoryBytes() / 1e6), 100);

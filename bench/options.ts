@@ -10,9 +10,7 @@ import { type Workload, workloads } from './workloads.ts';
 export interface Options {
   readonly stacks: readonly Stack[];
   readonly workloads: readonly Workload[];
-  /**
-   * Whether to compare client requests and mounted gateways with the gateway serving a bare POST.
-   */
+  /** Whether to compare client requests and mounted gateways with a bare POST to the gateway. */
   readonly shapes: boolean;
   /** Whether to measure the time to the first response. */
   readonly start: boolean;
@@ -97,10 +95,7 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
 
 const docsChart = fileURLToPath(new URL('../docs/benchmark.svg', import.meta.url));
 
-/**
- * Selects items by a comma-separated list of names; all of them without one. @throws on an unknown
- * name.
- */
+/** Selects items by comma-separated names, or all without names. @throws on an unknown name. */
 export function selectByName<T extends { readonly name: string }>(
   option: string,
   names: string | undefined,

@@ -1,9 +1,6 @@
 import type { PetStatus } from '../src/contract/records.ts';
 
-/**
- * A pet as the REST service sends it. Ids stay below 2^53, so that every server returns them
- * exactly.
- */
+/** A pet as the REST service sends it. Ids are below 2^53, so that every server returns them. */
 export interface RestPet {
   readonly id: number;
   readonly name: string;

@@ -3,9 +3,7 @@ import { median, mediansOf } from './figures.ts';
 import type { ComparisonResult, StartResult } from './measure.ts';
 import type { Stack } from './stacks.ts';
 
-/**
- * Draws the results of a run as an SVG document: one panel per comparison, the best server on top.
- */
+/** Draws the results of a run as an SVG document: one panel per comparison, best server first. */
 export function drawResults(
   setup: readonly string[],
   comparisons: readonly ComparisonResult[],

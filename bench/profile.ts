@@ -83,9 +83,7 @@ ${toTable('package', times.packages.slice(0, 15))}
 ${toTable('function', times.functions.slice(0, top))}`;
 }
 
-/**
- * The gateway with the profiler, which writes the profile to this folder when the process exits.
- */
+/** The gateway with the profiler, which writes the profile to this folder on exit. */
 function withProfiler(folder: string): Stack {
   return {
     ...sources,

@@ -12,10 +12,7 @@ calls      the server's REST calls per request
 spread     the difference between the best and the worst round, relative to the median
 `;
 
-/**
- * Formats a comparison as a table: the fastest server first, or the given order for the gateway
- * alone.
- */
+/** Formats a comparison as a table: fastest first, or in the given order for the gateway alone. */
 export function toTable({ comparison: { title, isOwn }, results }: ComparisonResult): string {
   const ours = results.find(({ stack }) => stack.name === gateway.name);
   const ratio = (result: Result) => {

@@ -59,9 +59,7 @@ export const apollo: Shape = ({ query, variables }) =>
 export const urql: Shape = ({ query, variables }) =>
   capture((url) => createUrql(url).query(query, variables).toPromise());
 
-/**
- * The request of urql with `preferGetMethod: false`, or for documents that are too long for a URL.
- */
+/** The request of urql with `preferGetMethod: false`, or with a document too long for a URL. */
 export const urqlPost: Shape = ({ query, variables }) =>
   capture((url) => createUrql(url).query(query, variables, { preferGetMethod: false }).toPromise());
 

@@ -34,10 +34,7 @@ const faults: readonly Play[] = [
   (socket) => socket.write(answer('200 OK', '[{"id":"1"}]')),
   drip,
 ];
-/**
- * Most responses are correct: if the service always failed, only the circuit breaker would be
- * tested.
- */
+/** Most responses are correct: constant failures would only test the circuit breaker. */
 const play: Play = (socket, attempt, request) => {
   const fault = Math.random() < 0.3 ? pick(faults) : undefined;
   if (fault) fault(socket, attempt, request);

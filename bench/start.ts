@@ -39,10 +39,7 @@ export interface RunningServer extends AsyncDisposable {
 
 const startTimeoutMs = 30_000;
 
-/**
- * Starts a server for a workload. @throws when a response is wrong or late, with the end of the
- * server's output.
- */
+/** Starts a server for a workload. @throws on a wrong or late response, with the output. */
 export async function startServer(
   stack: Stack,
   workload: Workload,
@@ -125,10 +122,7 @@ async function send(
   return text;
 }
 
-/**
- * Ids can be numbers or strings, because the servers' schemas differ. @throws when the body is
- * wrong.
- */
+/** Ids can be numbers or strings, as the schemas differ. @throws when the body is wrong. */
 function requireCorrect(
   receivedBody: string,
   { isPassThrough }: Stack,

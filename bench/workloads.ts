@@ -10,10 +10,7 @@ import {
   urqlPost,
 } from './shapes.ts';
 
-/**
- * A feature that not every server supports: a built-in backend, persisted documents, queries by
- * GET.
- */
+/** A feature that some servers lack: a built-in backend, persisted documents, queries by GET. */
 export type Feature = 'builtin' | 'persisted' | 'get';
 
 /** One kind of load. */

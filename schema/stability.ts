@@ -13,9 +13,7 @@ interface Operation {
   readonly 'x-stability': string;
 }
 
-/**
- * Returns the operations with `x-stability`. @throws for a level that the contract does not define.
- */
+/** Returns the operations with `x-stability`. @throws unless each is experimental or beta. */
 export function markedOperations({ paths }: OpenApi): OperationStability {
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const stability: Record<string, Stability> = {};
@@ -37,10 +35,7 @@ const stability = markedOperations(parse(openApi));
 /** The input of codegen: the schema with the current stability levels of the OpenAPI document. */
 export const schema = createSchema(stability);
 
-/**
- * A codegen plugin that writes the levels as a module, so that the gateway parses no YAML on
- * startup.
- */
+/** A codegen plugin that writes the levels as a module: the gateway parses no YAML on startup. */
 export function plugin(): string {
   const levels = Object.entries(stability).map(([id, level]) => `  ${id}: '${level}',\n`);
   return `import type { OperationStability } from './stability.ts';

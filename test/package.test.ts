@@ -200,10 +200,7 @@ describe('examples/bff', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const headers = { authorization: 'Bearer demo-key', traceparent };
 
-  /**
-   * Starts the example in its own project, with a REST service whose orders `respondToOrders`
-   * handles.
-   */
+  /** Starts the example with a REST service whose orders `respondToOrders` handles. */
   async function start(
     name: string,
     respondToOrders: (response: ServerResponse) => void,

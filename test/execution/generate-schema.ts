@@ -105,10 +105,7 @@ export function generateSchema(generate: Generate): GraphQLSchema {
   return schema;
 }
 
-/**
- * Generates a resolver. Resolvers declare their parameters in different ways and record their
- * arguments.
- */
+/** Generates a resolver that records its arguments. Parameters are declared in several ways. */
 function generateResolver(
   generate: Generate,
   type: GraphQLOutputType,

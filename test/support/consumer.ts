@@ -12,10 +12,7 @@ const run = promisify(execFile);
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const declared = join(repository, 'test/consumers');
 
-/**
- * The folder of the installed packages of test/consumers, named by their lock file and reused
- * between test runs.
- */
+/** The installed packages of test/consumers, by lock file. Test runs reuse the folder. */
 const lock = createHash('sha256').update(readFileSync(join(declared, 'package-lock.json')));
 const installed = join(tmpdir(), `petstore-consumers-${lock.digest('hex').slice(0, 16)}`);
 
@@ -73,10 +70,7 @@ async function print(cwd: string, args: readonly string[]): Promise<string> {
   return child.stdout + child.stderr;
 }
 
-/**
- * Runs commands up to the first that fails, with the binaries of both installations. @returns their
- * output.
- */
+/** Runs commands up to the first failure, with both sets of binaries. @returns their output. */
 async function printShell(cwd: string, commands: readonly string[]): Promise<string> {
   const bins = [installed, repository].map((root) => join(root, 'node_modules/.bin'));
   const PATH = [...bins, process.env['PATH']].join(':');

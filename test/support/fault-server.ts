@@ -8,10 +8,7 @@ import { createServer, type Socket } from 'node:net';
  */
 export type Play = (socket: Socket, attempt: number, request: string) => void;
 
-/**
- * Starts a TCP server that reads HTTP requests and calls `play` to write the bytes of each
- * response.
- */
+/** Starts a TCP server that reads HTTP requests. `play` writes the bytes of each response. */
 export async function startFaultServer(play: Play) {
   const sockets = new Set<Socket>();
   let attempts = 0;

@@ -16,10 +16,7 @@ export interface BalancedRequest {
   readonly gateways: readonly string[];
 }
 
-/**
- * Runs nginx with `deploy/nginx.conf` in front of these gateways, on a Unix socket in a temporary
- * folder.
- */
+/** Runs nginx with `deploy/nginx.conf` in front of these gateways, on a Unix socket. */
 export async function startNginx(gateways: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-nginx-'));
   // Under root, nginx's workers run as another user, who needs access to this folder.

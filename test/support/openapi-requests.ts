@@ -76,10 +76,7 @@ function bodiesLike(schema: Schema): Arbitrary<string | Uint8Array<ArrayBuffer>>
   );
 }
 
-/**
- * Generates valid values, int64 as bigints. @throws for a schema that no request of the document
- * uses.
- */
+/** Generates valid values, int64 as bigints. @throws for a schema that no request uses. */
 function valuesOf(schema: Schema): Arbitrary<unknown> {
   const { type, format, minimum = 0, maximum = 0, properties = {}, required = [] } = schema;
   if (schema.enum) return fc.constantFrom(...schema.enum);

@@ -4,8 +4,8 @@ import type { FetchHandler } from '../../src/server/http/fetch.ts';
 import { type Operation, readOpenApi, type Schema } from './openapi.ts';
 
 /**
- * Wraps a gateway and checks its responses against the OpenAPI document. Disposing throws if one of
- * them violated it.
+ * Wraps a gateway and checks its responses against the OpenAPI document. Disposing throws if a
+ * response violated the document.
  */
 export function checkResponses(
   gateway: FetchHandler,
