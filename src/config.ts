@@ -79,6 +79,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     );
   }
   const persistedDocuments = readPersistedDocuments(values, problems);
+  const corsOrigins = values.CORS_ORIGINS ?? [];
+  const everyPort = corsOrigins.find((origin) => origin.endsWith(':*'));
+  if (everyPort && values.NODE_ENV === 'production') {
+    problems.push(
+      `CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; found ${everyPort}`,
+    );
+  }
   if (values.WORKERS > 1 && backend?.kind === 'builtin' && backend.databaseUrl === ':memory:') {
     problems.push(
       'WORKERS: expected 1, because a database in memory belongs to one process; set DATABASE_URL to a file or a server',
@@ -100,7 +107,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       backend.kind === 'builtin' && backend.demoKey !== undefined && isLoopback(values.HOST),
     graphiql: values.GRAPHIQL ? values.GRAPHIQL === 'on' : development,
     introspection: values.INTROSPECTION ? values.INTROSPECTION === 'on' : development,
-    corsOrigins: values.CORS_ORIGINS ?? [],
+    corsOrigins,
     operationLimits: Object.freeze({
       maxTokens: values.MAX_TOKENS,
       maxDepth: values.MAX_DEPTH,

@@ -76,7 +76,8 @@ export const variables = {
     meaning: 'answer introspection and suggest names ("Did you mean"); off in production',
   },
   CORS_ORIGINS: {
-    accepts: 'origins such as https://shop.example, separated by commas',
+    accepts:
+      'origins such as https://shop.example, separated by commas; in development also http://localhost:* for every port',
     meaning: 'origins whose pages may call the gateway from a browser; none by default',
     parse: parseOrigins,
   },
@@ -166,9 +167,13 @@ function parseBaseUrl(text: string): URL | undefined {
   return url.username || url.password || /[?#]/.test(text) ? undefined : url;
 }
 
+/** All origins of this machine, whatever the port. */
+const everyPort = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/;
+
 function parseOrigins(text: string): readonly string[] | undefined {
   const origins = text.split(',').map((origin) => origin.trim());
-  const valid = (origin: string) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin;
+  const valid = (origin: string) =>
+    everyPort.test(origin) || (/^https?:/.test(origin) && URL.parse(origin)?.origin === origin);
   return origins.every(valid) ? origins : undefined;
 }
 

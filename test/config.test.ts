@@ -128,6 +128,20 @@ describe('loadConfig', () => {
     expect(loadConfig(env).persistedDocuments).toEqual({ mode: 'only', file: 'documents.json' });
   });
 
+  it('allows origins of this machine on every port, in development only', () => {
+    const CORS_ORIGINS = 'http://localhost:*, https://shop.example';
+    expect(loadConfig({ CORS_ORIGINS }).corsOrigins).toEqual([
+      'http://localhost:*',
+      'https://shop.example',
+    ]);
+    expect(() => loadConfig({ CORS_ORIGINS, NODE_ENV: 'production' })).toThrow(
+      'CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; found http://localhost:*',
+    );
+    for (const origins of ['http://shop.example:*', '*', 'http://localhost:*/']) {
+      expect(() => loadConfig({ CORS_ORIGINS: origins })).toThrow('CORS_ORIGINS: expected');
+    }
+  });
+
   it('takes an empty variable for an unset one', () => {
     expect(loadConfig({ PORT: '', PETSTORE_BASE_URL: '', NODE_ENV: '' })).toEqual(loadConfig({}));
   });
@@ -140,7 +154,7 @@ describe('loadConfig', () => {
       [ConfigError: The configuration has 3 problems:
         - PORT: expected a whole number from 0 to 65535, found "99999"
         - NODE_ENV: expected development, production or test, found "prod"
-        - CORS_ORIGINS: expected origins such as https://shop.example, separated by commas, found "https://a.example/,b"]
+        - CORS_ORIGINS: expected origins such as https://shop.example, separated by commas; in development also http://localhost:* for every port, found "https://a.example/,b"]
     `);
   });
 

@@ -45,7 +45,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
 
   async function answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
     checkHost(request.headers['host'], options.onlyLoopbackHosts);
-    const preflight = cors.preflight(request);
+    const preflight = cors.preflight(request, record);
     if (preflight !== undefined) return preflight;
     const { authorization } = request.headers;
     admission.enter(authorization);

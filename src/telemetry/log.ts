@@ -17,6 +17,8 @@ export interface RequestEntry {
   readonly traceId: string | undefined;
   /** The GraphQL operation's type and name, or the method and path of any other request. */
   readonly operation: string;
+  /** The origin of a page that may not call the gateway, when a browser asked for it. */
+  readonly refusedOrigin: string | undefined;
   readonly status: number;
   readonly codes: readonly string[];
   readonly ms: number;

@@ -14,6 +14,9 @@ export interface RequestEnd {
 /** The most of a path that the log repeats: it is the client's. */
 const maxPathLength = 256;
 
+/** The most of an origin that the log repeats: a host name has 253 characters. */
+const maxOriginLength = 270;
+
 /** Opens the record of a request, with the id and the headers of its trace that its client sent. */
 export function openRecord(
   telemetry: Telemetry,
@@ -38,6 +41,7 @@ export class RequestRecord {
   codes: readonly string[] = [];
   /** The deprecated fields that the operation uses. */
   deprecatedFields: readonly string[] = [];
+  #refusedOrigin: string | undefined;
   readonly #telemetry: Telemetry;
   readonly #trace: RequestTrace;
   readonly #calls: CallRecord[] = [];
@@ -52,6 +56,11 @@ export class RequestRecord {
   /** A name is the client's: what is longer than a name should be is cut off. */
   setOperation(type: string, name: string | undefined): void {
     this.operation = { type, name: name?.slice(0, 64) };
+  }
+
+  /** Records that a browser asked whether a page of this origin may call, which it may not. */
+  setRefusedOrigin(origin: string): void {
+    this.#refusedOrigin = origin.slice(0, maxOriginLength);
   }
 
   /** Records that a field asked for the caller's key. */
@@ -91,7 +100,16 @@ export class RequestRecord {
       ? `${operation.type} ${operation.name ?? ''}`.trim()
       : `${method} ${path.slice(0, maxPathLength)}`;
     this.#trace.end({ name, method, status, requestId, codes, operation });
-    log.request({ requestId, traceId, operation: name, status, codes, ms, calls: this.#calls });
+    log.request({
+      requestId,
+      traceId,
+      operation: name,
+      refusedOrigin: this.#refusedOrigin,
+      status,
+      codes,
+      ms,
+      calls: this.#calls,
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { auditServer, serverAudits } from 'graphql-http';
 import { describe, expect, it, vi } from 'vitest';
+import { readable } from '../../src/telemetry/readable.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { recording } from '../support/recording.ts';
 
@@ -376,6 +377,52 @@ describe('the HTTP edge', () => {
     expect(await preflight('https://shop.example', names)).toEqual([204, names]);
     expect(await preflight('https://shop.example', 'a b; c')).toEqual([204, null]);
     expect(await preflight('https://evil.example', names)).toEqual([405, null]);
+  });
+
+  it('logs a refused preflight with its origin, of which it repeats a part', async () => {
+    await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
+    const preflight = (origin: string) =>
+      fetch(`${service.url}/graphql`, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      });
+    await preflight('https://shop.example');
+    await preflight('https://evil.example"\t\u009b');
+    await preflight(`https://${'a'.repeat(2000)}`);
+    const lines = service.lines.map((line) => JSON.parse(line));
+    expect(lines.map(({ operation, status }) => `${operation} ${status}`)).toEqual([
+      'OPTIONS /graphql 204',
+      'OPTIONS /graphql 405',
+      'OPTIONS /graphql 405',
+    ]);
+    expect(lines.map(({ refusedOrigin }) => refusedOrigin)).toEqual([
+      undefined,
+      'https://evil.example"\t\u009b',
+      `https://${'a'.repeat(262)}`,
+    ]);
+    expect(readable(service.lines[1] ?? '')).toContain(
+      'refusedOrigin=https://evil.example"\\u0009\\u009b',
+    );
+  });
+
+  it('allows every port of this machine where CORS_ORIGINS says so', async () => {
+    const corsOrigins = ['http://localhost:*', 'http://[::1]:*'];
+    await using service = await startGateway({ corsOrigins });
+    const allowed = async (origin: string) => {
+      const { headers } = await fetch(`${service.url}/nothing-here`, { headers: { origin } });
+      return headers.get('access-control-allow-origin');
+    };
+    for (const origin of ['http://localhost:5173', 'http://localhost', 'http://[::1]:3000']) {
+      expect(await allowed(origin)).toBe(origin);
+    }
+    for (const origin of [
+      'https://localhost:5173',
+      'http://localhost.evil.example:5173',
+      'http://evil.example:5173',
+      'http://localhost:5173.evil.example',
+    ]) {
+      expect(await allowed(origin)).toBeNull();
+    }
   });
 
   it('allows no cross-origin calls when none are configured', async () => {

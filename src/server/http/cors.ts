@@ -1,9 +1,16 @@
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
 
 /** Lets pages of some origins read responses in a browser (WHATWG Fetch, "CORS protocol"). */
 export interface Cors {
-  /** The response to a preflight request of an allowed origin; undefined for any other request. */
-  preflight(request: HttpRequest): HttpResponse | undefined;
+  /**
+   * The response to a preflight request of an allowed origin; undefined for any other request. The origin
+   * of a refused one is recorded.
+   */
+  preflight(
+    request: HttpRequest,
+    record: Pick<RequestRecord, 'setRefusedOrigin'>,
+  ): HttpResponse | undefined;
   /** Adds what the browser of a page needs before the page may read the response. */
   addHeaders(request: HttpRequest, response: HttpResponse): void;
 }
@@ -12,16 +19,20 @@ export interface Cors {
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /**
- * CORS for exactly these origins, without cookies: a page sends its API key or none. An allowed page
- * may send any header, because client libraries and tracing tools add their own.
+ * CORS for these origins, without cookies: a page sends its API key or none. `http://localhost:*` is
+ * every port of it. An allowed page may send any header, because client libraries and tracing tools add
+ * their own.
  */
 export function createCors(origins: readonly string[]): Cors {
   const allows = (origin: string | undefined): origin is string =>
-    origin !== undefined && origins.includes(origin);
+    origin !== undefined &&
+    (origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`));
   return {
-    preflight({ method, headers }) {
+    preflight({ method, headers }, record) {
+      const { origin } = headers;
       const isPreflight = method === 'OPTIONS' && 'access-control-request-method' in headers;
-      if (!isPreflight || !allows(headers['origin'])) return undefined;
+      if (!isPreflight || origin === undefined) return undefined;
+      if (!allows(origin)) return void record.setRefusedOrigin(origin);
       const requested = headers['access-control-request-headers'] ?? '';
       return {
         status: 204,
