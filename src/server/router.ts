@@ -73,6 +73,10 @@ export function createRouter(options: RouterOptions): HttpHandler {
     const { headers, method, path } = request;
     const { 'x-request-id': requestId, traceparent, tracestate } = headers;
     const record = openRecord(telemetry, requestId, traceparent, tracestate);
+    record.setClient(
+      headers['graphql-client-name'] ?? headers['apollographql-client-name'],
+      headers['graphql-client-version'] ?? headers['apollographql-client-version'],
+    );
     let response: HttpResponse;
     try {
       response = await answer(request, record);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
+import type { ClientName } from './client-name.ts';
 import { readable } from './readable.ts';
 
 /** One call to the REST service, as the log shows it. */
@@ -17,6 +18,9 @@ export interface RequestEntry {
   readonly traceId: string | undefined;
   /** The GraphQL operation's type and name, or the method and path of any other request. */
   readonly operation: string;
+  /** The application that sent it, and the library that it used, as they name themselves. */
+  readonly client: ClientName | undefined;
+  readonly clientLibrary: ClientName | undefined;
   /** The origin of a page that may not call the gateway, when a browser asked for it. */
   readonly refusedOrigin: string | undefined;
   readonly status: number;

@@ -10,6 +10,7 @@ import {
   type OpenMetricsContentType,
   Registry,
 } from '@prometheus-io/client';
+import { LabelValues } from './label-values.ts';
 
 /** What a circuit breaker and the queue before it look like at this moment. */
 export interface OriginState {
@@ -56,9 +57,6 @@ export async function addEnded(sum: Measured, ended: Measured): Promise<Measured
 
 const lasting = new Set<MetricType>(['counter', 'histogram']);
 
-/** Names of operations that get a label of their own; a client that invents names gets no more. */
-const maxOperations = 100;
-
 /**
  * What is measured, as Prometheus reads it. Label values are the gateway's own words, or bounded in
  * number: no client can make them grow.
@@ -66,14 +64,15 @@ const maxOperations = 100;
 export class Metrics {
   // OpenMetrics, because only there an error can carry the ids of the request that had it.
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
-  readonly #operations = new Set<string>();
+  readonly #operations = new LabelValues(100, 'anonymous');
+  readonly #clients = new LabelValues(50, 'unknown');
   readonly #origins = new Map<string, () => OriginState>();
   readonly #requests: Histogram<'operation' | 'outcome'>;
   readonly #errors: Counter<'code' | 'request_id' | 'trace_id'>;
   readonly #calls: Histogram<'operation' | 'status'>;
   readonly #retries: Counter<'operation'>;
   readonly #coalesced: Counter<'operation'>;
-  readonly #deprecated: Counter<'field' | 'operation'>;
+  readonly #deprecated: Counter<'field' | 'operation' | 'client'>;
   readonly #refused: Counter;
 
   constructor() {
@@ -116,8 +115,8 @@ export class Metrics {
     });
     this.#deprecated = new Counter({
       name: 'petstore_graphql_deprecated_field_uses',
-      help: 'Uses of deprecated fields, by the operation that still uses them.',
-      labelNames: ['field', 'operation'],
+      help: 'Uses of deprecated fields, by the operation and the client that still use them.',
+      labelNames: ['field', 'operation', 'client'],
       registers,
     });
     this.#refused = new Counter({
@@ -178,8 +177,8 @@ export class Metrics {
   ): void {
     const outcome = codes.length === 0 ? 'success' : 'error';
     // A name is earned by a request whose key was good, as far as its errors tell.
-    if (name !== undefined && usedKey && codes.every(isOfGoodKey)) this.#admit(name);
-    this.#requests.observe({ operation: this.#label(name), outcome }, seconds);
+    if (usedKey && codes.every(isOfGoodKey)) this.#operations.admit(name);
+    this.#requests.observe({ operation: this.#operations.label(name), outcome }, seconds);
     for (const code of codes) {
       const exemplarLabels = { request_id: ids.requestId, trace_id: ids.traceId ?? '' };
       this.#errors.inc({ labels: { code }, value: 1, exemplarLabels });
@@ -199,8 +198,16 @@ export class Metrics {
     this.#coalesced.inc({ operation });
   }
 
-  deprecatedUse(field: string, name: string | undefined): void {
-    this.#deprecated.inc({ field, operation: this.#label(name) });
+  /** Counts a use of a deprecated field. A client's name is earned by a key that was accepted. */
+  deprecatedUse(
+    field: string,
+    name: string | undefined,
+    client: string | undefined,
+    keyAccepted: boolean,
+  ): void {
+    if (keyAccepted) this.#clients.admit(client);
+    const labels = { operation: this.#operations.label(name), client: this.#clients.label(client) };
+    this.#deprecated.inc({ field, ...labels });
   }
 
   refused(): void {
@@ -222,15 +229,6 @@ export class Metrics {
   /** Everything measured so far, in the OpenMetrics text format. */
   async scrape(): Promise<Scrape> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
-  }
-
-  #admit(name: string): void {
-    if (this.#operations.size < maxOperations) this.#operations.add(name);
-  }
-
-  #label(name: string | undefined): string {
-    if (name === undefined) return 'anonymous';
-    return this.#operations.has(name) ? name : 'other';
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type ClientName, readClientName } from './client-name.ts';
 import type { CallRecord } from './log.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { RequestTrace } from './trace.ts';
@@ -42,6 +43,8 @@ export class RequestRecord {
   /** The deprecated fields that the operation uses. */
   deprecatedFields: readonly string[] = [];
   #refusedOrigin: string | undefined;
+  #client: ClientName | undefined;
+  #clientLibrary: ClientName | undefined;
   readonly #telemetry: Telemetry;
   readonly #trace: RequestTrace;
   readonly #calls: CallRecord[] = [];
@@ -56,6 +59,18 @@ export class RequestRecord {
   /** A name is the client's: what is longer than a name should be is cut off. */
   setOperation(type: string, name: string | undefined): void {
     this.operation = { type, name: name?.slice(0, 64) };
+  }
+
+  /** Records what the application calls itself in its request's headers. */
+  setClient(name: string | undefined, version: string | undefined): void {
+    this.#client = readClientName(name, version);
+  }
+
+  /** Records what the application's GraphQL library calls itself, in a value of any shape. */
+  setClientLibrary(library: unknown): void {
+    if (typeof library !== 'object' || library === null) return;
+    const { name, version } = library as { readonly name?: unknown; readonly version?: unknown };
+    this.#clientLibrary = readClientName(name, version);
   }
 
   /** Records that a browser asked whether a page of this origin may call, which it may not. */
@@ -94,8 +109,13 @@ export class RequestRecord {
     if (operation !== undefined || codes.length > 0) {
       metrics.request(operation?.name, codes, ms / 1000, { requestId, traceId }, this.usedKey);
     }
+    const client = this.#client;
+    const clientLibrary = this.#clientLibrary;
     // After the request, which may have earned its operation's name a label.
-    for (const field of this.deprecatedFields) metrics.deprecatedUse(field, operation?.name);
+    for (const field of this.deprecatedFields) {
+      const clientName = (client ?? clientLibrary)?.name;
+      metrics.deprecatedUse(field, operation?.name, clientName, this.keyAccepted);
+    }
     const name = operation
       ? `${operation.type} ${operation.name ?? ''}`.trim()
       : `${method} ${path.slice(0, maxPathLength)}`;
@@ -104,6 +124,8 @@ export class RequestRecord {
       requestId,
       traceId,
       operation: name,
+      client,
+      clientLibrary,
       refusedOrigin: this.#refusedOrigin,
       status,
       codes,

@@ -54,7 +54,7 @@ describe('the metrics', () => {
     const { text } = await opened.metrics.scrape();
     const requests = opened.lines.filter((line) => line.includes('"msg":"request"'));
     expect(text).toContain(
-      `petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Old"} ${requests.length / 2}`,
+      `petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Old",client="unknown"} ${requests.length / 2}`,
     );
   });
 });

@@ -27,6 +27,8 @@ describe('a failing request', () => {
         'x-request-id': 'checkout-42',
         traceparent: `00-${traceId}-1234567812345678-01`,
         tracestate: 'shop=a1,other=b2',
+        'graphql-client-name': 'shop',
+        'graphql-client-version': '1.4.2',
       },
       body: JSON.stringify({ query: 'query Checkout { pets { id } pet(id: 1) { id } }' }),
     });
@@ -43,7 +45,7 @@ describe('a failing request', () => {
     );
     expect(scrape).toContain('petstore_rest_circuit{service="pets"} 0');
     expect(scrape).toContain(
-      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Checkout"} 1',
+      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Checkout",client="shop"} 1',
     );
     expect(scrape).toMatch(/^nodejs_eventloop_lag_seconds /m);
     expect(scrape).toMatch(/^process_resident_memory_bytes /m);
@@ -56,6 +58,7 @@ describe('a failing request', () => {
       requestId: 'checkout-42',
       traceId,
       operation: 'query Checkout',
+      client: { name: 'shop', version: '1.4.2' },
       status: 200,
       codes: ['NOT_FOUND'],
       ms: expect.any(Number),

@@ -91,6 +91,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { headers, method, signal } = request;
     const { authorization } = headers;
     const params = readParams(request);
+    record.setClientLibrary(params.extensions?.['clientLibrary']);
     const document = requested.find(params, authorization);
     if (document instanceof GraphQLError) {
       const refused = typeResult({ errors: [document] }, record, signal, reportError);

@@ -9,7 +9,7 @@ export interface GraphqlParams {
   readonly query?: string | undefined;
   readonly operationName?: string | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
-  /** Of any shape; only `persistedQuery` has a meaning. */
+  /** Of any shape; only `persistedQuery` and `clientLibrary` have a meaning. */
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
   /** The hash of a document (GraphQL over HTTP, appendix "Persisted Documents"). */
   readonly documentId?: string | undefined;

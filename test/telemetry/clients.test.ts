@@ -1,0 +1,146 @@
+import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
+import { describe, expect, it } from 'vitest';
+import { GetPetDocument } from '../../packages/client/src/index.ts';
+import { openGateway, startGateway } from '../support/gateway.ts';
+import { ask } from '../support/graphql.ts';
+
+const authorization = 'Bearer demo-key';
+const usesOf = (scrape: { text: string }) =>
+  scrape.text.match(/^petstore_graphql_deprecated_field_uses_total\{.*$/gm) ?? [];
+
+/** The log lines of requests. */
+const requests = (lines: readonly string[]) =>
+  lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+
+describe('the client that sent a request', () => {
+  it('is logged, and counted where it uses a deprecated field', async () => {
+    await using service = await startGateway();
+    const client = new ApolloClient({
+      link: new HttpLink({ uri: `${service.url}/graphql`, headers: { authorization } }),
+      cache: new InMemoryCache(),
+      clientAwareness: { name: 'shop web', version: '1.4.2' },
+    });
+    await client.query({ query: GetPetDocument, variables: { id: '1' } });
+    expect(requests(service.lines)).toMatchObject([
+      {
+        operation: 'query GetPet',
+        client: { name: 'shop web', version: '1.4.2' },
+        clientLibrary: { name: '@apollo/client', version: expect.stringMatching(/^4\./) },
+      },
+    ]);
+    expect(usesOf(await service.metrics.scrape())).toEqual([
+      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="GetPet",client="shop web"} 1',
+    ]);
+  });
+
+  it('is known by either pair of headers, else by its library', async () => {
+    await using opened = await openGateway();
+    const query = 'query Old { pet(id: 1) { id } }';
+    const send = (headers: Record<string, string>, extensions = {}) =>
+      opened.gateway(
+        new Request('http://gateway.test/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization, ...headers },
+          body: JSON.stringify({ query, extensions }),
+        }),
+      );
+    await send({ 'graphql-client-name': 'a', 'graphql-client-version': '1' });
+    await send({ 'apollographql-client-name': 'b' });
+    await send({}, { clientLibrary: { name: 'c', version: '3' } });
+    await send({});
+    const uses = usesOf(await opened.metrics.scrape());
+    expect(uses.map((line) => /client="([^"]*)"/.exec(line)?.[1])).toEqual([
+      'a',
+      'b',
+      'c',
+      'unknown',
+    ]);
+    expect(
+      requests(opened.lines).map(({ client, clientLibrary }) => [client, clientLibrary]),
+    ).toEqual([
+      [{ name: 'a', version: '1' }, undefined],
+      [{ name: 'b' }, undefined],
+      [undefined, { name: 'c', version: '3' }],
+      [undefined, undefined],
+    ]);
+  });
+
+  it('is logged for a request that is refused before anything is read', async () => {
+    await using opened = await openGateway();
+    await ask(opened.gateway, '{ nope', {}, { 'graphql-client-name': 'early' });
+    await opened.gateway(
+      new Request('http://gateway.test/graphql', {
+        method: 'PUT',
+        headers: { 'graphql-client-name': 'early' },
+      }),
+    );
+    expect(requests(opened.lines).map(({ client }) => client)).toEqual([
+      { name: 'early' },
+      { name: 'early' },
+    ]);
+  });
+
+  it.each([
+    ['too long', 'x'.repeat(65)],
+    ['of other characters', 'a"b'],
+    ['with a control character', 'a\tb'],
+    ['empty', ''],
+  ])('is left out when its name is %s', async (_, name) => {
+    await using opened = await openGateway();
+    await ask(
+      opened.gateway,
+      '{ pets { id } }',
+      {},
+      {
+        authorization,
+        'graphql-client-name': name,
+        'graphql-client-version': '1',
+      },
+    );
+    expect(requests(opened.lines)[0].client).toBeUndefined();
+  });
+
+  it.each([
+    null,
+    'text',
+    5,
+    [],
+    {},
+    { name: 5 },
+    { name: {} },
+    { name: ['a'] },
+  ])('is left out when clientLibrary is %j', async (clientLibrary) => {
+    await using opened = await openGateway();
+    const response = await opened.gateway(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization },
+        body: JSON.stringify({ query: '{ __typename }', extensions: { clientLibrary } }),
+      }),
+    );
+    expect(response.status).toBe(200);
+    expect(requests(opened.lines)[0]).not.toHaveProperty('clientLibrary');
+  });
+
+  it('is "other" for a key that no backend has accepted, and after fifty names', async () => {
+    await using opened = await openGateway();
+    const send = (name: string, key: string) =>
+      ask(
+        opened.gateway,
+        '{ pet(id: 1) { id } }',
+        {},
+        {
+          authorization: `Bearer ${key}`,
+          'graphql-client-name': name,
+        },
+      );
+    await send('evil', 'wrong-key');
+    expect(usesOf(await opened.metrics.scrape())).toEqual([
+      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="anonymous",client="other"} 1',
+    ]);
+    for (let index = 0; index < 60; index++) await send(`client-${index}`, 'demo-key');
+    const uses = usesOf(await opened.metrics.scrape());
+    expect(uses).toHaveLength(51);
+    expect(uses[0]).toMatch(/client="other"\} 11$/);
+  });
+});
