@@ -54,7 +54,7 @@ builder.queryField('pets', (t) =>
     args: {
       limit: t.arg.int({
         defaultValue: pageSize.default,
-        description: `How many animals at most: ${pageSize.minimum} to ${pageSize.maximum}.`,
+        description: `How many animals at most: ${pageSize.minimum} to ${pageSize.maximum}. Left out or null, it is ${pageSize.default}.`,
       }),
       status: t.arg({ type: PetStatus, description: 'Only animals of this status.' }),
     },
