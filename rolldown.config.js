@@ -9,7 +9,7 @@ export default defineConfig({
   input: 'src/main.ts',
   platform: 'node',
   tsconfig: false,
-  external: [/^@opentelemetry\/(?!api$)/, '@graphql-yoga/render-graphiql', 'pg', 'yaml'],
+  external: [/^@opentelemetry\/(?!api$)/, /^@graphql-yoga\/render-graphiql/, 'pg', 'yaml'],
   // This folder has the same depth as the folders in src, so that relative paths to schema/ work.
   output: { dir: 'dist/bin', format: 'esm' },
 });

@@ -19,7 +19,7 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] }
 try {
   const page = await browser.newPage({ viewport: { width: 1360, height: 720 } });
   await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`);
-  await page.getByRole('button', { name: 'Storefront', exact: true }).press('Enter');
+  await page.getByRole('button', { name: 'Storefront', exact: true }).click();
   await page.waitForFunction("localStorage['graphiql:query']?.includes('Storefront')");
   await page.getByRole('button', { name: 'Execute query' }).click();
   await page.locator('.result-window').getByText('"Biscuit"').waitFor();

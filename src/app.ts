@@ -2,7 +2,7 @@ import { type BackendOptions, coalesceReads, openPetStore } from './backends/ope
 import type { PetStore } from './contract/pet-store.ts';
 import type { HttpHandler } from './http/message.ts';
 import type { Admission } from './server/admission.ts';
-import { createGraphiql } from './server/graphiql.ts';
+import { createGraphiql, createGraphiqlNotice } from './server/graphiql.ts';
 import { createEngine, type EngineOptions } from './server/graphql/engine.ts';
 import { createGraphqlHandler } from './server/graphql/handler.ts';
 import {
@@ -87,13 +87,18 @@ export async function openApp(
 /** Assembles GraphQL, REST interface, health and routes over an open pet store. */
 export function createApp(parts: AppParts): App {
   const { petStore, demoKey, telemetry, admission, isDraining } = parts;
+  const { introspection, persistedDocuments } = parts;
   const reportError = (error: unknown, requestId: string) =>
     telemetry.log.error({ err: error, requestId }, 'unexpected error');
+  const graphiql =
+    persistedDocuments.mode === 'only'
+      ? createGraphiqlNotice()
+      : createGraphiql({ apiKey: demoKey, introspection });
   const graphql = createGraphqlHandler({
     prepare: createEngine(parts),
     petStore,
-    persistedDocuments: parts.persistedDocuments,
-    graphiql: parts.graphiql ? createGraphiql(demoKey) : undefined,
+    persistedDocuments,
+    graphiql: parts.graphiql ? graphiql : undefined,
     reportError,
   });
   const checkReady = () => petStore.checkReady();

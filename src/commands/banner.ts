@@ -1,16 +1,24 @@
 import type { BackendOptions } from '../backends/open.ts';
 
+/** What the banner depends on. */
+interface BannerOptions {
+  readonly backend: BackendOptions;
+  readonly graphiql: boolean;
+  readonly persistedDocuments: { readonly mode: string };
+}
+
 /** What a person wants to see first: what serves, where, and with which key. */
 export function banner(
   url: string,
   adminUrl: string | undefined,
-  { backend, graphiql }: { readonly backend: BackendOptions; readonly graphiql: boolean },
+  { backend, graphiql, persistedDocuments }: BannerOptions,
   workers = 1,
 ): string {
+  const inBrowser = graphiql && persistedDocuments.mode !== 'only';
   const builtin = backend.kind === 'builtin' ? backend : undefined;
   const lines: [string, string][] = [
     ['Backend', describe(backend)],
-    ['GraphQL', `${url}/graphql${graphiql ? ' (GraphiQL in a browser)' : ''}`],
+    ['GraphQL', `${url}/graphql${inBrowser ? ' (GraphiQL in a browser)' : ''}`],
   ];
   if (workers > 1) lines.push(['Workers', `${workers} processes`]);
   if (builtin) lines.push(['REST', `${url}/v1 (reference at ${url}/v1/docs)`]);

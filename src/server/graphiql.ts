@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { HttpRequest, HttpResponse } from '../http/message.ts';
+import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
 
 const operations = new URL('../../schema/operations/', import.meta.url);
@@ -16,37 +16,100 @@ const examples: Readonly<Record<string, object>> = {
 /** The order of the tabs; an operation that is not named here comes after them. */
 const first = ['list-pets', 'storefront', 'add-pet'];
 
-/** GraphiQL for browsers at the address of GraphQL. */
+const html = 'text/html; charset=utf-8';
+
+/** A page for browsers at the address of GraphQL. */
 export interface GraphiqlPage {
   /** The page, for a browser that opens the address; undefined for any other request. */
   answer(request: HttpRequest): Promise<HttpResponse> | undefined;
 }
 
-/** Makes the page, which starts with this API key. */
-export function createGraphiql(apiKey: string | undefined): GraphiqlPage {
+/** What the page is made with. */
+export interface GraphiqlOptions {
+  /** The API key that it starts with. */
+  readonly apiKey: string | undefined;
+  /** Whether the gateway answers introspection, by which GraphiQL learns the schema. */
+  readonly introspection: boolean;
+}
+
+/** GraphiQL. */
+export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
   const headers = {
     // The page may contain a key, which is not for shared caches.
     'cache-control': 'private, no-cache',
     // JSON is at the same address.
     vary: 'Accept, Accept-Encoding',
   };
-  const page = createStaticFile('text/html; charset=utf-8', headers, async () => {
-    // Its module is large.
-    const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-    const rendered = renderGraphiQL(await readOptions(apiKey));
-    return rendered.replace('<head>', () => `<head>${rememberActiveTab}`);
+  const page = createStaticFile(html, headers, () => render(options));
+  return { answer: (request) => (asksForPage(request) ? page(request.headers) : undefined) };
+}
+
+/**
+ * The page in place of GraphiQL where only the documents of a manifest are answered. A link to one of them
+ * gets its result.
+ */
+export function createGraphiqlNotice(): GraphiqlPage {
+  const headers = { 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' };
+  const page = createStaticFile(html, headers, () => readPage('only.html'));
+  const answer = async ({ 'accept-encoding': codings }: RequestHeaders) => ({
+    ...(await page({ 'accept-encoding': codings })),
+    status: 404,
   });
   return {
-    answer({ method, headers }) {
-      const isPage =
-        (method === 'GET' || method === 'HEAD') && headers['accept']?.includes('text/html');
-      return isPage ? page(headers) : undefined;
-    },
+    answer: (request) =>
+      asksForPage(request) && request.search === '' ? answer(request.headers) : undefined,
   };
 }
 
-/** What GraphiQL shows: a tab for each named operation, and a key in its headers pane. */
-async function readOptions(apiKey: string | undefined) {
+function asksForPage({ method, headers }: HttpRequest): boolean {
+  const { accept = '' } = headers;
+  return (method === 'GET' || method === 'HEAD') && accept.includes('text/html');
+}
+
+/** The page with all that it loads. */
+async function render({ apiKey, introspection }: GraphiqlOptions): Promise<string> {
+  // Its module is large.
+  const { css, js, ...workers } = await import('@graphql-yoga/render-graphiql/graphiql');
+  const paw = await readPage('paw.svg');
+  const options = {
+    ...(await readTabs(apiKey)),
+    title: 'Pet Store gateway',
+    logo: paw,
+    // A key is not for the browser's storage.
+    shouldPersistHeaders: false,
+    ...(!introspection && { schema: null }),
+    workers: {
+      editorWorkerService: workers.editorWorkerService,
+      graphql: workers.graphqlWorker,
+      json: workers.jsonWorker,
+    },
+  };
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Pet Store gateway</title>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(paw)}">
+<style>${css}${await readPage('page.css')}</style>
+</head>
+<body>
+${introspection ? '' : withoutIntrospection}
+<div id="root"></div>
+<noscript>GraphiQL needs JavaScript.</noscript>
+<script id="options" type="application/json">${JSON.stringify(options).replaceAll('<', '\\u003c')}</script>
+<script>${js}</script>
+<script>${await readPage('page.js')}</script>
+</body>
+</html>
+`;
+}
+
+const withoutIntrospection = `<p class="notice">Introspection is off, so there are no descriptions and no
+completion here. Operations run as usual. <code>INTROSPECTION=on</code> turns it on.</p>`;
+
+/** A tab for each named operation, and a key in the headers pane. */
+async function readTabs(apiKey: string | undefined) {
   const headers = JSON.stringify(
     { Authorization: `Bearer ${apiKey ?? '<API key>'}` },
     undefined,
@@ -62,22 +125,10 @@ async function readOptions(apiKey: string | undefined) {
       headers,
     })),
   );
-  return {
-    title: 'Pet Store gateway',
-    defaultTabs,
-    headers,
-    // A key is not for the browser's storage.
-    shouldPersistHeaders: false,
-  };
+  return { defaultTabs, headers };
 }
 
-/**
- * Runs before GraphiQL, which remembers the text of the active tab only once it was edited, and
- * opens an empty tab at every reload until then.
- */
-const rememberActiveTab = `<script>{
-  const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
-  for (const name of ['query', 'variables']) {
-    if (tabs) localStorage.setItem('graphiql:' + name, tabs[activeTabIndex]?.[name] ?? '');
-  }
-}</script>`;
+/** A file of the page. */
+function readPage(name: string): Promise<string> {
+  return readFile(new URL(`../../schema/graphiql/${name}`, import.meta.url), 'utf8');
+}

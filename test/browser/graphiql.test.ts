@@ -1,20 +1,28 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
+import { ListPetsDocument, persistedHash } from '../../packages/client/src/index.ts';
+import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type TestOptions } from '../support/gateway.ts';
+import { manifestFile } from '../support/manifest.ts';
 
-/** GraphiQL of a new gateway in a new browser, and every address that the page asked for. */
-async function openGraphiql() {
-  const service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
+/** GraphiQL of a new gateway in a new browser, every address that the page asked for, and what it sent. */
+async function openGraphiql(options: TestOptions = {}, width = 1280) {
+  const service = await startGateway({ graphiql: true, demoKey: 'demo-key', ...options });
   const browser = await openBrowser();
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const page = await browser.newPage({ viewport: { width, height: 800 } });
   const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    asked.push(request.url());
+    if (request.method() === 'POST') sent.push(request.postData() ?? '');
+  });
   await page.goto(`${service.url}/graphql`);
   return {
     ...service,
     page,
     asked,
+    sent,
     result: page.locator('.result-window'),
     async [Symbol.asyncDispose]() {
       await browser.close();
@@ -25,8 +33,7 @@ async function openGraphiql() {
 
 const execute = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
 async function openTab(page: Page, name: string): Promise<void> {
-  // By key: the tabs can be dragged, and take a click as short as a robot's for the start of that.
-  await page.getByRole('button', { name, exact: true }).press('Enter');
+  await page.getByRole('button', { name, exact: true }).click();
   // It runs the operation of the tab before until it has looked at the new one, and stored it.
   await page.waitForFunction((name) => localStorage['graphiql:query']?.includes(name), name);
 }
@@ -37,7 +44,8 @@ async function write(page: Page, pane: 'Variables' | 'Headers', text: string): P
   await page.locator('.graphiql-editor-tool .monaco-editor:visible').click();
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.press('Delete');
-  await page.keyboard.type(text);
+  // Not typed: the editor would close brackets and quotes.
+  await page.keyboard.insertText(text);
 }
 
 describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
@@ -111,6 +119,8 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await docs.getByText('Animals of the store, ordered as the service orders them.').waitFor();
     await docs.getByRole('button', { name: 'Show Deprecated Fields' }).click();
     await docs.getByText(/removed on 2030-12-05; use pets\(status:\) instead/).waitFor();
+    await docs.getByRole('link', { name: 'pets', exact: true }).click();
+    await docs.getByText('1 to 100. Left out or null, it is 20.').waitFor();
   });
 
   browserTest('shows the typed error of a wrong key', async () => {
@@ -120,5 +130,124 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await execute(page);
     await result.getByText('"UNAUTHENTICATED"').waitFor();
     await result.getByText('"requestId"').waitFor();
+  });
+
+  browserTest('opens a tab of a new profile at the first click', async () => {
+    await using graphiql = await openGraphiql();
+    const { page } = graphiql;
+    const editor = page.locator('.graphiql-query-editor');
+    await editor.getByText('ListPets').waitFor();
+    for (const name of ['AddPet', 'Storefront', 'SendMessage']) {
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.getByRole('tab', { name, selected: true }).waitFor({ timeout: 5000 });
+      await editor.getByText(name).first().waitFor();
+    }
+  });
+
+  browserTest('sends numbers of variables digit by digit', async () => {
+    await using graphiql = await openGraphiql();
+    const { page, result, sent } = graphiql;
+    await openTab(page, 'GetPet');
+    const text =
+      '{ "id": 9007199254740993, "note": "a, } // \\" b", /* , } */ "list": [1.10, -9223372036854775808,], } // the end';
+    await write(page, 'Variables', text);
+    await execute(page);
+    await result.getByText('9007199254740993').first().waitFor();
+    const body = sent.at(-1) ?? '';
+    expect(body).toContain('"id": 9007199254740993');
+    expect(body).toContain('[1.10, -9223372036854775808]');
+    expect(JSON.parse(body).variables.note).toBe('a, } // " b');
+  });
+
+  browserTest('shows where in the document an error is', async () => {
+    await using graphiql = await openGraphiql();
+    const { page, result } = graphiql;
+    await openTab(page, 'GetPet');
+    await write(page, 'Variables', '{ "id": "404404" }');
+    await execute(page);
+    await result.getByText('"NOT_FOUND"').waitFor();
+    await result.getByText('"locations"').waitFor();
+    await result.getByText('"line"').waitFor();
+  });
+
+  browserTest('reads a multipart response', async () => {
+    await using graphiql = await openGraphiql();
+    const { page, result } = graphiql;
+    const part = (json: object) =>
+      `\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(json)}\r\n---`;
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        contentType: 'multipart/mixed; boundary="-"',
+        body: `\r\n---${part({
+          data: { pets: [] },
+          pending: [{ id: '0', path: [] }],
+          hasNext: true,
+        })}${part({
+          incremental: [{ id: '0', data: { orders: 'late' } }],
+          completed: [{ id: '0' }],
+          hasNext: false,
+        })}--\r\n`,
+      }),
+    );
+    await execute(page);
+    await result.getByText('"pets"').waitFor();
+    await result.getByText('"late"').waitFor();
+  });
+
+  browserTest('says what a proxy answered that is not GraphQL', async () => {
+    await using graphiql = await openGraphiql();
+    const { page, result } = graphiql;
+    const body = '<h1>Bad gateway</h1>';
+    await page.route('**/graphql', (route) =>
+      route.fulfill({ status: 502, contentType: 'text/html', body }),
+    );
+    await execute(page);
+    await result.getByText('Expected JSON, received text/html with the status 502.').waitFor();
+  });
+
+  browserTest('says that introspection is off, does not try it, and works', async () => {
+    await using graphiql = await openGraphiql({ introspection: false });
+    const { page, result, sent } = graphiql;
+    await page.getByText('Introspection is off').waitFor();
+    await execute(page);
+    await result.getByText('"Biscuit"').waitFor();
+    expect(sent.filter((body) => body.includes('__schema'))).toEqual([]);
+  });
+
+  browserTest(
+    'is not there where only persisted documents are answered, and says why',
+    async () => {
+      await using service = await startGateway({
+        graphiql: true,
+        persistedDocuments: await openPersistedDocuments({ mode: 'only', file: manifestFile }),
+      });
+      await using browser = await openBrowser();
+      const page = await browser.newPage();
+      const response = await page.goto(`${service.url}/graphql`);
+      expect(response?.status()).toBe(404);
+      await page.getByRole('heading', { name: 'GraphiQL is off' }).waitFor();
+      const link = await page.goto(
+        `${service.url}/graphql?documentId=${persistedHash(ListPetsDocument)}`,
+      );
+      expect(await link?.json()).toMatchObject({ errors: [{ path: ['pets'] }] });
+    },
+  );
+
+  browserTest('fits a window of 390 pixels', async () => {
+    await using graphiql = await openGraphiql({}, 390);
+    const { page, result } = graphiql;
+    await openTab(page, 'Storefront');
+    await write(page, 'Variables', '{ "limit": 1 }');
+    await execute(page);
+    await result.getByText('"Biscuit"').waitFor();
+    const docs = page.locator('.graphiql-doc-explorer');
+    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+    await docs.getByRole('link', { name: 'Query', exact: true }).click();
+    expect((await docs.boundingBox())?.width).toBeGreaterThan(330);
+    await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
+    await result.getByText('"Biscuit"').waitFor();
+    expect((await result.boundingBox())?.width).toBeGreaterThan(330);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(800);
   });
 });
