@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AddPetDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
 import { ask } from './support/graphql.ts';
+import { manifestFile } from './support/manifest.ts';
 import { nodeStart, npmStart } from './support/process.ts';
 
 let folder: string;
@@ -60,6 +61,15 @@ describe('npm start', () => {
       "
     `);
     expect(started.output.stderr).toBe('');
+  }, 30_000);
+
+  it('does not offer GraphiQL where only persisted documents are answered', async () => {
+    await using started = await nodeStart({
+      DATABASE_URL: ':memory:',
+      PERSISTED_DOCUMENTS: 'only',
+      PERSISTED_DOCUMENTS_FILE: manifestFile,
+    });
+    expect(started.output.stdout).not.toContain('GraphiQL');
   }, 30_000);
 
   it('names HOST when it can not listen there', async () => {

@@ -11,6 +11,8 @@ export function createClient(readKey: () => string): ApolloClient {
       new HttpLink({ uri: '/graphql' }),
     ]),
     cache: new InMemoryCache(),
+    // How the gateway's log and metrics name this application.
+    clientAwareness: { name: 'petstore web example' },
     dataMasking: true,
   });
 }
