@@ -63,7 +63,7 @@ describe('npm start', () => {
     expect(started.output.stderr).toBe('');
   }, 30_000);
 
-  it('does not offer GraphiQL where only persisted documents are answered', async () => {
+  it('does not offer GraphiQL when only persisted documents are served', async () => {
     await using started = await nodeStart({
       DATABASE_URL: ':memory:',
       PERSISTED_DOCUMENTS: 'only',

@@ -40,8 +40,8 @@ async function fetcher({ query, operationName, variables }, { headers } = {}) {
 }
 
 /**
- * The text of the variables as JSON. What GraphiQL has read from it has lost digits of large numbers, and
- * the editor's text may have comments and trailing commas.
+ * The variables as JSON, from the text of their editor: GraphiQL parses it with a loss of digits. The text
+ * may contain comments and trailing commas.
  */
 function variablesText() {
   const models = globalThis.__MONACO.editor.getModels();

@@ -45,8 +45,8 @@ export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
 }
 
 /**
- * The page in place of GraphiQL where only the documents of a manifest are answered. A link to one of them
- * gets its result.
+ * The page in place of GraphiQL when only persisted documents are served. A link to one of them returns
+ * its result.
  */
 export function createGraphiqlNotice(): GraphiqlPage {
   const headers = { 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' };

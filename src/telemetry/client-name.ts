@@ -1,10 +1,10 @@
-/** Who sent a request, in its own words: for people who read logs and metrics, and not to be relied on. */
+/** A client as it names itself. Not verified: for logs and metrics only. */
 export interface ClientName {
   readonly name: string;
   readonly version: string | undefined;
 }
 
-/** A name that is short and plain; undefined for any other value. Without a name no version is kept. */
+/** The name if it is short and plain, otherwise undefined. A version needs a name. */
 export function readClientName(name: unknown, version: unknown): ClientName | undefined {
   if (!isPlain(name)) return undefined;
   return { name, version: isPlain(version) ? version : undefined };

@@ -1,4 +1,4 @@
-/** Label values that clients choose, bounded in number: a client that invents more gets none. */
+/** Label values that clients choose, bounded in number; all others share one label. */
 export class LabelValues {
   readonly #values = new Set<string>();
   readonly #max: number;

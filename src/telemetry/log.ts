@@ -21,7 +21,7 @@ export interface RequestEntry {
   /** The application that sent it, and the library that it used, as they name themselves. */
   readonly client: ClientName | undefined;
   readonly clientLibrary: ClientName | undefined;
-  /** The origin of a page that may not call the gateway, when a browser asked for it. */
+  /** The origin of a preflight request that was refused. */
   readonly refusedOrigin: string | undefined;
   readonly status: number;
   readonly codes: readonly string[];

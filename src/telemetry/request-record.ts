@@ -61,19 +61,19 @@ export class RequestRecord {
     this.operation = { type, name: name?.slice(0, 64) };
   }
 
-  /** Records what the application calls itself in its request's headers. */
+  /** Records the application's name from the headers of its request. */
   setClient(name: string | undefined, version: string | undefined): void {
     this.#client = readClientName(name, version);
   }
 
-  /** Records what the application's GraphQL library calls itself, in a value of any shape. */
+  /** Records the name of the application's GraphQL library from a value of any shape. */
   setClientLibrary(library: unknown): void {
     if (typeof library !== 'object' || library === null) return;
     const { name, version } = library as { readonly name?: unknown; readonly version?: unknown };
     this.#clientLibrary = readClientName(name, version);
   }
 
-  /** Records that a browser asked whether a page of this origin may call, which it may not. */
+  /** Records the origin of a preflight request that is refused. */
   setRefusedOrigin(origin: string): void {
     this.#refusedOrigin = origin.slice(0, maxOriginLength);
   }

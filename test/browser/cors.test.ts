@@ -51,7 +51,7 @@ const post = (body: string, headers: Record<string, string> = json): PageRequest
 });
 
 describe('a page of another origin, in Chromium', { timeout: 60_000 }, () => {
-  browserTest('reads why its request was refused, whatever the reason', async () => {
+  browserTest('reads the status and body of every kind of refusal', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const entered = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let calls = 0;
@@ -102,7 +102,7 @@ describe('a page of another origin, in Chromium', { timeout: 60_000 }, () => {
     expect([(await first).status, (await second).status]).toEqual([200, 200]);
   });
 
-  browserTest('is asked for once with a preflight, which Chromium keeps', async () => {
+  browserTest('sends one preflight for several requests, which Chromium caches', async () => {
     await using shop = await openPage({ corsOrigins: ['http://127.0.0.1:*'] });
     const headers = { ...json, authorization: 'Bearer demo-key', baggage: 'release=1' };
     for (let count = 0; count < 3; count++) {

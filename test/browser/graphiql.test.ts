@@ -194,7 +194,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await result.getByText('"late"').waitFor();
   });
 
-  browserTest('says what a proxy answered that is not GraphQL', async () => {
+  browserTest('shows the type and status of a response that is not JSON', async () => {
     await using graphiql = await openGraphiql();
     const { page, result } = graphiql;
     const body = '<h1>Bad gateway</h1>';
@@ -205,7 +205,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await result.getByText('Expected JSON, received text/html with the status 502.').waitFor();
   });
 
-  browserTest('says that introspection is off, does not try it, and works', async () => {
+  browserTest('shows that introspection is off, sends none, and runs operations', async () => {
     await using graphiql = await openGraphiql({ introspection: false });
     const { page, result, sent } = graphiql;
     await page.getByText('Introspection is off').waitFor();
@@ -215,7 +215,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
   });
 
   browserTest(
-    'is not there where only persisted documents are answered, and says why',
+    'is replaced by an explanation when only persisted documents are served',
     async () => {
       await using service = await startGateway({
         graphiql: true,

@@ -4,8 +4,8 @@ import type { RequestRecord } from '../../telemetry/request-record.ts';
 /** Lets pages of some origins read responses in a browser (WHATWG Fetch, "CORS protocol"). */
 export interface Cors {
   /**
-   * The response to a preflight request of an allowed origin; undefined for any other request. The origin
-   * of a refused one is recorded.
+   * The response to a preflight request of an allowed origin; undefined for any other request. Records
+   * the origin of a refused one.
    */
   preflight(
     request: HttpRequest,
@@ -19,8 +19,8 @@ export interface Cors {
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /**
- * CORS for these origins, without cookies: a page sends its API key or none. `http://localhost:*` is
- * every port of it. An allowed page may send any header, because client libraries and tracing tools add
+ * CORS for these origins, without cookies: a page sends its API key or none. `http://localhost:*` allows
+ * every port. An allowed page may send any header, because client libraries and tracing tools add
  * their own.
  */
 export function createCors(origins: readonly string[]): Cors {
