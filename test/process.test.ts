@@ -192,7 +192,7 @@ describe('a gateway with a closed standard output', () => {
     child.stderr.setEncoding('utf8').on('data', (text) => {
       log += text;
     });
-    await vi.waitFor(() => expect(log).toContain('the banner could not be written'), {
+    await vi.waitFor(() => expect(log).toContain('could not write the banner'), {
       timeout: 10_000,
     });
     child.kill('SIGTERM');

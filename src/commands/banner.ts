@@ -1,6 +1,6 @@
 import type { BackendOptions } from '../backends/open.ts';
 
-/** What a person wants to see first: what serves, where, and with which key. */
+/** Formats the startup message: the backend, the URLs and the API key. */
 export function banner(
   url: string,
   adminUrl: string | undefined,

@@ -7,16 +7,16 @@ import { type OverloadLimits, openOverloadGuard } from '../server/listener/overl
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { banner } from './banner.ts';
 
-/** What the gateway serves and where. */
+/** Options of `serve`. */
 export interface ServeOptions extends AppOptions, OverloadLimits {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Answer only requests whose Host is this machine. */
+  /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
-  /** A port for `/metrics` and health, apart from the public one. */
+  /** A separate port for `/metrics`, `/livez` and `/readyz`. */
   readonly adminPort: number | undefined;
-  /** How long requests in flight may finish after `stop`, in milliseconds. */
+  /** Time that requests in flight have to finish after `stop`, in milliseconds. */
   readonly shutdownGraceMs: number;
 }
 
@@ -24,15 +24,15 @@ export interface ServeOptions extends AppOptions, OverloadLimits {
 export interface Service {
   /** The base address, such as `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** What a person at a terminal wants to see first. */
+  /** The startup message for people. */
   readonly banner: string;
-  /** Rejects with the reason when the backend can't be expected to answer. */
+  /** Rejects with the reason if the backend is not available. */
   checkReady(): Promise<void>;
-  /** Stops accepting, finishes what is in flight, then closes the backend; `hurry` cuts all short. */
+  /** Stops listening, finishes requests in flight and closes the backend; `hurry` ends the wait. */
   stop(hurry: AbortSignal): Promise<void>;
 }
 
-/** Opens the backend and serves it. @throws when the backend or an address can't be had. */
+/** Opens the backend and starts listening. @throws if the backend or a port is not available. */
 export async function serve(options: ServeOptions, telemetry: Telemetry): Promise<Service> {
   const opened = new AsyncDisposableStack();
   try {
@@ -75,7 +75,7 @@ async function open(
       const hurried = once(hurry, 'abort');
       const grace = wait(shutdownGraceMs, undefined, { ref: false });
       await Promise.race([listener.close(shutdownGraceMs), hurried]);
-      // Writes whose clients are gone run to their end, and traces are sent, within the grace.
+      // The rest of the grace period is for writes whose clients disconnected, and for traces.
       await Promise.race([opened.disposeAsync(), grace, hurried]);
     },
   };

@@ -103,7 +103,7 @@ describe('checking a service', () => {
       pass     POST /messages without a content type: 400                                 400, code "invalid_value"
       pass     POST /messages: a success with the message, its id, status and timestamp   200, status "queued"
 
-      32 kept, 0 broken, 5 not published, 0 skipped
+      32 passed, 0 failed, 5 not specified, 0 skipped
       "
     `);
     expect(exitCode).toBe(0);
@@ -221,7 +221,7 @@ describe('check-service', () => {
 
   it.each([
     ['no address', ['--key', apiKey], "required option '--base-url <url>' not specified"],
-    ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], 'set PETSTORE_API_KEY, or give --key'],
+    ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], 'set PETSTORE_API_KEY or pass --key'],
     [
       'a wrong address',
       ['--key', apiKey, '--base-url', 'ftp://a?b=secret'],
