@@ -126,7 +126,7 @@ describe('npm start', () => {
     const args = ['check-service', '--base-url', started.url, '--key', 'demo-key'];
     await expect(promisify(execFile)('node', ['src/main.ts', ...args])).rejects.toMatchObject({
       code: 2,
-      stderr: `${started.url}/ has no /pets (404). Is /v1 missing at its end?\n`,
+      stderr: `${started.url}/ has no /pets (404). Does the base URL lack /v1?\n`,
     });
   }, 30_000);
 
