@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 const source = new URL('../../schema/openapi.yaml', import.meta.url);
 
 /**
- * Reads `schema/openapi.yaml` as JSON, with this instance as the first of its servers, so that a
- * client made from it finds its way here.
+ * Returns `schema/openapi.yaml` as JSON, with this instance added as the first server, so that
+ * generated clients call it by default.
  */
 export async function openApiJson(): Promise<string> {
   const { parse } = await import('yaml');
