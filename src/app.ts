@@ -33,7 +33,7 @@ export interface AppOptions extends ServedOptions {
 }
 
 /** What the app receives from the process or server that it runs in. */
-export interface Surroundings {
+export interface AppContext {
   readonly telemetry: Telemetry;
   readonly admission: Admission;
   /** Whether the process is shutting down; undefined if the app is mounted in another server. */
@@ -43,7 +43,7 @@ export interface Surroundings {
 }
 
 /** The open resources and options that the app is assembled from. */
-export interface AppParts extends ServedOptions, Surroundings {
+export interface AppParts extends ServedOptions, AppContext {
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
   /** The API key that GraphiQL and the reference page are prefilled with. */
@@ -67,15 +67,15 @@ export interface App {
 /** Opens the backend and assembles the app. Disposing the app closes the backend. */
 export async function openApp(
   options: AppOptions,
-  surroundings: Surroundings,
+  context: AppContext,
 ): Promise<App & AsyncDisposable> {
   const { backend } = options;
-  const { telemetry, isDraining } = surroundings;
+  const { telemetry, isDraining } = context;
   const persistedDocuments = await openPersistedDocuments(options.persistedDocuments);
   const opened = await openPetStore(backend, telemetry);
   const app = createApp({
     ...options,
-    ...surroundings,
+    ...context,
     persistedDocuments,
     petStore: options.coalesceReads ? coalesceReads(opened, telemetry.metrics) : opened,
     demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,

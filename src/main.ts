@@ -63,7 +63,7 @@ program
       workers && !isWorker
         ? await (await import('./workers/primary.ts')).superviseWorkers(config, telemetry)
         : await serve(isWorker ? { ...config, adminPort: undefined } : config, telemetry);
-    const hurry = new AbortController();
+    const force = new AbortController();
     let isStopping = false;
     let signalledAt: number | undefined;
     const stop = () => {
@@ -71,11 +71,11 @@ program
       isStopping = true;
       log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
       const end = async () => {
-        await service.stop(hurry.signal);
+        await service.stop(force.signal);
         log.info('shut down');
         // process.exit() would block on a log pipe that nobody reads.
         if (!(await writer.close())) process.kill(process.pid, 'SIGKILL');
-        process.exit(hurry.signal.aborted ? 1 : 0);
+        process.exit(force.signal.aborted ? 1 : 0);
       };
       end().catch(fail);
     };
@@ -85,7 +85,7 @@ program
         if (signalledAt === undefined) {
           signalledAt = performance.now();
           stop();
-        } else if (performance.now() - signalledAt >= duplicateSignalMs) hurry.abort();
+        } else if (performance.now() - signalledAt >= duplicateSignalMs) force.abort();
       });
     }
     if (isWorker) {

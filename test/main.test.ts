@@ -55,7 +55,7 @@ describe('npm start', () => {
         Backend  built-in, :memory:
         GraphQL  http://127.0.0.1:PORT/graphql (GraphiQL in a browser)
         REST     http://127.0.0.1:PORT/v1 (reference at http://127.0.0.1:PORT/v1/docs)
-        API key  demo-key (this is a demo; production has none)
+        API key  demo-key (demo only)
 
       "
     `);

@@ -16,7 +16,7 @@ export function banner(
   if (builtin) lines.push(['REST', `${url}/v1 (reference at ${url}/v1/docs)`]);
   if (adminUrl) lines.push(['Metrics', `${adminUrl}/metrics`]);
   if (builtin?.demoKey) {
-    lines.push(['API key', `${builtin.demoKey} (this is a demo; production has none)`]);
+    lines.push(['API key', `${builtin.demoKey} (demo only)`]);
   } else if (builtin) {
     lines.push(['API keys', 'npm run keys -- --help, or petstore-gateway keys --help']);
   }

@@ -28,8 +28,8 @@ export interface Service {
   readonly banner: string;
   /** Rejects with the reason if the backend is not available. */
   checkReady(): Promise<void>;
-  /** Stops listening, finishes requests in flight and closes the backend; `hurry` ends the wait. */
-  stop(hurry: AbortSignal): Promise<void>;
+  /** Stops listening, finishes requests in flight and closes the backend; `force` ends the wait. */
+  stop(force: AbortSignal): Promise<void>;
 }
 
 /** Opens the backend and starts listening. @throws if the backend or a port is not available. */
@@ -53,8 +53,8 @@ async function open(
   opened.use(telemetry.tracing);
   let isDraining = false;
   const admission = opened.use(openOverloadGuard(options, telemetry));
-  const surroundings = { telemetry, admission, isDraining: () => isDraining, onlyLoopbackHosts };
-  const app = opened.use(await openApp(options, surroundings));
+  const context = { telemetry, admission, isDraining: () => isDraining, onlyLoopbackHosts };
+  const app = opened.use(await openApp(options, context));
   const listener = await listen(app.handle, { host, port });
   opened.defer(() => listener.close(0));
   let adminUrl: string | undefined;
@@ -70,13 +70,13 @@ async function open(
     url: listener.url,
     banner: banner(listener.url, adminUrl, options),
     checkReady: app.checkReady,
-    async stop(hurry) {
+    async stop(force) {
       isDraining = true;
-      const hurried = once(hurry, 'abort');
+      const forced = once(force, 'abort');
       const grace = wait(shutdownGraceMs, undefined, { ref: false });
-      await Promise.race([listener.close(shutdownGraceMs), hurried]);
+      await Promise.race([listener.close(shutdownGraceMs), forced]);
       // The rest of the grace period is for writes whose clients disconnected, and for traces.
-      await Promise.race([opened.disposeAsync(), grace, hurried]);
+      await Promise.race([opened.disposeAsync(), grace, forced]);
     },
   };
 }
