@@ -9,7 +9,7 @@ const source = new URL('../../schema/openapi.yaml', import.meta.url);
 export async function openApiJson(): Promise<string> {
   const { parse } = await import('yaml');
   const openApi = parse(await readFile(source, 'utf8'));
-  openApi.servers.unshift({ url: '/v1', description: 'This instance.' });
-  openApi.paths['/messages'].servers.unshift({ url: '/quickstart', description: 'This instance.' });
+  openApi.servers.unshift({ url: '/v1', description: 'This server.' });
+  openApi.paths['/messages'].servers.unshift({ url: '/quickstart', description: 'This server.' });
   return JSON.stringify(openApi);
 }
