@@ -219,7 +219,7 @@ describe('a gateway with a full disk', () => {
       { interval: 1, timeout: 20_000 },
     );
     expect(full.message).toBe(
-      '503 {"code":"unavailable","message":"The store\'s database can not be read or written. Nothing was stored. Try again later.","status":503}',
+      '503 {"code":"unavailable","message":"The store\'s database cannot be read or written. Nothing was stored. Try again later.","status":503}',
     );
     const graphql = await fetch(`${started.url}/graphql`, {
       method: 'POST',
