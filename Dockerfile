@@ -1,6 +1,6 @@
-# Node's own slim image: of the small ones it is the only one with everything that Node 26 links to
-# (Debian's and distroless' lack libatomic). Its tag is the version of the npm package `node` in
-# package.json, so that what runs is what was tested; `npm run check` compares the two.
+# Node's slim image contains every library that Node 26 needs; Debian's slim image and distroless lack
+# libatomic. The tag is the version of the npm package `node` in package.json, so that the image runs
+# the tested version; `npm run check` compares the two.
 ARG NODE_VERSION=26.10.0
 
 FROM node:${NODE_VERSION}-slim AS dependencies
@@ -8,8 +8,8 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/client/package.json packages/client/
 COPY examples/web/package.json examples/web/
-# The npm package `node` is a development dependency: the image has that runtime already. .npmrc includes
-# them unless another kind is asked for.
+# Omits development dependencies, such as the npm package `node`: the image already contains Node.
+# --include overrides .npmrc, which would install them.
 RUN npm ci --include=prod --omit=dev --ignore-scripts
 
 FROM node:${NODE_VERSION}-slim AS build
@@ -25,20 +25,20 @@ FROM node:${NODE_VERSION}-slim
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=4000
-# The one place to write to, for DATABASE_URL=file:/data/pet-store.db: the rest may be mounted
-# read-only. No backend is chosen here, so that a container without one says so.
+# The only writable directory, for DATABASE_URL=file:/data/pet-store.db; the rest can be mounted
+# read-only. The image sets no backend, so a container without one exits with an error.
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 WORKDIR /app
-# For DEMO=on, which needs no DATABASE_URL: its default is data/pet-store.db.
+# With DEMO=on, DATABASE_URL defaults to data/pet-store.db.
 RUN ln -s /data data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json ./
 COPY schema schema
-# By number, so that Kubernetes sees that it is not root.
+# A numeric user lets Kubernetes verify that it is not root.
 USER 1000:1000
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s CMD ["node", "--eval", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# The subcommands follow: docker run IMAGE check-service --help
+# Subcommands are arguments: docker run IMAGE check-service --help
 ENTRYPOINT ["node", "dist/bin/main.js"]

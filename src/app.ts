@@ -16,66 +16,66 @@ import { createRouter } from './server/router.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { createV1 } from './v1/routes.ts';
 
-/** What is served, by whatever server. */
+/** Options that apply to every server that the app runs in. */
 interface ServedOptions extends EngineOptions {
   /** Serve GraphiQL to browsers. */
   readonly graphiql: boolean;
-  /** The origins whose pages may call the gateway from a browser. */
+  /** Origins that may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
 }
 
-/** What the app is opened from. */
+/** Options of `openApp`. */
 export interface AppOptions extends ServedOptions {
   readonly backend: BackendOptions;
-  /** Answer equal reads in flight with one call. */
+  /** Share one call among equal reads in flight. */
   readonly coalesceReads: boolean;
   readonly persistedDocuments: PersistedDocumentsOptions;
 }
 
-/** Where the app runs. */
-export interface Surroundings {
+/** What the app receives from the process or server that it runs in. */
+export interface AppContext {
   readonly telemetry: Telemetry;
   readonly admission: Admission;
-  /** Whether the process is on its way out; undefined in a server that is not ours. */
+  /** Whether the process is shutting down; undefined if the app is mounted in another server. */
   readonly isDraining: (() => boolean) | undefined;
-  /** Answer only requests whose Host is this machine. */
+  /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
 }
 
-/** What the app is assembled from, all of it open. */
-export interface AppParts extends ServedOptions, Surroundings {
+/** The open resources and options that the app is assembled from. */
+export interface AppParts extends ServedOptions, AppContext {
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
-  /** The key that GraphiQL and the reference page start with. */
+  /** The API key that GraphiQL and the reference page are prefilled with. */
   readonly demoKey: string | undefined;
-  /** Serve the store's REST interface at `/v1` and `/quickstart`. */
+  /** Serve the REST interface at `/v1` and `/quickstart`. */
   readonly v1: boolean;
 }
 
 /** The gateway without a listener. */
 export interface App {
-  /** Answers HTTP requests to every address; in a server that is not ours, GraphQL at all of them. */
+  /** Handles HTTP requests to any path. Mounted in another server, it serves GraphQL at every path. */
   readonly handle: HttpHandler;
-  /** Executes operations of callers in this process. */
+  /** Executes operations for callers in this process, without HTTP. */
   readonly execute: LocalExecute;
-  /** Answers health checks; undefined in a server that is not ours. */
+  /** Handles health checks; undefined if the app is mounted in another server. */
   readonly health: Health | undefined;
-  /** Rejects with the reason when the backend can't be expected to answer. */
+  /** Rejects with the reason if the backend is not available. */
   checkReady(): Promise<void>;
 }
 
-/** Opens the backend and assembles the app. Disposing of it closes the backend. */
+/** Opens the backend and assembles the app. Disposing the app closes the backend. */
 export async function openApp(
   options: AppOptions,
-  surroundings: Surroundings,
+  context: AppContext,
 ): Promise<App & AsyncDisposable> {
   const { backend } = options;
-  const { telemetry, isDraining } = surroundings;
+  const { telemetry, isDraining } = context;
   const persistedDocuments = await openPersistedDocuments(options.persistedDocuments);
   const opened = await openPetStore(backend, telemetry);
   const app = createApp({
     ...options,
-    ...surroundings,
+    ...context,
     persistedDocuments,
     petStore: options.coalesceReads ? coalesceReads(opened, telemetry.metrics) : opened,
     demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
@@ -84,7 +84,7 @@ export async function openApp(
   return { ...app, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
-/** Assembles GraphQL, REST interface, health and routes over an open pet store. */
+/** Assembles GraphQL, the REST interface, health checks and routes around an open pet store. */
 export function createApp(parts: AppParts): App {
   const { petStore, demoKey, telemetry, admission, isDraining } = parts;
   const { introspection, persistedDocuments } = parts;

@@ -1,16 +1,16 @@
 import { type Values, type Variable, variables } from './variables.ts';
 
-/** Everything that the environment can set, checked and frozen. Times are in milliseconds. */
+/** The validated, frozen configuration. Times are in milliseconds. */
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly backend: BackendConfig;
-  /** Answer only requests whose Host is this machine: a demo that pages of other sites may not use. */
+  /** Accept only requests with a loopback Host, so that pages of other sites can't use the demo. */
   readonly onlyLoopbackHosts: boolean;
   readonly graphiql: boolean;
   readonly introspection: boolean;
   readonly corsOrigins: readonly string[];
-  /** What one operation may cost at most. */
+  /** Limits for a single operation. */
   readonly operationLimits: {
     readonly maxTokens: number;
     readonly maxDepth: number;
@@ -19,29 +19,29 @@ export interface Config {
     readonly maxRootFields: number;
     readonly maxFields: number;
   };
-  /** `off`, or documents by their hash beside others (`allow`) or instead of them (`only`). */
+  /** `off`; `allow` accepts persisted and ordinary documents, `only` nothing but persisted ones. */
   readonly persistedDocuments: {
     readonly mode: 'off' | 'allow' | 'only';
     readonly file: string | undefined;
   };
-  /** Requests that are answered at the same time; more are turned away. */
+  /** Maximum number of requests in flight; further requests get 503. */
   readonly maxRequestsInFlight: number;
-  /** Of them, those of one key; more of it are refused with 429. */
+  /** Maximum number of requests in flight per API key; further requests get 429. */
   readonly maxRequestsInFlightPerKey: number;
-  /** How far the event loop may lag, in milliseconds, before new requests are turned away. */
+  /** Event-loop lag in milliseconds above which new requests get 503. */
   readonly maxEventLoopLagMs: number;
   readonly logLevel: Values['LOG_LEVEL'];
-  /** Where traces are sent, OTLP over HTTP; undefined for nowhere. */
+  /** Base URL of an OTLP/HTTP collector; undefined turns tracing off. */
   readonly otlpEndpoint: URL | undefined;
   readonly adminPort: number | undefined;
-  /** Answer equal reads in flight with one call. */
+  /** Share one call among equal reads in flight. */
   readonly coalesceReads: boolean;
   readonly shutdownGraceMs: number;
-  /** How many processes serve. */
+  /** Number of processes that share the port. */
   readonly workers: number;
 }
 
-/** The REST service at two base addresses, or the built-in backend on a database. */
+/** Either a REST service, at one or two base URLs, or the built-in backend with its database. */
 export type BackendConfig =
   | {
       readonly kind: 'rest';
@@ -53,29 +53,30 @@ export type BackendConfig =
   | {
       readonly kind: 'builtin';
       readonly databaseUrl: string;
-      /** Set for a demo: an empty database is filled, and this key is accepted. */
+      /** Set only for a demo, which accepts this key and fills an empty database with pets. */
       readonly demoKey: string | undefined;
     };
 
-/** The environment holds values that can't be used; the message names all of them. */
+/** The environment contains invalid values; the message lists all of them. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /**
- * Reads the configuration out of an environment such as `process.env`; empty counts as unset.
- * @throws ConfigError that names every bad variable, what was found and what is accepted.
+ * Reads the configuration from an environment such as `process.env`; an empty variable counts as
+ * unset.
+ * @throws ConfigError that lists every invalid variable, its value and what is accepted.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const values = readValues(env, problems);
   const backend = readBackend(values, problems);
-  const isOnPurpose =
+  const isIntended =
     values.NODE_ENV !== 'production' || env['DATABASE_URL'] || values.DEMO === 'on';
-  if (backend?.kind === 'builtin' && !isOnPurpose) {
-    const found = unknownVariables(env).map((name) => `, but ${name}, which is not read`);
+  if (backend?.kind === 'builtin' && !isIntended) {
+    const ignored = unknownVariables(env).map((name) => `; ${name} is not a known variable`);
     problems.push(
-      `DATABASE_URL: expected the database of the built-in backend, or PETSTORE_BASE_URL to be the address of the REST service, because NODE_ENV is production; found neither${found.join('')}`,
+      `DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither${ignored.join('')}`,
     );
   }
   const persistedDocuments = readPersistedDocuments(values, problems);
@@ -83,12 +84,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const everyPort = corsOrigins.find((origin) => origin.endsWith(':*'));
   if (everyPort && values.NODE_ENV === 'production') {
     problems.push(
-      `CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; found ${everyPort}`,
+      `CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; received ${everyPort}`,
     );
   }
   if (values.WORKERS > 1 && backend?.kind === 'builtin' && backend.databaseUrl === ':memory:') {
     problems.push(
-      'WORKERS: expected 1, because a database in memory belongs to one process; set DATABASE_URL to a file or a server',
+      'WORKERS: expected 1, because processes cannot share an in-memory database; set DATABASE_URL to a file or a server',
     );
   }
   if (problems.length > 0 || backend === undefined) {
@@ -131,23 +132,23 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /**
- * The variables that look like ours and are not read, such as `PETSTORE_BASE_URI`; misspelt, most
- * likely. Those that Kubernetes sets for a service named `petstore…` are not meant for us.
+ * Returns the `PETSTORE_` variables that the gateway doesn't know, such as a misspelled
+ * `PETSTORE_BASE_URI`, without those that Kubernetes sets for a service named `petstore…`.
  */
 export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(env).filter(
-    (name) => /^PETSTORE_/i.test(name) && !known.has(name) && !ofKubernetes.test(name),
+    (name) => /^PETSTORE_/i.test(name) && !known.has(name) && !kubernetesVariable.test(name),
   );
 }
 
-/** `PETSTORE_API_KEY` is read by `check-service`. */
+/** Includes `PETSTORE_API_KEY`, which `check-service` reads. */
 const known = new Set([...Object.keys(variables), 'PETSTORE_API_KEY']);
 
-/** The variables of a service, as Kubernetes and Docker's links name them. */
-const ofKubernetes =
+/** The variables that Kubernetes and Docker links set for a service. */
+const kubernetesVariable =
   /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?$/;
 
-/** Name, effective value and origin of every variable, as `--print-config` shows them. */
+/** Returns the name, effective value and source of every variable, for `--print-config`. */
 export function configRows(
   env: Readonly<Record<string, string | undefined>>,
   { backend, graphiql, introspection, workers }: Config,
@@ -162,11 +163,11 @@ export function configRows(
   };
   const rows = Object.entries<Variable>(variables).map(([name, { fallback }]) => {
     const text = effective[name] ?? (env[name] || fallback || '');
-    const origin = env[name] ? 'environment' : text === '' ? 'unset' : 'default';
-    return [name, text.replace(/\/\/.*@/, '//***@'), origin];
+    const source = env[name] ? 'environment' : text === '' ? 'unset' : 'default';
+    return [name, text.replace(/\/\/.*@/, '//***@'), source];
   });
-  // Their values are not shown: they may hold a secret.
-  const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, not read']);
+  // The values of unknown variables may be secrets, so they are left out.
+  const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, ignored']);
   return [...rows, ...unknown];
 }
 
@@ -177,7 +178,7 @@ function readValues(env: Readonly<Record<string, string | undefined>>, problems:
     if (text === undefined) continue;
     values[name] = variable.parse(text);
     if (values[name] === undefined) {
-      problems.push(`${name}: expected ${variable.accepts}, found ${shown(text)}`);
+      problems.push(`${name}: expected ${variable.accepts}, received ${describeValue(text)}`);
     }
   }
   return values as Values;
@@ -200,7 +201,7 @@ function readBackend(values: Values, problems: string[]): BackendConfig | undefi
   if (url === undefined) {
     if (!problems.some((problem) => problem.startsWith(variable))) {
       problems.push(
-        `${variable}: expected the address of the REST service, because PETSTORE_ENVIRONMENT is ${values.PETSTORE_ENVIRONMENT ?? 'unset, which means production'}; found nothing`,
+        `${variable}: expected the base URL of the REST service, because PETSTORE_ENVIRONMENT is ${values.PETSTORE_ENVIRONMENT ?? 'unset, which means production'}; received nothing`,
       );
     }
     return undefined;
@@ -220,12 +221,12 @@ function readPersistedDocuments(
 ): Config['persistedDocuments'] {
   if (mode === 'only' && !file) {
     problems.push(
-      'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; found nothing',
+      'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; received nothing',
     );
   }
   if (mode === 'off' && file) {
     problems.push(
-      'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; found off',
+      'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; received off',
     );
   }
   return { mode, file };
@@ -235,9 +236,9 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** A rejected address may carry a password or a key; what could be one is not repeated. */
-function shown(text: string): string {
+/** Quotes an invalid value for an error message, unless it may contain a password or a key. */
+export function describeValue(text: string): string {
   return /[@?#]/.test(text)
-    ? 'a value that is not shown, for it may hold a secret'
+    ? 'a value that is hidden because it may contain a credential'
     : JSON.stringify(text);
 }

@@ -1,11 +1,10 @@
 let end: Promise<void> | undefined;
 
 /**
- * Resolves when all that has come in by this turn of the event loop has been read. What is done to
- * each answer is then done to all of them in a row: the processor still has the code at hand, and
- * writes to sockets go out back to back, so that the first wakes the client's process and the next
- * find it awake. Requests to the REST service need none of it: undici sends what reuses a connection
- * at the end of a turn already.
+ * Resolves at the end of the current turn of the event loop, when all pending input has been read.
+ * Work that waits for it runs as a batch, with the code still in the CPU's caches. It saves 15 % of
+ * the CPU time per request for writing responses, and 4 % for decoding REST responses
+ * (docs/performance.md).
  */
 export function endOfTurn(): Promise<void> {
   end ??= new Promise((resolve) => {

@@ -6,7 +6,7 @@ import * as keys from './commands/keys.ts';
 import { serve } from './commands/serve.ts';
 import { formatTable } from './commands/table.ts';
 import { exportTo, importFrom, progressOn } from './commands/transfer.ts';
-import { configRows, loadConfig, unknownVariables } from './config.ts';
+import { configRows, describeValue, loadConfig, unknownVariables } from './config.ts';
 import { createLog, openLogWriter } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
@@ -18,10 +18,10 @@ if (Number.parseInt(process.versions.node, 10) < Number(leastNode)) {
 }
 
 /**
- * How long after the first signal another one is the same, in milliseconds. npm passes each on to
- * the gateway, which has had it already from a terminal or a supervisor that signals the group.
+ * A signal within this many milliseconds of the first is a duplicate: when a terminal or supervisor
+ * signals the whole process group, npm forwards the signal that the gateway has already received.
  */
-const echoMs = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
+const duplicateSignalMs = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
 
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
@@ -31,17 +31,17 @@ const program = new Command('petstore-gateway')
 
 program
   .command('serve', { isDefault: true })
-  .description('serve GraphQL, and the REST interface with the built-in backend (the default)')
-  .option('--print-config', 'show every setting and where it is from, and end')
+  .description('start the gateway (default command)')
+  .option('--print-config', 'print every setting with its source, and exit')
   .action(async ({ printConfig }: { readonly printConfig?: true }) => {
     const config = loadConfig(process.env);
     if (printConfig) {
       const rows = configRows(process.env, config);
-      process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'FROM'], rows));
+      process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'SOURCE'], rows));
       return;
     }
     const workers = config.workers > 1 ? await import('node:cluster') : undefined;
-    // The log has a stream of its own: the banner is for people, the log for programs.
+    // The banner goes to standard output for people, the log to standard error for programs.
     const writer = openLogWriter(2, process.stderr.isTTY, workers !== undefined);
     process.on('exit', () => writer.closeNow());
     const metrics = new Metrics();
@@ -54,13 +54,16 @@ program
     const isWorker = workers?.default.isWorker === true;
     const unknown = unknownVariables(process.env);
     if (unknown.length > 0 && !isWorker) {
-      log.warn({ variables: unknown }, 'unknown variables are not read; misspelt?');
+      log.warn(
+        { variables: unknown },
+        'ignoring unknown PETSTORE_ variables; check their spelling',
+      );
     }
     const service =
       workers && !isWorker
         ? await (await import('./workers/primary.ts')).superviseWorkers(config, telemetry)
         : await serve(isWorker ? { ...config, adminPort: undefined } : config, telemetry);
-    const hurry = new AbortController();
+    const force = new AbortController();
     let isStopping = false;
     let signalledAt: number | undefined;
     const stop = () => {
@@ -68,37 +71,37 @@ program
       isStopping = true;
       log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
       const end = async () => {
-        await service.stop(hurry.signal);
+        await service.stop(force.signal);
         log.info('shut down');
-        // A write that its reader leaves lying would hold up any gentler end.
+        // process.exit() would block on a log pipe that nobody reads.
         if (!(await writer.close())) process.kill(process.pid, 'SIGKILL');
-        process.exit(hurry.signal.aborted ? 1 : 0);
+        process.exit(force.signal.aborted ? 1 : 0);
       };
       end().catch(fail);
     };
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
-        // A worker that its primary has stopped may get its own first signal after that.
+        // `stop` may already be running: the primary also stops its workers with a message.
         if (signalledAt === undefined) {
           signalledAt = performance.now();
           stop();
-        } else if (performance.now() - signalledAt >= echoMs) hurry.abort();
+        } else if (performance.now() - signalledAt >= duplicateSignalMs) force.abort();
       });
     }
     if (isWorker) {
       const { obeyPrimary } = await import('./workers/worker.ts');
       return obeyPrimary(service, metrics, stop);
     }
-    process.stdout.off('error', endAfterReader).on('error', (err) => {
-      log.warn({ err }, 'the banner could not be written to standard output');
+    process.stdout.off('error', exitOnClosedPipe).on('error', (err) => {
+      log.warn({ err }, 'could not write the banner to standard output');
     });
-    // Last: whoever waits for the banner may send a signal as soon as it is there.
+    // Written last, because a supervisor may send a signal as soon as it sees the banner.
     process.stdout.write(`${service.banner}\n`);
   });
 
 const keysCommand = program
   .command('keys')
-  .description("manage the accounts and API keys of the built-in backend's database");
+  .description("manage the built-in backend's accounts and API keys");
 administrative(
   keysCommand.command('create-account <name>'),
   'create an account',
@@ -107,47 +110,53 @@ administrative(
 administrative(keysCommand.command('accounts'), 'list the accounts', keys.listAccounts);
 administrative(
   keysCommand.command('create <account>'),
-  'make a key and show it once',
+  'create an API key and print it once',
   keys.createKey,
 );
-administrative(keysCommand.command('list <account>'), 'list the keys of an account', keys.listKeys);
-administrative(keysCommand.command('revoke <key-id>'), 'revoke a key', keys.revokeKey);
+administrative(
+  keysCommand.command('list <account>'),
+  'list the API keys of an account',
+  keys.listKeys,
+);
+administrative(keysCommand.command('revoke <key-id>'), 'revoke an API key', keys.revokeKey);
 
 administrative(
   program.command('migrate'),
-  "bring the built-in backend's database up to date, without serving",
+  "migrate the built-in backend's database, without starting the gateway",
   async () => ({ text: 'The database is up to date.\n', json: { upToDate: true } }),
 );
 
-const kind = new Argument('<kind>', 'what the lines hold').choices(['pets', 'orders']);
+const kind = new Argument('<kind>', 'the kind of record').choices(['pets', 'orders']);
 administrative(
-  program.command('import').addArgument(kind).argument('<file>', 'a file, or - for standard input'),
-  'import records as JSON Lines: all of them, or none when a line is bad',
+  program
+    .command('import')
+    .addArgument(kind)
+    .argument('<file>', 'path of the file, or - for standard input'),
+  'import records from JSON Lines; if any line is invalid, nothing is imported',
   (administration, kindName, file) =>
     importFrom(administration, kindName, file, process.stdin, progressOn(process.stderr)),
 );
 administrative(
   program.command('export').addArgument(kind),
-  'write all records to standard output as JSON Lines',
+  'export all records to standard output as JSON Lines',
   (administration, kindName) => exportTo(administration, kindName, process.stdout),
 );
 
 program
   .command('check-service')
-  .description('tell whether a REST service keeps the contract, before traffic goes there')
-  .requiredOption('--base-url <url>', 'the REST service, /v1 included')
-  .addOption(new Option('--key <key>', 'an API key of the service').env('PETSTORE_API_KEY'))
-  .option('--messages-base-url <url>', 'where POST /messages lives; checked with --write only')
-  .option('--write', 'send POST requests too: adds two animals, and a message', false)
+  .description('check that a REST service follows the contract')
+  .requiredOption('--base-url <url>', 'base URL of the REST service, including /v1')
+  .addOption(new Option('--key <key>', 'API key for the service').env('PETSTORE_API_KEY'))
+  .option('--messages-base-url <url>', 'base URL of POST /messages; requires --write')
+  .option('--write', 'also send POST requests; they add two animals and a message', false)
   .option('--json', 'print JSON', false)
   .addHelpText(
     'after',
-    '\nExit codes: 0 the contract is kept, 1 it is broken, 2 nothing could be checked.',
+    '\nExit codes: 0 if every check passed, 1 if a check failed, 2 if the service could not be checked.',
   )
   .action(async ({ key, baseUrl, messagesBaseUrl, write, json }) => {
     try {
-      if (!key)
-        throw new Error('Expected an API key of the service: set PETSTORE_API_KEY, or give --key.');
+      if (!key) throw new Error('Missing API key: set PETSTORE_API_KEY or pass --key.');
       const { checkService } = await import('./commands/check-service.ts');
       const { output, exitCode } = await checkService({
         apiKey: key,
@@ -164,21 +173,21 @@ program
     }
   });
 
-process.stdout.on('error', endAfterReader);
+process.stdout.on('error', exitOnClosedPipe);
 
 const [word] = process.argv.slice(2);
 const names = [...program.commands.map((command) => command.name()), 'help'];
-// Without this it would be an argument too many of the default command.
+// Commander would report an excess argument of the default command.
 if (word !== undefined && /^[^-]/.test(word) && !names.includes(word)) {
   fail(new Error(`Unknown command ${JSON.stringify(word)}. Expected ${names.join(', ')}.`), 2);
 }
 await program.parseAsync().catch((error: unknown) => fail(error));
 
-/** Makes a command of something that is done to the built-in backend's database. */
+/** Configures a command that works on the built-in backend's database. */
 function administrative(command: Command, description: string, work: AdministrativeWork): void {
   command
     .description(description)
-    .option('--json', 'print the outcome as JSON')
+    .option('--json', 'print the result as JSON')
     .action(async () => {
       const config = loadConfig(process.env);
       const log = createLog(config.logLevel, process.stderr);
@@ -189,13 +198,13 @@ function administrative(command: Command, description: string, work: Administrat
     });
 }
 
-/** Ends a command whose reader has read enough, as head does. */
-function endAfterReader(error: NodeJS.ErrnoException): void {
+/** Exits when the reader of a pipe closes it, as `head` does. */
+function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
 }
 
-/** Ends the process: 2 for a command line that can't be understood, else 1 unless told otherwise. */
+/** Prints the error and exits: with 2 for an invalid command line, otherwise with `exitCode`. */
 function fail(error: unknown, exitCode = 1): void {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
   const { message, stack } = namingHost(error as NodeJS.ErrnoException);
@@ -204,18 +213,19 @@ function fail(error: unknown, exitCode = 1): void {
   process.exit(exitCode);
 }
 
-/** A failure to listen at HOST says so: the system names the address only. */
+/** Adds the variable's name to an error about HOST; the system error contains only the address. */
 function namingHost(error: NodeJS.ErrnoException): Error {
   const host = process.env['HOST'];
   const isHost = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(error.code ?? '');
   if (!host || !isHost || !error.message.includes(host)) return error;
-  return new Error(`HOST: expected an address of this machine, found ${host}: ${error.message}`);
+  return new Error(`HOST: expected an address of this machine, received ${host}: ${error.message}`);
 }
 
 function readUrl(option: string, text: string): URL {
   const { parse, accepts } = variables.PETSTORE_BASE_URL;
   const url = parse(text);
-  if (url === undefined) throw new Error(`${option}: expected ${accepts}.`);
+  if (url === undefined)
+    throw new Error(`${option}: expected ${accepts}, received ${describeValue(text)}.`);
   return url;
 }
 

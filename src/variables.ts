@@ -1,139 +1,156 @@
 import { availableParallelism } from 'node:os';
 
-/** One environment variable, as `--help` and docs/configuration.md describe it. */
+/** An environment variable, with the description that `--help` and docs/configuration.md show. */
 export interface Variable<T = unknown> {
-  /** The text that an unset or empty variable stands for; undefined means "unset". */
+  /** The default, as text; undefined if an unset variable stays unset. */
   readonly fallback?: string;
   readonly accepts: string;
   readonly meaning: string;
-  /** The value, or undefined when the text is not acceptable. */
+  /** Returns the value, or undefined for invalid text. */
   readonly parse: (text: string) => T | undefined;
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const onOff = oneOf('on', 'off');
 const baseUrl = {
-  accepts: 'an http or https address without credentials, query or fragment',
+  accepts: 'an http or https URL without credentials, query or fragment',
   parse: parseBaseUrl,
 };
 
-/** Every variable that the gateway reads: the one source of `--help` and of the table in docs/configuration.md. */
+/** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
 export const variables = {
   PORT: {
     fallback: '4000',
     ...wholeNumber(0, 65_535),
-    meaning: 'the port to listen on; 0 takes a free one',
+    meaning: 'port to listen on; 0 picks a free port',
   },
   HOST: {
     fallback: '127.0.0.1',
     accepts: 'a host name or an IP address',
-    meaning: 'the address to listen on',
+    meaning: 'address to listen on',
     parse: (text: string) => (/^[\w.:-]+$/.test(text) ? text : undefined),
   },
   PETSTORE_ENVIRONMENT: {
     ...oneOf('production', 'staging'),
-    meaning: 'which REST address is used; production when an address is set',
+    meaning: 'which REST service to use; defaults to production if a REST base URL is set',
   },
   PETSTORE_BASE_URL: {
     ...baseUrl,
     meaning:
-      'the production REST service, `/v1` included; with no address set the built-in backend serves',
+      'base URL of the production REST service, including `/v1`; without a REST service, the gateway uses its built-in backend',
   },
   PETSTORE_STAGING_BASE_URL: {
     ...baseUrl,
-    meaning: 'the staging REST service, `/v1` included',
+    meaning: 'base URL of the staging REST service, including `/v1`',
   },
   MESSAGES_BASE_URL: {
     ...baseUrl,
-    meaning: 'where `POST /messages` lives; without it, `sendMessage` over REST answers an error',
+    meaning:
+      'base URL of `POST /messages`; if unset with a REST service, `sendMessage` returns an error',
   },
   DATABASE_URL: {
     fallback: 'file:data/pet-store.db',
     accepts: 'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
-    meaning: "the built-in backend's database; to serve it in production, it must be set",
+    meaning:
+      "the built-in backend's database; required in production if the built-in backend is used",
     parse: (text: string) => (isDatabaseUrl(text) ? text : undefined),
   },
   UPSTREAM_TIMEOUT_MS: {
     fallback: '10000',
     ...wholeNumber(1, 600_000),
     meaning:
-      'the total time of one REST call, retries included; 2 s of it to connect, half of it until headers come',
+      'time limit for one REST call in milliseconds, including retries; at most 2 s of it to connect, and half of it until the response headers arrive',
   },
   NODE_ENV: {
     fallback: 'development',
     ...oneOf('development', 'production', 'test'),
     meaning:
-      'production turns off GraphiQL, introspection, suggestions, demo data and the demo key',
+      '`production` turns off GraphiQL, introspection, name suggestions, demo data and the demo key',
   },
   DEMO: {
     ...onOff,
     meaning:
-      'fill an empty database with demo pets and accept `demo-key`; on in development on a loopback host',
+      'add demo pets to an empty database and accept the key `demo-key`; defaults to on in development on a loopback host',
   },
-  GRAPHIQL: { ...onOff, meaning: 'serve GraphiQL at `/graphql`; off in production' },
+  GRAPHIQL: {
+    ...onOff,
+    meaning: 'serve GraphiQL at `/graphql`; defaults to off in production, on otherwise',
+  },
   INTROSPECTION: {
     ...onOff,
-    meaning: 'answer introspection and suggest names ("Did you mean"); off in production',
+    meaning:
+      'allow introspection and suggest names ("Did you mean"); defaults to off in production, on otherwise',
   },
   CORS_ORIGINS: {
     accepts:
-      'origins such as https://shop.example, separated by commas; in development also http://localhost:* for every port',
-    meaning: 'origins whose pages may call the gateway from a browser; none by default',
+      'comma-separated origins such as https://shop.example; in development also http://localhost:* for every port',
+    meaning: 'origins that may call the gateway from a browser; none by default',
     parse: parseOrigins,
   },
-  MAX_TOKENS: limit('1000', 'tokens of a GraphQL document'),
-  MAX_DEPTH: limit('10', 'levels of fields of an operation; introspection is counted apart'),
-  MAX_ALIASES: limit('30', 'aliases of an operation'),
-  MAX_DIRECTIVES: limit('50', 'directives of an operation'),
-  MAX_ROOT_FIELDS: limit('20', 'root fields of an operation, each of which is a REST call'),
+  MAX_TOKENS: limit('1000', 'number of tokens in a GraphQL document'),
+  MAX_DEPTH: limit(
+    '10',
+    'depth of the fields in an operation; introspection is counted separately',
+  ),
+  MAX_ALIASES: limit('30', 'number of aliases in an operation'),
+  MAX_DIRECTIVES: limit('50', 'number of directives in an operation'),
+  MAX_ROOT_FIELDS: limit(
+    '20',
+    'number of root fields in an operation, each of which is a REST call',
+  ),
   PERSISTED_DOCUMENTS: {
     fallback: 'off',
     ...oneOf('off', 'allow', 'only'),
-    meaning: 'answer documents by their hash: beside any other document (allow) or no other (only)',
+    meaning:
+      '`allow` accepts persisted documents by their hash as well as any other document; `only` accepts nothing else',
   },
   PERSISTED_DOCUMENTS_FILE: {
     accepts: 'the path of a JSON file',
-    meaning:
-      "the manifest of such documents, in the format of codegen's client preset or of Apollo",
+    meaning: "manifest of persisted documents, in the format of codegen's client preset or Apollo",
     parse: (text: string) => text,
   },
-  MAX_FIELDS: limit('1000', 'fields of an operation, fragments spread'),
-  MAX_REQUESTS_IN_FLIGHT: limit('1000', 'requests answered at the same time; more get 503'),
+  MAX_FIELDS: limit('1000', 'number of fields in an operation, with fragments expanded'),
+  MAX_REQUESTS_IN_FLIGHT: limit('1000', 'number of requests in flight; further requests get 503'),
   MAX_REQUESTS_IN_FLIGHT_PER_KEY: {
     ...wholeNumber(1, 1_000_000),
     meaning:
-      'requests of one key answered at the same time; more get 429; unset, a quarter of `MAX_REQUESTS_IN_FLIGHT`',
+      'maximum number of requests in flight per API key; further requests get 429; defaults to a quarter of `MAX_REQUESTS_IN_FLIGHT`',
   },
-  MAX_EVENT_LOOP_LAG_MS: limit('250', 'lag of the event loop, in milliseconds; beyond it, 503'),
-  LOG_LEVEL: { fallback: 'info', ...oneOf(...logLevels), meaning: 'the least level to log' },
+  MAX_EVENT_LOOP_LAG_MS: limit(
+    '250',
+    'event-loop lag in milliseconds; above it, new requests get 503',
+  ),
+  LOG_LEVEL: { fallback: 'info', ...oneOf(...logLevels), meaning: 'minimum level to log' },
   ADMIN_PORT: {
     ...wholeNumber(0, 65_535),
-    meaning: 'a port of its own for `/metrics`, `/livez` and `/readyz`; unset, no metrics',
+    meaning:
+      'separate port for `/metrics`, `/livez` and `/readyz`; if unset, metrics are not served',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     ...baseUrl,
-    meaning: 'where traces are sent, OTLP over HTTP; unset, none are made',
+    meaning: 'base URL of an OTLP/HTTP collector for traces; if unset, tracing is off',
   },
   COALESCE_READS: {
     fallback: 'on',
     ...onOff,
-    meaning: 'answer equal reads in flight, of the same key, with one REST call',
+    meaning: 'share one REST call among equal reads in flight of the same API key',
   },
   SHUTDOWN_GRACE_MS: {
     fallback: '10000',
     ...wholeNumber(0, 600_000),
-    meaning: 'how long requests in flight may finish after SIGTERM, in milliseconds',
+    meaning: 'time that requests in flight have to finish after SIGTERM, in milliseconds',
   },
   WORKERS: {
     fallback: '1',
-    accepts: 'a whole number from 1 to 64, or auto for one a processor',
-    meaning: 'how many processes share the port; limits, breakers and caches are of each',
+    accepts: 'a whole number from 1 to 64, or auto for one per core',
+    meaning:
+      'number of processes that share the port; limits, circuit breakers and caches are per process',
     parse: (text: string) =>
       text === 'auto' ? availableParallelism() : wholeNumber(1, 64).parse(text),
   },
 } satisfies Record<string, Variable>;
 
-/** The values of all variables; undefined for one that is unset and has no fallback. */
+/** The parsed value of each variable; undefined if it is unset and has no fallback. */
 export type Values = {
   readonly [Name in keyof typeof variables]:
     | Exclude<ReturnType<(typeof variables)[Name]['parse']>, undefined>
@@ -158,7 +175,7 @@ function wholeNumber(minimum: number, maximum: number) {
 }
 
 function limit(fallback: string, what: string) {
-  return { fallback, ...wholeNumber(1, 1_000_000), meaning: `the most ${what}` };
+  return { fallback, ...wholeNumber(1, 1_000_000), meaning: `maximum ${what}` };
 }
 
 function parseBaseUrl(text: string): URL | undefined {

@@ -4,7 +4,7 @@ import { ConfigError, configRows, loadConfig, unknownVariables } from '../src/co
 import { variables } from '../src/variables.ts';
 
 describe('loadConfig', () => {
-  it('serves the built-in backend with a demo when nothing is set', () => {
+  it('defaults to the built-in backend with a demo', () => {
     expect(loadConfig({})).toEqual({
       host: '127.0.0.1',
       port: 4000,
@@ -38,17 +38,17 @@ describe('loadConfig', () => {
     { NODE_ENV: 'production', DATABASE_URL: 'file:pets.db' },
     { HOST: '0.0.0.0' },
     { HOST: 'gateway.example' },
-  ])('accepts no demo key with %j', (env) => {
+  ])('refuses the demo key with %j', (env) => {
     expect(loadConfig(env).backend).toMatchObject({ kind: 'builtin', demoKey: undefined });
   });
 
-  it('is a demo wherever it listens with DEMO=on, and never with DEMO=off', () => {
+  it('turns the demo on with DEMO=on on any host, and off with DEMO=off', () => {
     const inContainer = { NODE_ENV: 'production', HOST: '0.0.0.0', DEMO: 'on' };
     expect(loadConfig(inContainer).backend).toMatchObject({ demoKey: 'demo-key' });
     expect(loadConfig({ DEMO: 'off' }).backend).toMatchObject({ demoKey: undefined });
   });
 
-  it('turns GraphiQL and introspection off in production, unless they are asked for', () => {
+  it('turns GraphiQL and introspection off in production unless they are set to on', () => {
     const production = { NODE_ENV: 'production', DATABASE_URL: ':memory:' };
     expect(loadConfig(production)).toMatchObject({ graphiql: false, introspection: false });
     expect(loadConfig({ ...production, GRAPHIQL: 'on', INTROSPECTION: 'on' })).toMatchObject({
@@ -57,7 +57,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('uses the REST service of the environment that is named', () => {
+  it('uses the REST service of PETSTORE_ENVIRONMENT', () => {
     const env = {
       PETSTORE_BASE_URL: 'https://pets.example/v1',
       PETSTORE_STAGING_BASE_URL: 'https://staging.pets.example/v1',
@@ -77,29 +77,32 @@ describe('loadConfig', () => {
   });
 
   it.each([
-    [{ PETSTORE_ENVIRONMENT: 'staging' }, /PETSTORE_STAGING_BASE_URL: expected the address/],
-    [{ PETSTORE_ENVIRONMENT: 'production' }, /PETSTORE_BASE_URL: expected the address/],
-    [{ PETSTORE_STAGING_BASE_URL: 'https://a.example' }, /PETSTORE_BASE_URL: expected the address/],
-  ])('stops when %j names an environment without its address', (env, message) => {
+    [{ PETSTORE_ENVIRONMENT: 'staging' }, /PETSTORE_STAGING_BASE_URL: expected the base URL/],
+    [{ PETSTORE_ENVIRONMENT: 'production' }, /PETSTORE_BASE_URL: expected the base URL/],
+    [
+      { PETSTORE_STAGING_BASE_URL: 'https://a.example' },
+      /PETSTORE_BASE_URL: expected the base URL/,
+    ],
+  ])('throws when %j selects an environment without its base URL', (env, message) => {
     expect(() => loadConfig(env)).toThrow(message);
   });
 
   it.each([
     { NODE_ENV: 'production' },
     { NODE_ENV: 'production', DATABASE_URL: '', PETSTORE_BASE_URI: 'https://pets.example/v1' },
-  ])('serves no database in production that nobody asked for: %j', (env) => {
+  ])('requires a database or a REST service in production: %j', (env) => {
     expect(() => loadConfig(env)).toThrow(
-      'DATABASE_URL: expected the database of the built-in backend, or PETSTORE_BASE_URL to be the address of the REST service, because NODE_ENV is production; found neither',
+      "DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither",
     );
     if ('PETSTORE_BASE_URI' in env) {
-      expect(() => loadConfig(env)).toThrow('but PETSTORE_BASE_URI, which is not read');
+      expect(() => loadConfig(env)).toThrow('; PETSTORE_BASE_URI is not a known variable');
     }
     const url = 'https://pets.example/v1';
     expect(loadConfig({ ...env, PETSTORE_BASE_URL: url }).backend.kind).toBe('rest');
     expect(loadConfig({ ...env, DATABASE_URL: 'file:x.db' }).backend.kind).toBe('builtin');
   });
 
-  it('knows the variables that look like its own, and does not show their values', () => {
+  it('reports unknown PETSTORE_ variables without their values', () => {
     const env = {
       PETSTORE_BASE_URI: 'https://u:hunter2@pets.example/v1',
       petstore_base_url: 'https://pets.example/v1',
@@ -115,14 +118,14 @@ describe('loadConfig', () => {
     };
     expect(unknownVariables(env)).toEqual(['PETSTORE_BASE_URI', 'petstore_base_url']);
     expect(configRows(env, loadConfig(env)).slice(-2)).toEqual([
-      ['PETSTORE_BASE_URI', '', 'unknown, not read'],
-      ['petstore_base_url', '', 'unknown, not read'],
+      ['PETSTORE_BASE_URI', '', 'unknown, ignored'],
+      ['petstore_base_url', '', 'unknown, ignored'],
     ]);
   });
 
-  it('stops when only the documents of a manifest are answered and there is none', () => {
+  it('requires a manifest with PERSISTED_DOCUMENTS=only', () => {
     expect(() => loadConfig({ PERSISTED_DOCUMENTS: 'only' })).toThrow(
-      'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; found nothing',
+      'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; received nothing',
     );
     const env = { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'documents.json' };
     expect(loadConfig(env).persistedDocuments).toEqual({ mode: 'only', file: 'documents.json' });
@@ -135,26 +138,26 @@ describe('loadConfig', () => {
       'https://shop.example',
     ]);
     expect(() => loadConfig({ CORS_ORIGINS, NODE_ENV: 'production' })).toThrow(
-      'CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; found http://localhost:*',
+      'CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; received http://localhost:*',
     );
     for (const origins of ['http://shop.example:*', '*', 'http://localhost:*/']) {
       expect(() => loadConfig({ CORS_ORIGINS: origins })).toThrow('CORS_ORIGINS: expected');
     }
   });
 
-  it('takes an empty variable for an unset one', () => {
+  it('treats an empty variable as unset', () => {
     expect(loadConfig({ PORT: '', PETSTORE_BASE_URL: '', NODE_ENV: '' })).toEqual(loadConfig({}));
   });
 
-  it('names every bad variable, what was found and what is accepted, in one message', () => {
+  it('lists every invalid variable, its value and what is accepted in one message', () => {
     const load = () =>
       loadConfig({ PORT: '99999', NODE_ENV: 'prod', CORS_ORIGINS: 'https://a.example/,b' });
     expect(load).toThrow(ConfigError);
     expect(load).toThrowErrorMatchingInlineSnapshot(`
       [ConfigError: The configuration has 3 problems:
-        - PORT: expected a whole number from 0 to 65535, found "99999"
-        - NODE_ENV: expected development, production or test, found "prod"
-        - CORS_ORIGINS: expected origins such as https://shop.example, separated by commas; in development also http://localhost:* for every port, found "https://a.example/,b"]
+        - PORT: expected a whole number from 0 to 65535, received "99999"
+        - NODE_ENV: expected development, production or test, received "prod"
+        - CORS_ORIGINS: expected comma-separated origins such as https://shop.example; in development also http://localhost:* for every port, received "https://a.example/,b"]
     `);
   });
 
@@ -164,7 +167,7 @@ describe('loadConfig', () => {
     'https://u:p@x.example',
     'https://x.example?a',
     '/v1',
-  ])('refuses %s as an address', (address) => {
+  ])('refuses %s as a base URL', (address) => {
     expect(() => loadConfig({ PETSTORE_BASE_URL: address })).toThrow(/PETSTORE_BASE_URL: exp/);
   });
 
@@ -178,21 +181,21 @@ describe('loadConfig', () => {
     expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
   });
 
-  it('does not pass over a manifest that nothing is answered by', () => {
+  it('refuses a manifest without a PERSISTED_DOCUMENTS mode that uses it', () => {
     expect(() => loadConfig({ PERSISTED_DOCUMENTS_FILE: 'manifest.json' })).toThrow(
       /PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set/,
     );
   });
 
-  it('counts the processors for WORKERS=auto, and shares no database in memory', () => {
+  it('counts the cores for WORKERS=auto, and refuses workers with an in-memory database', () => {
     expect(loadConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
     expect(() => loadConfig({ WORKERS: '2', DATABASE_URL: ':memory:' })).toThrow(
-      /WORKERS: expected 1, because a database in memory belongs to one process/,
+      /WORKERS: expected 1, because processes cannot share an in-memory database/,
     );
-    expect(() => loadConfig({ WORKERS: '0' })).toThrow(/WORKERS: expected .*, found "0"/);
+    expect(() => loadConfig({ WORKERS: '0' })).toThrow(/WORKERS: expected .*, received "0"/);
   });
 
-  it('shows every variable, where its value is from, and no password', () => {
+  it('shows the value and source of every variable, without passwords', () => {
     const env = {
       PORT: '5000',
       HOST: '',

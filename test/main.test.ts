@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Sends to the running process what was addressed to the test gateway. */
+/** Redirects requests for the test gateway to the running process. */
 const over = (url: string) => async (request: Request) =>
   fetch(url + new URL(request.url).pathname, {
     method: request.method,
@@ -24,7 +24,7 @@ const over = (url: string) => async (request: Request) =>
   });
 
 describe('npm start', () => {
-  it('runs the main job on the embedded default, and on a second instance over REST', async () => {
+  it('serves the demo, and a second gateway that uses the first as its REST service', async () => {
     await using first = await npmStart({ DATABASE_URL: `file:${folder}/main.db` });
     const { data } = await ask(over(first.url), ListPetsDocument, { limit: 5 });
     expect(data?.pets?.[0]).toMatchObject({ id: '1', name: 'Biscuit', categoryId: '1' });
@@ -49,14 +49,14 @@ describe('npm start', () => {
     ]);
   }, 30_000);
 
-  it('prints what serves, where, and the demo key, and nothing else', async () => {
+  it('prints only the backend, the URLs and the demo key', async () => {
     await using started = await npmStart({ DATABASE_URL: ':memory:' });
     expect(started.output.stdout.replaceAll(/:\d+/g, ':PORT')).toMatchInlineSnapshot(`
       "Pet Store gateway
         Backend  built-in, :memory:
         GraphQL  http://127.0.0.1:PORT/graphql (GraphiQL in a browser)
         REST     http://127.0.0.1:PORT/v1 (reference at http://127.0.0.1:PORT/v1/docs)
-        API key  demo-key (this is a demo; production has none)
+        API key  demo-key (demo only)
 
       "
     `);
@@ -72,21 +72,21 @@ describe('npm start', () => {
     expect(started.output.stdout).not.toContain('GraphiQL');
   }, 30_000);
 
-  it('names HOST when it can not listen there', async () => {
+  it('names HOST in the error when it cannot listen on that address', async () => {
     await using started = await nodeStart({ DATABASE_URL: ':memory:', HOST: '192.0.2.1' });
     expect(await started.exited).toBe(1);
     expect(started.output.stderr).toMatch(
-      /^HOST: expected an address of this machine, found 192\.0\.2\.1: /,
+      /^HOST: expected an address of this machine, received 192\.0\.2\.1: /,
     );
   }, 30_000);
 
-  it('ends on SIGTERM with status 0', async () => {
+  it('exits with code 0 on SIGTERM', async () => {
     await using started = await nodeStart({ DATABASE_URL: ':memory:' });
     started.kill('SIGTERM');
     expect(await started.exited).toBe(0);
   }, 30_000);
 
-  it('stops before it listens when the configuration is bad, and names every variable', async () => {
+  it('exits before it listens if the configuration is invalid, and lists every problem', async () => {
     await using started = await nodeStart({ PORT: 'http', NODE_ENV: 'prod' });
     expect(await started.exited).toBe(1);
     expect(started.output.stdout).toBe('');
@@ -94,7 +94,7 @@ describe('npm start', () => {
     expect(started.output.stderr).not.toContain('.ts:');
   }, 30_000);
 
-  it('says so when the port is taken', async () => {
+  it('reports a port that is already in use', async () => {
     await using first = await nodeStart({ DATABASE_URL: ':memory:' });
     const { port } = new URL(first.url);
     await using second = await nodeStart({ DATABASE_URL: ':memory:', PORT: port });
@@ -104,7 +104,7 @@ describe('npm start', () => {
     );
   }, 30_000);
 
-  it('warns of variables that look like its own and are not', async () => {
+  it('warns about unknown PETSTORE_ variables', async () => {
     await using started = await nodeStart({
       DATABASE_URL: ':memory:',
       PETSTORE_BASE_URI: 'https://u:hunter2@pets.example/v1',
@@ -115,12 +115,12 @@ describe('npm start', () => {
     expect(started.output.stderr).not.toContain('hunter2');
   }, 30_000);
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { stdout } = await promisify(execFile)('node', ['src/main.ts', '--version']);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('says which Node it needs to one that is too old', async () => {
+  it('reports the required Node version on an older Node', async () => {
     const older = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } });
       Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
     const preload = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
@@ -131,23 +131,23 @@ describe('npm start', () => {
     });
   });
 
-  it('asks whether /v1 is missing when check-service finds no service', async () => {
+  it('suggests /v1 when check-service finds no service', async () => {
     await using started = await nodeStart({ DATABASE_URL: ':memory:' });
     const args = ['check-service', '--base-url', started.url, '--key', 'demo-key'];
     await expect(promisify(execFile)('node', ['src/main.ts', ...args])).rejects.toMatchObject({
       code: 2,
-      stderr: `${started.url}/ has no /pets (404). Is /v1 missing at its end?\n`,
+      stderr: `${started.url}/ has no /pets (404). Does the base URL lack /v1?\n`,
     });
   }, 30_000);
 
   it.each([
     [['srve'], /^Unknown command "srve"\. Expected serve, keys, migrate, /],
-  ])('says what is wrong with %j', async (args, stderr) => {
+  ])('reports an unknown command: %j', async (args, stderr) => {
     const started = promisify(execFile)('node', ['src/main.ts', ...args]);
     await expect(started).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(stderr) });
   });
 
-  it('explains itself with --help', async () => {
+  it('lists the variables in --help', async () => {
     const { stdout } = await promisify(execFile)('node', ['src/main.ts', '--help']);
     for (const name of ['PORT', 'PETSTORE_BASE_URL', 'DATABASE_URL', 'SHUTDOWN_GRACE_MS']) {
       expect(stdout).toContain(`  ${name}`);

@@ -175,7 +175,7 @@ describe('the packed package', () => {
       });
       const check = ['check-service', '--base-url', `${started.url}/v1`, '--key', 'demo-key'];
       const { stdout: verdict } = await run(node, [command, ...check], { env });
-      expect(verdict).toMatch(/^\d+ kept, 0 broken/m);
+      expect(verdict).toMatch(/^\d+ passed, 0 failed/m);
       await run(node, [command, 'keys', 'create-account', 'acme'], { env });
       const { stdout: key } = await run(node, [command, 'keys', 'create', 'acme'], { env });
       expect(key).toMatch(/^pet_/);

@@ -192,7 +192,7 @@ describe('a gateway with a closed standard output', () => {
     child.stderr.setEncoding('utf8').on('data', (text) => {
       log += text;
     });
-    await vi.waitFor(() => expect(log).toContain('the banner could not be written'), {
+    await vi.waitFor(() => expect(log).toContain('could not write the banner'), {
       timeout: 10_000,
     });
     child.kill('SIGTERM');
@@ -219,7 +219,7 @@ describe('a gateway with a full disk', () => {
       { interval: 1, timeout: 20_000 },
     );
     expect(full.message).toBe(
-      '503 {"code":"unavailable","message":"The store\'s database can not be read or written. Nothing was stored. Try again later.","status":503}',
+      '503 {"code":"unavailable","message":"The store\'s database cannot be read or written. Nothing was stored. Try again later.","status":503}',
     );
     const graphql = await fetch(`${started.url}/graphql`, {
       method: 'POST',

@@ -1,21 +1,21 @@
 import { type Administration, type BackendOptions, openAdministration } from '../backends/open.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** What a command did: a text for people, and the same as JSON for programs. */
+/** The result of a command: text for people, and the same information as JSON. */
 export interface Outcome {
   readonly text: string;
   readonly json: unknown;
 }
 
-/** Something that is done to the built-in backend's database, with the command's arguments. */
+/** A command's work on the built-in backend's database, with the command's arguments. */
 export type AdministrativeWork = (
   administration: Administration,
   ...args: readonly string[]
 ) => Promise<Outcome | undefined>;
 
 /**
- * Opens the database of the configuration, does the work and closes it again.
- * @throws when the configuration names a REST service, whose database this is not.
+ * Opens the configured database, runs the work and closes the database.
+ * @throws if a REST service is configured, because the command needs the built-in backend.
  */
 export async function administer(
   { backend }: { readonly backend: BackendOptions },
@@ -25,7 +25,7 @@ export async function administer(
 ): Promise<Outcome | undefined> {
   if (backend.kind === 'rest') {
     throw new Error(
-      "This is for the built-in backend's database, but a REST service is configured: unset PETSTORE_BASE_URL, PETSTORE_STAGING_BASE_URL and PETSTORE_ENVIRONMENT.",
+      'This command needs the built-in backend, but a REST service is configured. Unset PETSTORE_BASE_URL, PETSTORE_STAGING_BASE_URL and PETSTORE_ENVIRONMENT.',
     );
   }
   const administration = await openAdministration(backend.databaseUrl, log);

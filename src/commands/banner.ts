@@ -7,7 +7,7 @@ interface BannerOptions {
   readonly persistedDocuments: { readonly mode: string };
 }
 
-/** What a person wants to see first: what serves, where, and with which key. */
+/** Formats the startup message: the backend, the URLs and the API key. */
 export function banner(
   url: string,
   adminUrl: string | undefined,
@@ -24,7 +24,7 @@ export function banner(
   if (builtin) lines.push(['REST', `${url}/v1 (reference at ${url}/v1/docs)`]);
   if (adminUrl) lines.push(['Metrics', `${adminUrl}/metrics`]);
   if (builtin?.demoKey) {
-    lines.push(['API key', `${builtin.demoKey} (this is a demo; production has none)`]);
+    lines.push(['API key', `${builtin.demoKey} (demo only)`]);
   } else if (builtin) {
     lines.push(['API keys', 'npm run keys -- --help, or petstore-gateway keys --help']);
   }

@@ -2,16 +2,16 @@ import { type CheckResult, checkContract, type ServiceUnderCheck } from '../conf
 import { readBearer } from '../contract/bearer.ts';
 import { formatTable } from './table.ts';
 
-/** What was found, and the exit code that says so: 0 when nothing breaks the contract, else 1. */
+/** The report on a service, and the exit code: 0 if no check failed, otherwise 1. */
 export interface ServiceReport {
   readonly output: string;
   readonly exitCode: 0 | 1;
 }
 
 /**
- * Tells whether a REST service keeps the contract, as a table or, if asked for, as JSON.
- * @throws NotCheckedError when nothing can be said of it; UnauthenticatedError for a key that no
- *   service could take.
+ * Checks whether a REST service follows the contract, and reports the result as a table or as JSON.
+ * @throws NotCheckedError if the service could not be checked; UnauthenticatedError if the API key is
+ *   not a valid bearer token.
  */
 export async function checkService(
   options: ServiceUnderCheck & { readonly json: boolean },
@@ -31,11 +31,11 @@ function table(checks: readonly CheckResult[]): string {
   return formatTable(['VERDICT', 'RULE', 'SEEN'], rows);
 }
 
-/** What is broken stands out. */
+/** Upper case makes failures stand out. */
 const labels = { pass: 'pass', fail: 'FAIL', info: 'info', skip: 'skip' } as const;
 
 function summary(checks: readonly CheckResult[]): string {
   const count = (verdict: CheckResult['verdict']) =>
     checks.filter((check) => check.verdict === verdict).length;
-  return `${count('pass')} kept, ${count('fail')} broken, ${count('info')} not published, ${count('skip')} skipped`;
+  return `${count('pass')} passed, ${count('fail')} failed, ${count('info')} not specified, ${count('skip')} skipped`;
 }

@@ -2,11 +2,11 @@ import type { Administration } from '../backends/open.ts';
 import type { Outcome } from './administer.ts';
 import { formatTable } from './table.ts';
 
-/** Creates an account. @throws ApiKeyError when the name is taken. */
+/** Creates an account. @throws ApiKeyError if the name is taken. */
 export async function createAccount({ keys }: Administration, name: string): Promise<Outcome> {
   const account = await keys.createAccount(name);
   return {
-    text: `Account ${name} created. Make a key: npm run keys -- create ${name}\n`,
+    text: `Created account ${name}. Create an API key with: keys create ${name}\n`,
     json: account,
   };
 }
@@ -19,22 +19,22 @@ export async function listAccounts({ keys }: Administration): Promise<Outcome> {
     text: formatTable(
       ['ACCOUNT', 'CREATED'],
       rows,
-      'No account. Create one: keys create-account NAME',
+      'No accounts. Create one with: keys create-account NAME',
     ),
     json: accounts,
   };
 }
 
-/** Makes a key and shows it, this once. @throws ApiKeyError when there is no such account. */
+/** Creates a key and shows it once. @throws ApiKeyError if the account does not exist. */
 export async function createKey({ keys }: Administration, account: string): Promise<Outcome> {
   const key = await keys.create(account);
   return {
-    text: `${key.key}\n\nKey ${key.id} of ${account}. Keep it now: it is stored nowhere and not shown again.\n`,
+    text: `${key.key}\n\nThis is key ${key.id} of account ${account}. Copy it now: it is not stored and cannot be shown again.\n`,
     json: key,
   };
 }
 
-/** Lists the keys of an account. @throws ApiKeyError when there is no such account. */
+/** Lists the keys of an account. @throws ApiKeyError if the account does not exist. */
 export async function listKeys({ keys }: Administration, account: string): Promise<Outcome> {
   const list = await keys.list(account);
   const rows = list.map(({ id, createdAt, revokedAt }) => [id, createdAt, revokedAt ?? '']);
@@ -42,17 +42,17 @@ export async function listKeys({ keys }: Administration, account: string): Promi
     text: formatTable(
       ['KEY', 'CREATED', 'REVOKED'],
       rows,
-      `No key. Make one: keys create ${account}`,
+      `No API keys. Create one with: keys create ${account}`,
     ),
     json: list,
   };
 }
 
-/** Revokes a key. @throws ApiKeyError when there is no such key. */
+/** Revokes a key. @throws ApiKeyError if the key does not exist. */
 export async function revokeKey({ keys }: Administration, id: string): Promise<Outcome> {
   const key = await keys.revoke(id);
   return {
-    text: `Key ${id} of ${key.account} is revoked. Running servers refuse it within seconds.\n`,
+    text: `Revoked key ${id} of account ${key.account}. Running gateways refuse it within two seconds.\n`,
     json: key,
   };
 }

@@ -7,16 +7,16 @@ import { type OverloadLimits, openOverloadGuard } from '../server/listener/overl
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { banner } from './banner.ts';
 
-/** What the gateway serves and where. */
+/** Options of `serve`. */
 export interface ServeOptions extends AppOptions, OverloadLimits {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Answer only requests whose Host is this machine. */
+  /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
-  /** A port for `/metrics` and health, apart from the public one. */
+  /** A separate port for `/metrics`, `/livez` and `/readyz`. */
   readonly adminPort: number | undefined;
-  /** How long requests in flight may finish after `stop`, in milliseconds. */
+  /** Time that requests in flight have to finish after `stop`, in milliseconds. */
   readonly shutdownGraceMs: number;
 }
 
@@ -24,15 +24,15 @@ export interface ServeOptions extends AppOptions, OverloadLimits {
 export interface Service {
   /** The base address, such as `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** What a person at a terminal wants to see first. */
+  /** The startup message for people. */
   readonly banner: string;
-  /** Rejects with the reason when the backend can't be expected to answer. */
+  /** Rejects with the reason if the backend is not available. */
   checkReady(): Promise<void>;
-  /** Stops accepting, finishes what is in flight, then closes the backend; `hurry` cuts all short. */
-  stop(hurry: AbortSignal): Promise<void>;
+  /** Stops listening, finishes requests in flight and closes the backend; `force` ends the wait. */
+  stop(force: AbortSignal): Promise<void>;
 }
 
-/** Opens the backend and serves it. @throws when the backend or an address can't be had. */
+/** Opens the backend and starts listening. @throws if the backend or a port is not available. */
 export async function serve(options: ServeOptions, telemetry: Telemetry): Promise<Service> {
   const opened = new AsyncDisposableStack();
   try {
@@ -53,8 +53,8 @@ async function open(
   opened.use(telemetry.tracing);
   let isDraining = false;
   const admission = opened.use(openOverloadGuard(options, telemetry));
-  const surroundings = { telemetry, admission, isDraining: () => isDraining, onlyLoopbackHosts };
-  const app = opened.use(await openApp(options, surroundings));
+  const context = { telemetry, admission, isDraining: () => isDraining, onlyLoopbackHosts };
+  const app = opened.use(await openApp(options, context));
   const listener = await listen(app.handle, { host, port });
   opened.defer(() => listener.close(0));
   let adminUrl: string | undefined;
@@ -70,13 +70,13 @@ async function open(
     url: listener.url,
     banner: banner(listener.url, adminUrl, options),
     checkReady: app.checkReady,
-    async stop(hurry) {
+    async stop(force) {
       isDraining = true;
-      const hurried = once(hurry, 'abort');
+      const forced = once(force, 'abort');
       const grace = wait(shutdownGraceMs, undefined, { ref: false });
-      await Promise.race([listener.close(shutdownGraceMs), hurried]);
-      // Writes whose clients are gone run to their end, and traces are sent, within the grace.
-      await Promise.race([opened.disposeAsync(), grace, hurried]);
+      await Promise.race([listener.close(shutdownGraceMs), forced]);
+      // The rest of the grace period is for writes whose clients disconnected, and for traces.
+      await Promise.race([opened.disposeAsync(), grace, forced]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { printable } from '../telemetry/readable.ts';
 
-/** A table for people: columns as wide as their widest cell; a line of words when there is no row. */
+/** Formats a table with aligned columns; without rows, returns `whenEmpty`. */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],

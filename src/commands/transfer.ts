@@ -5,12 +5,13 @@ import { pipeline } from 'node:stream/promises';
 import { type Administration, maxLineBytes } from '../backends/open.ts';
 import type { Outcome } from './administer.ts';
 
-/** Shows how far a transfer is: how many records, and what part of the input where that is known. */
+/** Shows the progress of an import: the number of records, and the fraction of the input if known. */
 export type ShowProgress = (records: number, part: number | undefined) => void;
 
 /**
- * Imports JSON Lines from a file, or from `input` when the path is `-`, all or nothing.
- * @throws ImportError that names the first bad line; the system's error when there is no such file.
+ * Imports JSON Lines from a file, or from `input` if the path is `-`. It imports all lines or none.
+ * @throws ImportError with the number of the first invalid line; the system error if there is no such
+ *   file.
  */
 export async function importFrom(
   administration: Administration,
@@ -20,7 +21,7 @@ export async function importFrom(
   showProgress: ShowProgress,
 ): Promise<Outcome> {
   const file = path === '-' ? undefined : await stat(path);
-  if (file?.isDirectory()) throw new Error(`${path}: expected a file, received a folder.`);
+  if (file?.isDirectory()) throw new Error(`${path}: expected a file, received a directory.`);
   const size = file?.size;
   const source = path === '-' ? input : createReadStream(path);
   let bytes = 0;
@@ -33,10 +34,11 @@ export async function importFrom(
   const records = await administration.importLines(kindOf(kind), linesOf(counted()), (count) =>
     showProgress(count, size === undefined ? undefined : bytes / size),
   );
-  return { text: `${records} ${kind} imported.\n`, json: { kind, imported: records } };
+  const noun = records === 1 ? kind.slice(0, -1) : kind;
+  return { text: `Imported ${records} ${noun}.\n`, json: { kind, imported: records } };
 }
 
-/** Writes all records of a kind to `output` as JSON Lines. */
+/** Exports all records of a kind to `output` as JSON Lines. */
 export async function exportTo(
   administration: Administration,
   kind: string,
@@ -45,7 +47,7 @@ export async function exportTo(
   await pipeline(administration.exportLines(kindOf(kind)), output, { end: false });
 }
 
-/** A progress line on a terminal, rewritten in place; nothing anywhere else. */
+/** Shows progress as one line that is rewritten in place; shows nothing if there is no terminal. */
 export function progressOn(terminal: Writable & { readonly isTTY?: boolean }): ShowProgress {
   if (!terminal.isTTY) return () => {};
   return (records, part) => {
@@ -55,14 +57,14 @@ export function progressOn(terminal: Writable & { readonly isTTY?: boolean }): S
   };
 }
 
-/** The command line has checked the word. */
+/** Narrows a kind that the command line has already checked. */
 function kindOf(kind: string): 'pets' | 'orders' {
   return kind === 'orders' ? 'orders' : 'pets';
 }
 
 /**
- * Only a newline ends a line: JSON strings may hold Unicode's other separators, unlike readline's. Of
- * a line that is too long, so much is passed on that it is refused.
+ * Splits input into lines at newlines only; `readline` also splits at Unicode separators, which JSON
+ * strings may contain. A line that is too long is cut after `maxLineBytes`, and then refused.
  */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);

@@ -1,49 +1,47 @@
 import type { Pet } from '../contract/records.ts';
-import type { Ask } from './ask.ts';
+import type { Send } from './http-client.ts';
 
-/** What a check has before it: a service, a key that it takes, and some of its animals. */
+/** The service under check, with a valid API key and some of its animals. */
 export interface Service {
-  readonly ask: Ask;
+  readonly send: Send;
   readonly apiKey: string;
-  /** Up to 100 of them; none when the list could not be read. */
+  /** Up to 100 animals; empty if the list could not be read. */
   readonly animals: readonly Pet[];
 }
 
-/** `info` where the contract publishes nothing, `skip` where there was nothing to look at. */
+/** `info` if the contract does not specify the behaviour, `skip` if nothing could be checked. */
 export type Verdict = 'pass' | 'fail' | 'info' | 'skip';
 
-/** What a check found, and what it was told by. */
+/** The verdict of a check, and what the service did. */
 export interface Finding {
   readonly verdict: Verdict;
   readonly seen: string;
 }
 
-/** One sentence of the contract, or one that it leaves open, and how to look at it. */
+/** A rule of the contract, or something that it does not specify, and how to check it. */
 export interface Check {
   readonly id: string;
   readonly rule: string;
-  /** The contract leaves it open: whatever is seen, be it no answer, is information. */
-  readonly unpublished?: true;
-  /** @throws ContractBreak, InvalidResponseError or NoAnswer, which fail the check. */
+  /** @throws ContractViolation, InvalidResponseError or NoResponseError, which fail the check. */
   readonly run: (service: Service) => Promise<Finding>;
 }
 
-/** The service broke the contract; the message says what was expected and what was seen. */
-export class ContractBreak extends Error {
-  override readonly name = 'ContractBreak';
+/** The service violates the contract; the message contains the expected and the received value. */
+export class ContractViolation extends Error {
+  override readonly name = 'ContractViolation';
 }
 
-/** The contract was kept. */
+/** The service follows the rule. */
 export function pass(seen: string): Finding {
   return { verdict: 'pass', seen };
 }
 
-/** The contract publishes nothing here: what was seen is told, and right either way. */
+/** The contract does not specify this behaviour; it is only reported. */
 export function info(seen: string): Finding {
   return { verdict: 'info', seen };
 }
 
-/** Nothing was sent. */
+/** The check did not run, or could not decide. */
 export function skip(reason: string): Finding {
   return { verdict: 'skip', seen: reason };
 }

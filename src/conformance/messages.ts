@@ -1,41 +1,52 @@
 import { decodeMessage } from '../contract/decode.ts';
-import { type Question, type Reply, refusedKeys } from './ask.ts';
-import { type Check, ContractBreak, type Finding, pass, type Service } from './check.ts';
+import { type Check, ContractViolation, type Finding, pass, type Service } from './check.ts';
 import { describe, expectStatus, readJson, shown } from './expect.ts';
+import {
+  type ServiceRequest,
+  type ServiceResponse,
+  unauthenticatedRequests,
+} from './http-client.ts';
 
 const text = 'Contract check';
 const body = JSON.stringify({ message: text });
 
-/** What the quickstart says of `POST /messages`. The bodies of its errors are not published. */
+/** The quickstart's rules for `POST /messages`. It does not specify the bodies of errors. */
 export const messageChecks: readonly Check[] = [
-  ...refusedKeys.map(({ id, words, question }) => refusing(id, words, 401, { ...question, body })),
-  refusing('no-message', 'without a message', 400, { body: '{}' }),
-  refusing('no-json', 'with a body that is not JSON', 400, { body: '{' }),
-  refusing('no-type', 'without a content type', 400, { body, contentType: null }),
+  ...unauthenticatedRequests.map(({ id, description, request }) =>
+    refusal(id, description, 401, { ...request, body }),
+  ),
+  refusal('no-message', 'without a message', 400, { body: '{}' }),
+  refusal('no-json', 'with a body that is not JSON', 400, { body: '{' }),
+  refusal('no-type', 'without a content type', 400, { body, contentType: null }),
   {
     id: 'message',
-    rule: 'POST /messages: a success with the message, its id, status and timestamp',
-    run: async ({ ask, apiKey }) => sent(await ask('/messages', { apiKey, body })),
+    rule: 'POST /messages: success with the message, its id, status and timestamp',
+    run: async ({ send, apiKey }) => expectMessage(await send('/messages', { apiKey, body })),
   },
 ];
 
-function refusing(id: string, words: string, status: 400 | 401, question: Question): Check {
+function refusal(
+  id: string,
+  description: string,
+  status: 400 | 401,
+  request: ServiceRequest,
+): Check {
   return {
     id: `message-${id}`,
-    rule: `POST /messages ${words}: ${status}`,
-    async run({ ask, apiKey }: Service) {
-      const reply = await ask('/messages', status === 400 ? { apiKey, ...question } : question);
-      expectStatus(reply, status);
-      return pass(describe(reply));
+    rule: `POST /messages ${description}: ${status}`,
+    async run({ send, apiKey }: Service) {
+      const response = await send('/messages', status === 400 ? { apiKey, ...request } : request);
+      expectStatus(response, status);
+      return pass(describe(response));
     },
   };
 }
 
-function sent(reply: Reply): Finding {
-  if (reply.status < 200 || reply.status > 299) {
-    throw new ContractBreak(`expected a success, received ${describe(reply)}`);
+function expectMessage(response: ServiceResponse): Finding {
+  if (response.status < 200 || response.status > 299) {
+    throw new ContractViolation(`expected a 2xx status, received ${describe(response)}`);
   }
-  const { message, status } = decodeMessage(readJson(reply));
-  if (message === text) return pass(`${reply.status}, status ${shown(status)}`);
-  throw new ContractBreak(`message: expected ${shown(text)}, received ${shown(message)}`);
+  const { message, status } = decodeMessage(readJson(response));
+  if (message === text) return pass(`${response.status}, status ${shown(status)}`);
+  throw new ContractViolation(`message: expected ${shown(text)}, received ${shown(message)}`);
 }

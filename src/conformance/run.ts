@@ -1,47 +1,47 @@
 import { InvalidResponseError } from '../contract/error.ts';
-import { createAsk, NoAnswer } from './ask.ts';
-import { type Check, ContractBreak, type Finding, type Service, skip } from './check.ts';
+import { type Check, ContractViolation, type Finding, type Service, skip } from './check.ts';
 import { expectPets } from './expect.ts';
+import { createSend, NoResponseError } from './http-client.ts';
 import { messageChecks } from './messages.ts';
 import { readingChecks } from './reading.ts';
 import { writingChecks } from './writing.ts';
 
-/** The service to check, and how far to go. */
+/** Options of `checkContract`. */
 export interface ServiceUnderCheck {
-  /** `/v1` included. */
+  /** The base URL, including `/v1`. */
   readonly baseUrl: URL;
   readonly apiKey: string;
-  /** Without it nothing is said of messages. */
+  /** If undefined, messages are not checked. */
   readonly messagesBaseUrl?: URL | undefined;
-  /** Without it only GET requests are sent. */
+  /** Whether to send POST requests too. */
   readonly write: boolean;
-  /** How long one answer may take, in milliseconds. */
+  /** Time limit for one response, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** A check and what it found. */
+/** A check and its finding. */
 export interface CheckResult extends Finding {
   readonly id: string;
   readonly rule: string;
 }
 
-/** Nothing can be said of the service: it gives no answer, or does not take the key. */
+/** The service could not be checked: it did not respond, or it refused the API key. */
 export class NotCheckedError extends Error {
   override readonly name = 'NotCheckedError';
 }
 
 /**
- * Holds a service to the contract, one request after the other.
- * @throws NotCheckedError when the first one gets no answer, or a 401.
+ * Checks a service against the contract, with one request at a time.
+ * @throws NotCheckedError if the first request gets no response, or a 401.
  */
 export async function checkContract(options: ServiceUnderCheck): Promise<CheckResult[]> {
   const { apiKey, baseUrl, messagesBaseUrl, write, timeoutMs } = options;
   const service = await openService(baseUrl, apiKey, timeoutMs);
   const results: CheckResult[] = [];
-  const run = async (checks: readonly Check[], on: Service, changes: boolean) => {
+  const run = async (checks: readonly Check[], on: Service, isWriting: boolean) => {
     for (const check of checks) {
       const { verdict, seen } =
-        changes && !write ? skip('only with --write') : await look(check, on);
+        isWriting && !write ? skip('requires --write') : await runCheck(check, on);
       const { id, rule } = check;
       results.push({ id, rule, verdict, seen: masked(seen, apiKey) });
     }
@@ -49,45 +49,48 @@ export async function checkContract(options: ServiceUnderCheck): Promise<CheckRe
   await run(readingChecks, service, false);
   await run(writingChecks, service, true);
   if (messagesBaseUrl) {
-    await run(messageChecks, { ...service, ask: createAsk(messagesBaseUrl, timeoutMs) }, true);
+    await run(messageChecks, { ...service, send: createSend(messagesBaseUrl, timeoutMs) }, true);
   }
   return results;
 }
 
 async function openService(baseUrl: URL, apiKey: string, timeoutMs: number): Promise<Service> {
-  const ask = createAsk(baseUrl, timeoutMs);
+  const send = createSend(baseUrl, timeoutMs);
   try {
-    const reply = await ask('/pets?limit=100', { apiKey });
-    if (reply.status === 401) throw new NotCheckedError(`${baseUrl.href} refuses the API key.`);
-    if (reply.status === 404 && !/\/v1\/?$/.test(baseUrl.pathname)) {
-      throw new NotCheckedError(`${baseUrl.href} has no /pets (404). Is /v1 missing at its end?`);
+    const response = await send('/pets?limit=100', { apiKey });
+    if (response.status === 401)
+      throw new NotCheckedError(
+        `${baseUrl.href} refused the API key (401). Check the key and the base URL.`,
+      );
+    if (response.status === 404 && !/\/v1\/?$/.test(baseUrl.pathname)) {
+      throw new NotCheckedError(`${baseUrl.href} has no /pets (404). Does the base URL lack /v1?`);
     }
-    return { ask, apiKey, animals: expectPets(reply, 100) };
+    return { send, apiKey, animals: expectPets(response, 100) };
   } catch (error) {
-    if (error instanceof NoAnswer) {
-      throw new NotCheckedError(`${baseUrl.href} can not be reached: ${error.message}.`);
+    if (error instanceof NoResponseError) {
+      throw new NotCheckedError(`${baseUrl.href} could not be reached: ${error.message}.`);
     }
-    // What is wrong with the list is told by its own checks.
-    if (isBreak(error)) return { ask, apiKey, animals: [] };
+    // The checks of the list report what is wrong with it.
+    if (isViolation(error)) return { send, apiKey, animals: [] };
     throw error;
   }
 }
 
-async function look(check: Check, service: Service): Promise<Finding> {
+async function runCheck(check: Check, service: Service): Promise<Finding> {
   try {
     return await check.run(service);
   } catch (error) {
-    if (isBreak(error) || error instanceof NoAnswer)
+    if (isViolation(error) || error instanceof NoResponseError)
       return { verdict: 'fail', seen: error.message };
     throw error;
   }
 }
 
-function isBreak(error: unknown): error is Error {
-  return error instanceof ContractBreak || error instanceof InvalidResponseError;
+function isViolation(error: unknown): error is Error {
+  return error instanceof ContractViolation || error instanceof InvalidResponseError;
 }
 
-/** A service may repeat the key in its answers. A shorter one is no secret, and part of any word. */
+/** Masks the API key, which a service may repeat. A shorter key is no secret and may match any word. */
 function masked(text: string, apiKey: string): string {
   return apiKey.length < 8 ? text : text.replaceAll(apiKey, '[API key]');
 }

@@ -1,16 +1,16 @@
 import { encodeNewPet } from '../contract/decode.ts';
 import type { NewPet, Pet } from '../contract/records.ts';
-import { type Reply, refusedKeys } from './ask.ts';
 import { type Check, type Finding, info, pass, type Service } from './check.ts';
 import { expectError, expectPet, expectSame } from './expect.ts';
+import { type ServiceResponse, unauthenticatedRequests } from './http-client.ts';
 
-/** Bodies that lack a required field or hold an invalid value. */
-const wrongBodies = [
+/** Bodies without a required field or with an invalid value. */
+const invalidBodies = [
   ['no-name', 'without a name', '{"categoryId":1}'],
   ['no-category', 'without a categoryId', '{"name":"Contract check"}'],
-  ['wrong-name', 'with a number for a name', '{"name":1,"categoryId":1}'],
-  ['wrong-category', 'with text for a categoryId', '{"name":"Contract check","categoryId":"one"}'],
-  ['fraction', 'with a fraction for a categoryId', '{"name":"Contract check","categoryId":1.5}'],
+  ['wrong-name', 'with a number as the name', '{"name":1,"categoryId":1}'],
+  ['wrong-category', 'with text as the categoryId', '{"name":"Contract check","categoryId":"one"}'],
+  ['fraction', 'with a fraction as the categoryId', '{"name":"Contract check","categoryId":1.5}'],
   [
     'beyond-int64',
     'with a categoryId of 2^63',
@@ -23,54 +23,59 @@ const wrongBodies = [
   ],
 ] as const;
 
-/** What can only be seen by adding: two animals on a service that keeps the contract. */
+/** The checks that send POST requests; they add two animals to a service that follows the contract. */
 export const writingChecks: readonly Check[] = [
-  ...refusedKeys.map(({ id, words, question }) => ({
+  ...unauthenticatedRequests.map(({ id, description, request }) => ({
     id: `create-${id}`,
-    rule: `POST /pets ${words}: 401 with an Error body`,
-    run: async ({ ask, animals }: Service) =>
-      expectError(await ask('/pets', { ...question, body: bodyOf(plain(animals)) }), 401),
+    rule: `POST /pets ${description}: 401 with an Error body`,
+    run: async ({ send, animals }: Service) =>
+      expectError(await send('/pets', { ...request, body: bodyOf(validPet(animals)) }), 401),
   })),
-  ...wrongBodies.map(([id, words, body]) => ({
+  ...invalidBodies.map(([id, description, body]) => ({
     id: `create-${id}`,
-    rule: `POST /pets ${words}: 400 with an Error body`,
-    run: async ({ ask, apiKey }: Service) => expectError(await ask('/pets', { apiKey, body }), 400),
+    rule: `POST /pets ${description}: 400 with an Error body`,
+    run: async ({ send, apiKey }: Service) =>
+      expectError(await send('/pets', { apiKey, body }), 400),
   })),
   {
     id: 'create',
-    rule: 'POST /pets: 201 with the animal and its id, and GET finds it',
+    rule: 'POST /pets: 201 with the animal and its id, and GET returns it',
     run: async (service) => {
-      const pet = plain(service.animals);
-      return kept(service, pet, await add(service, pet));
+      const pet = validPet(service.animals);
+      return expectStored(service, pet, await add(service, pet));
     },
   },
   {
     id: 'create-int64',
-    rule: 'POST /pets with a categoryId of 2^63-1: 201, every digit and letter kept',
+    rule: 'POST /pets with a categoryId of 2^63-1: 201, digits and Unicode text preserved',
     async run(service) {
       const pet = { name: 'Überprüfung 🐕', categoryId: '9223372036854775807' };
-      const reply = await add(service, pet);
-      if (reply.status !== 400) return kept(service, pet, reply);
+      const response = await add(service, pet);
+      if (response.status !== 400) return expectStored(service, pet, response);
       return info(
-        `${expectError(reply, 400).seen}; whether a category must exist is not published`,
+        `${expectError(response, 400).seen}; the contract does not specify whether the category must exist`,
       );
     },
   },
 ];
 
-function add({ ask, apiKey }: Service, pet: NewPet): Promise<Reply> {
-  return ask('/pets', { apiKey, body: bodyOf(pet) });
+function add({ send, apiKey }: Service, pet: NewPet): Promise<ServiceResponse> {
+  return send('/pets', { apiKey, body: bodyOf(pet) });
 }
 
-async function kept({ ask, apiKey }: Service, sent: NewPet, reply: Reply): Promise<Finding> {
-  const added = expectPet(reply, 201);
+async function expectStored(
+  { send, apiKey }: Service,
+  sent: NewPet,
+  response: ServiceResponse,
+): Promise<Finding> {
+  const added = expectPet(response, 201);
   expectSame(added, sent);
-  expectSame(expectPet(await ask(`/pets/${added.id}`, { apiKey }), 200), added);
+  expectSame(expectPet(await send(`/pets/${added.id}`, { apiKey }), 200), added);
   return pass(`201, animal ${added.id}`);
 }
 
-/** An animal of a category that is known to exist, if one is. */
-function plain(animals: readonly Pet[]): NewPet {
+/** Returns a valid animal, in a category that exists if one is known. */
+function validPet(animals: readonly Pet[]): NewPet {
   return {
     name: 'Contract check',
     categoryId: animals[0]?.categoryId ?? '1',

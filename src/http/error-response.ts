@@ -3,7 +3,7 @@ import type { HttpError } from './error.ts';
 import { graphqlMediaType } from './media-type.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
-/** The error as a GraphQL response: for the addresses where clients expect GraphQL. */
+/** Formats an error as a GraphQL response, for the paths that serve GraphQL. */
 export function graphqlErrorResponse(
   { status, code, message, headers }: HttpError,
   request: HttpRequest,
@@ -21,12 +21,12 @@ export function graphqlErrorResponse(
   };
 }
 
-/** The error as an Error body (contract, "Error"): for every other address. */
+/** Formats an error as an Error body (contract, "Error"), for all other paths. */
 export function restErrorResponse({ status, code, message, headers }: HttpError): HttpResponse {
   return errorBodyResponse({ code: code.toLowerCase(), message, status }, headers);
 }
 
-/** A response with this Error body; a 401 names the scheme (RFC 9110, section 11.6.1). */
+/** Returns a response with an Error body; a 401 names the scheme (RFC 9110, section 11.6.1). */
 export function errorBodyResponse(
   body: ErrorBody,
   headers: Readonly<Record<string, string>> = {},

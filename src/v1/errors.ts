@@ -10,8 +10,8 @@ import {
 import { HttpError } from '../http/error.ts';
 
 /**
- * The Error body that answers an error. The contract names no codes; these are this service's own.
- * Whatever is unforeseen becomes a 500 in general words.
+ * Returns the Error body for an error. The contract does not specify codes, so these are our own. An
+ * unexpected error becomes a 500 without details.
  */
 export function toErrorBody(error: unknown): ErrorBody {
   if (error instanceof ErrorResponse && error.body && error.status >= 400 && error.status < 600) {
@@ -23,11 +23,11 @@ export function toErrorBody(error: unknown): ErrorBody {
     return body(error.status, error.code.toLowerCase(), error.message);
   }
   if (error instanceof ErrorResponse || error instanceof InvalidResponseError) {
-    return body(502, 'bad_gateway', 'The service behind this one answered wrongly.');
+    return body(502, 'bad_gateway', 'The upstream service returned an invalid response.');
   }
   if (error instanceof BackendUnavailableError) return body(503, 'unavailable', error.message);
   if (error instanceof BackendTimeoutError) return body(504, 'timeout', error.message);
-  return body(500, 'internal_error', 'Something went wrong here. Try again later.');
+  return body(500, 'internal_error', 'An internal error occurred. Try again later.');
 }
 
 function body(status: number, code: string, message: string): ErrorBody {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createStaticFile, type StaticFile } from '../http/static-file.ts';
 
-/** The files of the reference page: their names below it, where they come from, what they are. */
+/** The files of the reference page: name below `/v1/docs`, source module and media type. */
 const files: ReadonlyMap<string, readonly [module: string, type: string]> = new Map([
   ['', ['../../schema/reference/page.html', 'text/html; charset=utf-8']],
   ['page.css', ['../../schema/reference/page.css', 'text/css; charset=utf-8']],
@@ -14,11 +14,11 @@ const files: ReadonlyMap<string, readonly [module: string, type: string]> = new 
   ['favicon-32x32.png', ['swagger-ui-dist/favicon-32x32.png', 'image/png']],
 ]);
 
-/** Browsers hold the page to it: it loads nothing and sends nothing but from and to this server. */
+/** Makes browsers restrict the page to requests to this server. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
-  // Swagger UI writes style attributes and has its icons in its style sheet.
+  // Swagger UI sets style attributes, and its style sheet contains icons as data URLs.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "connect-src 'self'",
@@ -27,15 +27,15 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Answers requests for the files of the page: the page itself at '', its assets at their names. */
+/** The files of the reference page by name; the page itself has the name ''. */
 export type Reference = ReadonlyMap<string, StaticFile>;
 
-/** The reference page. With an API key it starts authorized. */
+/** Creates the reference page. An API key is prefilled, so that the page starts authorized. */
 export function createReference(apiKey: string | undefined): Reference {
   const reference = new Map<string, StaticFile>();
   for (const [name, [module, type]] of files) {
     const headers = {
-      // The page may contain a key, which is not for shared caches.
+      // The page may contain an API key, which shared caches must not store.
       'cache-control': name === '' ? 'private, no-cache' : 'public, max-age=3600',
       'content-security-policy': contentSecurityPolicy,
       'x-content-type-options': 'nosniff',

@@ -14,32 +14,32 @@ import { toErrorBody } from './errors.ts';
 import { openApiJson } from './openapi.ts';
 import { createReference, type Reference } from './reference.ts';
 
-/** What the REST interface needs to be told of its surroundings. */
+/** Options of `createV1`. */
 export interface V1Options {
   readonly petStore: PetStore;
-  /** Told of every error that is no fault of the caller's, before it is answered in general words. */
+  /** Called with each unexpected error; the response has no details of it. */
   readonly reportError: (error: unknown, requestId: string) => void;
-  /** The key that the reference page starts with. */
+  /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
 }
 
-/** Answers a request to `/v1/…` or `/quickstart/…`, errors as an Error body, and never rejects. */
+/** Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies; never rejects. */
 export type V1Handler = (
   request: HttpRequest,
   caller: Pick<Call, 'requestId' | 'observe'>,
 ) => Promise<HttpResponse>;
 
-/** What the routes answer from. */
+/** What the route handlers use. */
 interface Resources extends V1Options {
-  readonly description: StaticFile;
+  readonly openApi: StaticFile;
   readonly reference: Reference;
 }
 
-/** A request that was routed. */
+/** A request that matched a route. */
 interface RoutedRequest {
   readonly request: HttpRequest;
   readonly call: Call;
-  /** The text of the path that the route's group matched. */
+  /** The part of the path that the route's capturing group matched; may be empty. */
   readonly parameter: string;
 }
 
@@ -48,9 +48,9 @@ interface Route {
   readonly methods: Readonly<
     Record<string, (resources: Resources, routed: RoutedRequest) => Promise<HttpResponse>>
   >;
-  /** Answers without a key. */
+  /** Requires no API key. */
   readonly isPublic?: true;
-  /** Sent with every response of the route. */
+  /** Added to every response of the route. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -59,7 +59,7 @@ const routes: readonly Route[] = [
   {
     path: /^\/v1\/pets\/([^/]+)$/,
     methods: { GET: getPet },
-    // RFC 8594 announces the end of the operation, RFC 5829 names the relation of its successor.
+    // Deprecation: Sunset (RFC 8594), and a link to the successor (RFC 5829).
     headers: {
       sunset: getPetRemoval.toUTCString(),
       link: '</v1/pets>; rel="successor-version"',
@@ -67,18 +67,18 @@ const routes: readonly Route[] = [
   },
   { path: /^\/v1\/store\/orders$/, methods: { GET: listOrders } },
   { path: /^\/quickstart\/messages$/, methods: { POST: sendMessage } },
-  { path: /^\/v1\/openapi\.json$/, methods: { GET: describe }, isPublic: true },
-  { path: /^\/v1\/docs(?:\/([\w.-]+))?$/, methods: { GET: showReference }, isPublic: true },
+  { path: /^\/v1\/openapi\.json$/, methods: { GET: sendOpenApi }, isPublic: true },
+  { path: /^\/v1\/docs(?:\/([\w.-]+))?$/, methods: { GET: sendReference }, isPublic: true },
 ];
 
-/** Stands for the caller of a public route, which asks the pet store for nothing. */
-const nobody: Call = { apiKey: '', authorization: '', requestId: '' };
+/** The call of a public route, which never uses the pet store. */
+const anonymousCall: Call = { apiKey: '', authorization: '', requestId: '' };
 
-/** The REST interface of the contract over any `PetStore`. */
+/** Creates the contract's REST interface for any `PetStore`. */
 export function createV1(options: V1Options): V1Handler {
   const resources = {
     ...options,
-    description: createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson),
+    openApi: createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson),
     reference: createReference(options.demoKey),
   };
   return async (request, caller) => {
@@ -88,7 +88,8 @@ export function createV1(options: V1Options): V1Handler {
       headers = route.headers;
       const handle = route.methods[request.method === 'HEAD' ? 'GET' : request.method];
       if (handle === undefined) throw methodNotAllowed(allowedBy(route), request.method);
-      if (route.isPublic) return await handle(resources, { request, call: nobody, parameter });
+      if (route.isPublic)
+        return await handle(resources, { request, call: anonymousCall, parameter });
       const { apiKey, authorization } = readBearer(request.headers['authorization']);
       const { requestId, observe } = caller;
       const call: Call = { apiKey, authorization, signal: request.signal, requestId, observe };
@@ -131,7 +132,7 @@ async function getPet(
   { petStore }: V1Options,
   { call, parameter }: RoutedRequest,
 ): Promise<HttpResponse> {
-  const petId = parseInt64(decoded(parameter));
+  const petId = parseInt64(decodeSegment(parameter));
   if (petId === undefined) {
     throw new InvalidInputError(`petId: expected an int64, received ${JSON.stringify(parameter)}.`);
   }
@@ -150,11 +151,11 @@ async function sendMessage(
   return json(200, JSON.stringify(await petStore.sendMessage(call, message)));
 }
 
-function describe({ description }: Resources, { request }: RoutedRequest): Promise<HttpResponse> {
-  return description(request.headers);
+function sendOpenApi({ openApi }: Resources, { request }: RoutedRequest): Promise<HttpResponse> {
+  return openApi(request.headers);
 }
 
-async function showReference(
+async function sendReference(
   { reference }: Resources,
   { request, parameter }: RoutedRequest,
 ): Promise<HttpResponse> {
@@ -190,12 +191,12 @@ function readJson({ headers, body }: HttpRequest): unknown {
   try {
     return parseJson(decodeUtf8(body));
   } catch {
-    throw new InvalidInputError('body: expected JSON in UTF-8, received something else.');
+    throw new InvalidInputError('body: expected valid JSON in UTF-8.');
   }
 }
 
-/** A path segment without its percent-encoding; as it is where that is malformed. */
-function decoded(segment: string): string {
+/** Decodes a percent-encoded path segment; returns a malformed one unchanged. */
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -206,7 +207,7 @@ function decoded(segment: string): string {
 function single(search: URLSearchParams, name: string): string | undefined {
   const values = search.getAll(name);
   if (values.length < 2) return values[0];
-  throw new InvalidInputError(`${name}: expected it once, received it ${values.length} times.`);
+  throw new InvalidInputError(`${name}: expected one value, received ${values.length}.`);
 }
 
 function parseLimit(text: string): number {

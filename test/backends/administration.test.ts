@@ -14,62 +14,62 @@ async function* lines(...texts: string[]): AsyncGenerator<string> {
 }
 const ignore = () => {};
 
-/** The built-in backend without a demo: only keys that were made are good. */
+/** Opens the built-in backend without the demo key. */
 const openStore = (databaseUrl: string) =>
   openPetStore({ kind: 'builtin', databaseUrl, demoKey: undefined }, quiet);
 
 describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
-  it('are made, listed, accepted and revoked, on a server that runs', async () => {
+  it('are created, listed, accepted and revoked while a server is running', async () => {
     const databaseUrl = await createDatabase();
     await using store = await openStore(databaseUrl);
     await using administration = await openAdministration(databaseUrl, quiet.log);
     const { keys } = administration;
     await keys.createAccount('acme');
-    const { key, ...made } = await keys.create('acme');
+    const { key, ...created } = await keys.create('acme');
     expect(key).toMatch(/^pet_[A-Za-z0-9_-]{43}$/);
-    expect(await keys.list('acme')).toEqual([made]);
+    expect(await keys.list('acme')).toEqual([created]);
     expect(await store.listPets(callWith(key), {})).toEqual([]);
 
-    await keys.revoke(made.id);
+    await keys.revoke(created.id);
     await vi.waitFor(
       () => expect(store.listPets(callWith(key), {})).rejects.toMatchObject({ status: 401 }),
       { timeout: 5000, interval: 50 },
     );
     const [revoked] = await keys.list('acme');
     expect(revoked?.revokedAt).toMatch(/^\d{4}-.*Z$/);
-    expect((await keys.revoke(made.id)).revokedAt).toBe(revoked?.revokedAt);
+    expect((await keys.revoke(created.id)).revokedAt).toBe(revoked?.revokedAt);
   });
 
-  it('are refused where they make no sense', async () => {
+  it('reject invalid names and unknown accounts and keys', async () => {
     await using administration = await openAdministration(await createDatabase(), quiet.log);
     const { keys } = administration;
     await keys.createAccount('acme');
-    await expect(keys.createAccount('acme')).rejects.toThrow('with the name "acme" already');
+    await expect(keys.createAccount('acme')).rejects.toThrow('with the name "acme" already exists');
     for (const name of ['', 'a b', 'a\u001b[31mb', 'x'.repeat(65)]) {
-      await expect(keys.createAccount(name)).rejects.toThrow('1 to 64 characters');
+      await expect(keys.createAccount(name)).rejects.toThrow('expected 1 to 64 characters');
     }
     await expect(keys.create('nobody')).rejects.toThrow('no account with the name "nobody"');
     await expect(keys.list('nobody')).rejects.toThrow('no account with the name "nobody"');
-    await expect(keys.revoke('nothing')).rejects.toThrow('no key with the id "nothing"');
+    await expect(keys.revoke('nothing')).rejects.toThrow('no API key with the id "nothing"');
     expect(await keys.listAccounts()).toEqual([{ name: 'acme', createdAt: expect.any(String) }]);
   });
 
-  it('are stored as hashes: the key is nowhere in the database', async () => {
+  it('never expose the key after it was created', async () => {
     await using administration = await openAdministration(await createDatabase(), quiet.log);
     await administration.keys.createAccount('acme');
     const { key } = await administration.keys.create('acme');
-    const told = JSON.stringify(await administration.keys.list('acme'));
-    expect(told).not.toContain(key.slice(4));
+    const listed = JSON.stringify(await administration.keys.list('acme'));
+    expect(listed).not.toContain(key.slice(4));
   });
 
-  it('are differing every time', async () => {
+  it('are unique', async () => {
     await using administration = await openAdministration(await createDatabase(), quiet.log);
     await administration.keys.createAccount('acme');
-    const made = await Promise.all(
+    const created = await Promise.all(
       Array.from({ length: 20 }, () => administration.keys.create('acme')),
     );
-    expect(new Set(made.map(({ key }) => key)).size).toBe(20);
-    expect(new Set(made.map(({ id }) => id)).size).toBe(20);
+    expect(new Set(created.map(({ key }) => key)).size).toBe(20);
+    expect(new Set(created.map(({ id }) => id)).size).toBe(20);
   });
 });
 
@@ -80,7 +80,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     '{"id":4611686018427387904,"name":"last","categoryId":9007199254740993,"status":"pending"}',
   ];
 
-  it('bring every digit of every record from one database to another', async () => {
+  it('copy every record with exact digits from one database to another', async () => {
     await using from = await openAdministration(await createDatabase(), quiet.log);
     expect(
       await from.importLines('pets', lines(pets[2] ?? '', '', ...pets.slice(0, 2)), ignore),
@@ -92,7 +92,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     expect(await Array.fromAsync(to.exportLines('pets'))).toEqual(exported);
   });
 
-  it('give ids to records that have none, and go on above those that were imported', async () => {
+  it('assign ids above the imported ones to records without an id', async () => {
     const databaseUrl = await createDatabase();
     await using administration = await openAdministration(databaseUrl, quiet.log);
     await administration.importLines('pets', lines('{"id":500,"name":"a","categoryId":1}'), ignore);
@@ -105,14 +105,14 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     expect(ids).toContain(BigInt(id));
   });
 
-  it('leave the ids alone that servers are about to give', async () => {
+  it('do not conflict with ids that running servers have reserved', async () => {
     const databaseUrl = await createDatabase();
     await using store = await openBuiltin(databaseUrl);
     await using administration = await openAdministration(databaseUrl, quiet.log);
     const line = (id: number) => `{"id":${id},"name":"imported","categoryId":1}`;
     const add = () => store.createPet(callWith(), { name: 'added', categoryId: '1' });
     const added = [await add()];
-    // Ids that the sessions of the store hold already, and some beyond.
+    // Some of these ids are in blocks that the store's sessions have reserved.
     const taken = Array.from({ length: 100 }, (_, index) => line(200 + index));
     await administration.importLines('pets', lines(...taken), ignore);
     await administration.importLines('pets', lines('{"name":"b","categoryId":1}'), ignore);
@@ -120,7 +120,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     expect(new Set([...added, ...calls].map(({ id }) => id)).size).toBe(201);
   });
 
-  it('keep orders as they are written', async () => {
+  it('preserve the text of orders', async () => {
     const databaseUrl = await createDatabase();
     await using administration = await openAdministration(databaseUrl, quiet.log);
     const orders = ['{"b": 1.50, "a": 12345678901234567890}', '[1]', '"text"', 'null'];
@@ -136,7 +136,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     );
   });
 
-  it('serve so many orders that their list can be read through another gateway', async () => {
+  it('limit the list of orders to what another gateway accepts', async () => {
     const databaseUrl = await createDatabase();
     await using administration = await openAdministration(databaseUrl, quiet.log);
     const order = JSON.stringify(Array(2500).fill(0));
@@ -151,7 +151,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
       },
       quiet,
     );
-    // 5,001 bytes each, of which 500,000 are served.
+    // Each order has 5,001 bytes, and the list is limited to 500,000.
     expect(await rest.listOrders(callWith())).toHaveLength(99);
   });
 
@@ -162,15 +162,15 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     ['{"name":"b\\u0000","categoryId":1,"id":2}', 'Line 3: name: expected text without NUL'],
     [
       '{"name":"b","categoryId":1,"stauts":"sold"}',
-      'Line 3: "stauts": expected no field but id, name, categoryId, status.',
+      'Line 3: expected only the fields id, name, categoryId, status, received "stauts".',
     ],
     [`{"name":"${'b'.repeat(1001)}","categoryId":1}`, 'Line 3: name: expected at most 1000 char'],
     [`{"name":"b","categoryId":1${' '.repeat(16_384)}}`, 'Line 3: expected at most 16384 bytes.'],
     ['{"name":"b","categoryId":1,"id":"2"}', 'Line 3: id: expected an integer up to 2^62'],
     ['{"name":"b","categoryId":1,"id":4611686018427387905}', 'Line 3: id: expected an integer'],
-    ['{"name":"b","categoryId":1,"id":1}', 'Line 3: the id 1 is taken.'],
+    ['{"name":"b","categoryId":1,"id":1}', 'Line 3: the id 1 is already taken.'],
     ['{"name":"b","categoryId":1}', 'Line 3: expected an id on every line or on none.'],
-  ])('take nothing in when a line is bad: %s', async (line, message) => {
+  ])('import nothing if a line is invalid: %s', async (line, message) => {
     await using administration = await openAdministration(await createDatabase(), quiet.log);
     const good = '{"id":1,"name":"a","categoryId":1}';
     await expect(administration.importLines('pets', lines(good, '', line), ignore)).rejects.toThrow(
@@ -179,7 +179,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     expect(await Array.fromAsync(administration.exportLines('pets'))).toEqual([]);
   });
 
-  it('hold up nobody while the input comes, and show nothing before it is whole', async () => {
+  it('do not block writers, and show no record before the input is complete', async () => {
     const databaseUrl = await createDatabase();
     await using store = await openBuiltin(databaseUrl);
     await using administration = await openAdministration(databaseUrl, quiet.log);
@@ -198,13 +198,13 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     }
     const start = performance.now();
     expect(await administration.importLines('pets', slowly(), ignore)).toBe(3000);
-    // Nobody waited for a lock.
+    // Waiting for a lock would take longer.
     expect(performance.now() - start).toBeLessThan(4000);
     await add('after');
     expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(3029);
   });
 
-  it('name the line that is not UTF-8', async () => {
+  it('report the number of a line that is not UTF-8', async () => {
     await using administration = await openAdministration(await createDatabase(), quiet.log);
     async function* bytes() {
       yield Buffer.from('{"name":"a","categoryId":1}');
@@ -215,16 +215,16 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     );
   });
 
-  it('name the line whose id was in the database before', async () => {
+  it('report the number of a line whose id is taken in the database', async () => {
     await using administration = await openAdministration(await createDatabase(), quiet.log);
     const line = (id: number) => `{"id":${id},"name":"a","categoryId":1}`;
     await administration.importLines('pets', lines(line(5)), ignore);
     const again = administration.importLines('pets', lines(line(4), line(5), line(6)), ignore);
-    await expect(again).rejects.toThrow('Line 2: the id 5 is taken. Nothing was imported.');
+    await expect(again).rejects.toThrow('Line 2: the id 5 is already taken. Nothing was imported.');
     expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(1);
   });
 
-  it('pass through more records than one statement or one page holds', async () => {
+  it('handle more records than fit into one statement or page', async () => {
     await using administration = await openAdministration(await createDatabase(), quiet.log);
     const many = Array.from({ length: 3500 }, (_, i) => `{"id":${i},"name":"p","categoryId":1}`);
     const progress: number[] = [];
@@ -235,8 +235,8 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
   });
 });
 
-describe('a line without an end', () => {
-  it('is refused as soon as it is too long', async () => {
+describe('the input of an import', () => {
+  it('is refused as soon as a line is too long', async () => {
     await using administration = await openAdministration(':memory:', quiet.log);
     async function* endless() {
       yield Buffer.from('{"name":"a","categoryId":1}\n');
@@ -246,7 +246,7 @@ describe('a line without an end', () => {
     await expect(work).rejects.toThrow('Line 2: expected at most 16384 bytes.');
   });
 
-  it('takes its bytes as they come, in any pieces', async () => {
+  it('may arrive in chunks of any size', async () => {
     await using administration = await openAdministration(':memory:', quiet.log);
     const text = '{"name":"ä","categoryId":1}\r\n\n{"name":"b","categoryId":2}';
     const bytes = Array.from(Buffer.from(text), (byte) => Buffer.from([byte]));
@@ -269,7 +269,7 @@ describeOnEveryDatabase('the commands', (createDatabase) => {
     }
   };
 
-  it('make and revoke a key, for people and for programs', async () => {
+  it('create and revoke a key, and print text or JSON', async () => {
     const databaseUrl = await createDatabase();
     await run(databaseUrl, 'keys', 'create-account', 'acme');
     const created = await run(databaseUrl, 'keys', 'create', 'acme', '--json');
@@ -277,17 +277,19 @@ describeOnEveryDatabase('the commands', (createDatabase) => {
     const list = await run(databaseUrl, 'keys', 'list', 'acme');
     expect(list.stdout).toMatch(/^KEY +CREATED +REVOKED\n[0-9a-f]{12} +\d{4}-\S+Z\n$/);
     expect(list.stdout).not.toContain(key);
-    expect((await run(databaseUrl, 'keys', 'revoke', id)).stdout).toContain('is revoked');
+    expect((await run(databaseUrl, 'keys', 'revoke', id)).stdout).toContain(
+      `Revoked key ${id} of account acme`,
+    );
   }, 30_000);
 
-  it('end with 1 when a wish can not be granted, and with 2 when it is not understood', async () => {
+  it('exit with 1 if the command fails, and with 2 if the command line is invalid', async () => {
     const databaseUrl = await createDatabase();
-    const denied = await run(databaseUrl, 'keys', 'create', 'nobody');
-    expect(denied).toEqual({
+    const failed = await run(databaseUrl, 'keys', 'create', 'nobody');
+    expect(failed).toEqual({
       code: 1,
       stdout: '',
       stderr:
-        'There is no account with the name "nobody". Create it first: keys create-account nobody\n',
+        'There is no account with the name "nobody". Create it with: keys create-account nobody\n',
     });
     for (const args of [['keys', 'burn'], ['export', 'cats'], ['import', 'pets'], ['--nope']]) {
       expect((await run(databaseUrl, ...args)).code).toBe(2);
@@ -295,7 +297,7 @@ describeOnEveryDatabase('the commands', (createDatabase) => {
     expect((await run(databaseUrl, 'import', 'pets', '/nope.jsonl')).stderr).toContain('ENOENT');
   }, 60_000);
 
-  it('explain themselves', async () => {
+  it('describe their options with --help', async () => {
     for (const args of [['keys'], ['keys', 'create'], ['import'], ['export'], ['migrate'], []]) {
       const { code, stdout } = await run(':memory:', ...args, '--help');
       expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: /)]);

@@ -59,7 +59,7 @@ describeOnEveryDatabase('a database that a newer version has migrated', (createD
     );
     await database.destroy();
     await expect(openDatabase(url, quiet.log)).rejects.toThrow(
-      /is newer than this version of petstore-gateway, which does not have its migration 9999-later: run the version that migrated it or a later one, or restore the backup/,
+      /is newer than this version of petstore-gateway, which does not have its migration 9999-later\. Run the version that migrated it or a later one, or restore the backup/,
     );
   });
 });

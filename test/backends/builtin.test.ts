@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('the built-in backend on a file', () => {
-  it('creates the file and its folder, and keeps animals for the next start', async () => {
+  it('creates the file and its directory, and keeps animals after a restart', async () => {
     const url = `file:${folder}/new/folder/pets.db`;
     await using first = await openBuiltin(url);
     const added = await first.createPet(callWith(), { name: 'Rex', categoryId: '1' });
@@ -26,7 +26,7 @@ describe('the built-in backend on a file', () => {
     expect(await second.listPets(callWith(), { limit: 100 })).toHaveLength(13);
   });
 
-  it('never gives an id twice', async () => {
+  it('never reuses an id', async () => {
     const url = `file:${folder}/ids.db`;
     await using store = await openBuiltin(url);
     const { id } = await store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
@@ -37,7 +37,7 @@ describe('the built-in backend on a file', () => {
     expect(BigInt(next.id)).toBe(BigInt(id) + 1n);
   });
 
-  it('writes ahead to a log, and reads filters and pages off an index', async () => {
+  it('uses write-ahead logging, and an index for filters and pages', async () => {
     await using _store = await openBuiltin(`file:${folder}/plan.db`);
     const database = new DatabaseSync(`${folder}/plan.db`);
     expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
@@ -50,7 +50,7 @@ describe('the built-in backend on a file', () => {
     ]);
   });
 
-  it('accepts the demo key in a demo only, on the same file', async () => {
+  it('accepts the demo key only in a demo, for the same file', async () => {
     const databaseUrl = `file:${folder}/demo.db`;
     await using demo = await openBuiltin(databaseUrl);
     expect(await demo.listPets(callWith(), {})).toHaveLength(12);
@@ -61,7 +61,7 @@ describe('the built-in backend on a file', () => {
     await expect(production.listPets(callWith(), {})).rejects.toMatchObject({ status: 401 });
   });
 
-  it('stores no API key', async () => {
+  it('does not store the demo key', async () => {
     await using store = await openBuiltin(`file:${folder}/keys.db`);
     await store.listPets(callWith(), {});
     const database = new DatabaseSync(`${folder}/keys.db`);
@@ -69,9 +69,9 @@ describe('the built-in backend on a file', () => {
     database.close();
   });
 
-  it('says which file can not be opened, and why', async () => {
+  it('reports which file cannot be opened, and why', async () => {
     await expect(openBuiltin(`file:${folder}`)).rejects.toThrow(
-      `DATABASE_URL: the database file:${folder} can not be opened: unable to open database file`,
+      `DATABASE_URL: the database file:${folder} cannot be opened: unable to open database file`,
     );
     await writeFile(`${folder}/text.db`, 'This is no database, and long enough to be sure of it.');
     await expect(openBuiltin(`file:${folder}/text.db`)).rejects.toThrow('file is not a database');
@@ -82,20 +82,20 @@ describe('the built-in backend on a file', () => {
     ['a short list', 'milk, eggs'],
     ['a page of text', 'x'.repeat(5000)],
     ['part of the signature', 'SQLite format 3'],
-  ])('leaves a file alone that holds something else: %s', async (name, text) => {
+  ])('does not change a file with other contents: %s', async (name, text) => {
     const path = `${folder}/${name}.txt`;
     await writeFile(path, text);
     await expect(openBuiltin(`file:${path}`)).rejects.toThrow('file is not a database');
     expect(await readFile(path, 'utf8')).toBe(text);
   });
 
-  it('takes an empty file for a new database', async () => {
+  it('uses an empty file as a new database', async () => {
     await writeFile(`${folder}/empty.db`, '');
     await using store = await openBuiltin(`file:${folder}/empty.db`);
     expect(await store.listPets(callWith(), {})).toHaveLength(12);
   });
 
-  it('reads on while another process writes, and writes when that one has ended', async () => {
+  it('reads while another process writes, and writes after that process commits', async () => {
     await using store = await openBuiltin(`file:${folder}/locked.db`);
     const other = new DatabaseSync(`${folder}/locked.db`);
     other.exec("BEGIN IMMEDIATE; INSERT INTO pets (name, category_id) VALUES ('other', 1)");
@@ -116,7 +116,7 @@ describe('the built-in backend on a file', () => {
     expect((await added).id).toBe('14');
   });
 
-  it('says that the database is busy when the lock is not free after five seconds', async () => {
+  it('reports a busy database if the lock is not free after five seconds', async () => {
     await using store = await openBuiltin(`file:${folder}/busy.db`);
     const other = new DatabaseSync(`${folder}/busy.db`);
     other.exec('BEGIN IMMEDIATE');
@@ -127,11 +127,11 @@ describe('the built-in backend on a file', () => {
     other.close();
   }, 10_000);
 
-  it('writes to the disk before it answers; a command waits for others who write', async () => {
+  it('syncs writes to disk; a command waits for other writers', async () => {
     const database = await openDatabase(`file:${folder}/pragmas.db`, quiet.log);
     const pragma = async (name: string) =>
       Object.values((await sql.raw(`PRAGMA ${name}`).execute(database)).rows[0] ?? {});
-    // 2 is FULL: a commit outlives the loss of power.
+    // 2 is FULL: a commit survives a power failure.
     expect(await pragma('synchronous')).toEqual([2n]);
     expect(await pragma('busy_timeout')).toEqual([10_000n]);
     await database.destroy();

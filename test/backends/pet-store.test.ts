@@ -22,7 +22,7 @@ for (const [name, createDatabase] of Object.entries(databases)) {
     return { petStore, [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose]() };
   });
 
-  describePetStore(`REST over /v1 over ${name}`, async () => {
+  describePetStore(`REST backend → /v1 → ${name}`, async () => {
     const service = await startGateway({ petStore: await openBuiltin(await createDatabase()) });
     const petStore = await openPetStore(
       {

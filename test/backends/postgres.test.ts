@@ -13,8 +13,8 @@ import { nodeStart } from '../support/process.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
-describeOnEveryDatabase('ten processes that start at once', (createDatabase) => {
-  it('migrate once, and all serve', async () => {
+describeOnEveryDatabase('ten processes that start at the same time', (createDatabase) => {
+  it('migrate once and all serve', async () => {
     const env = { DATABASE_URL: await createDatabase(), LOG_LEVEL: 'debug' };
     const started = await Promise.all(Array.from({ length: 10 }, () => nodeStart(env)));
     try {
@@ -30,7 +30,7 @@ describeOnEveryDatabase('ten processes that start at once', (createDatabase) => 
 });
 
 describeOnEveryDatabase('a list of many animals', (createDatabase) => {
-  it('is read off an index, filtered or not', async () => {
+  it('uses an index, with and without a filter', async () => {
     const databaseUrl = await createDatabase();
     await using administration = await openAdministration(databaseUrl, quiet.log);
     const statuses = ['available', 'pending', 'sold'];
@@ -64,7 +64,7 @@ describe('PostgreSQL', () => {
   }, 60_000);
   afterAll(() => postgres[Symbol.asyncDispose](), 60_000);
 
-  it('answers a write whose reply is lost as of unknown outcome, and does not repeat it', async () => {
+  it('reports an unknown outcome and does not retry if the response to a write is lost', async () => {
     await using proxy = await startCuttingProxy(await postgres.createDatabase());
     await using store = await openBuiltin(proxy.databaseUrl);
     proxy.cutAfterNextInsert();
@@ -74,12 +74,12 @@ describe('PostgreSQL', () => {
       name: 'BackendUnavailableError',
       message: expect.stringContaining('The outcome is unknown'),
     });
-    // It was stored, once, and the store is back on a new connection.
+    // The animal was stored once, and the store uses a new connection.
     const pets = await store.listPets(callWith(), { limit: 100 });
     expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
   });
 
-  it('gives other ids while an import holds those that it would give', async () => {
+  it('assigns other ids while an import locks the next ones', async () => {
     const databaseUrl = await postgres.createDatabase();
     await using store = await openBuiltin(databaseUrl);
     const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
@@ -104,40 +104,40 @@ describe('PostgreSQL', () => {
     await database.destroy();
   });
 
-  it('says that nothing was stored when it can not be reached', async () => {
+  it('reports that nothing was stored if it cannot be reached', async () => {
     const proxy = await startCuttingProxy(await postgres.createDatabase());
     await using store = await openBuiltin(proxy.databaseUrl);
     await proxy[Symbol.asyncDispose]();
     await vi.waitFor(() =>
       expect(store.createPet(callWith(), { name: 'Rex', categoryId: '1' })).rejects.toThrow(
-        /can not be reached\. Nothing was stored\. Try again later\.$/,
+        /cannot be reached\. Nothing was stored\. Try again later\.$/,
       ),
     );
   });
 
-  it('says that nothing was stored when a balancer has no primary and hangs up', async () => {
+  it('reports that nothing was stored if a load balancer without a primary hangs up', async () => {
     await using proxy = await startCuttingProxy(await postgres.createDatabase());
     await using store = await openBuiltin(proxy.databaseUrl);
     proxy.hangUp();
     await vi.waitFor(() =>
       expect(store.createPet(callWith(), { name: 'Rex', categoryId: '1' })).rejects.toThrow(
-        /can not be reached\. Nothing was stored\. Try again later\.$/,
+        /cannot be reached\. Nothing was stored\. Try again later\.$/,
       ),
     );
   });
 
-  it('keeps its password out of the error when it can not be opened', async () => {
+  it('keeps its password out of the error if it cannot be opened', async () => {
     const url = 'postgres://postgres:hunter2@127.0.0.1:1/none';
-    await expect(openBuiltin(url)).rejects.toThrow(/127\.0\.0\.1:1\/none can not be opened/);
+    await expect(openBuiltin(url)).rejects.toThrow(/127\.0\.0\.1:1\/none cannot be opened/);
     await expect(openBuiltin(url)).rejects.toThrow(/^(?!.*hunter2)/);
   });
 
-  it('loses and doubles no acknowledged animal when a gateway is killed and the database restarts', async () => {
+  it('neither loses nor duplicates acknowledged animals when a gateway is killed and the database restarts', async () => {
     const env = { DATABASE_URL: await postgres.createDatabase() };
     await using first = await nodeStart(env);
     await using second = await nodeStart(env);
     const acknowledged = new Map<string, string>();
-    const unsure = new Set<string>();
+    const unknown = new Set<string>();
     let stop = false;
     const write = async (url: string, writer: string) => {
       for (let index = 0; !stop; index++) {
@@ -145,11 +145,11 @@ describe('PostgreSQL', () => {
         const body = JSON.stringify({ name, categoryId: 1 });
         try {
           const response = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body });
-          const answer = (await response.json()) as { id: number };
-          if (response.status === 201) acknowledged.set(name, String(answer.id));
-          else unsure.add(name);
+          const pet = (await response.json()) as { id: number };
+          if (response.status === 201) acknowledged.set(name, String(pet.id));
+          else unknown.add(name);
         } catch {
-          unsure.add(name);
+          unknown.add(name);
           if (url === first.url) return;
         }
       }
@@ -162,7 +162,7 @@ describe('PostgreSQL', () => {
     await reaches(acknowledged.size + 50);
     await postgres.stop();
     await postgres.start();
-    // The gateway that lives goes on by itself.
+    // The remaining gateway recovers by itself.
     await reaches(acknowledged.size + 50);
     stop = true;
     await Promise.all(writers);
@@ -173,11 +173,11 @@ describe('PostgreSQL', () => {
     const stored = new Map<string, string[]>();
     for (const { id, name } of rows) stored.set(name, [...(stored.get(name) ?? []), String(id)]);
     for (const [name, id] of acknowledged) expect([name, stored.get(name)]).toEqual([name, [id]]);
-    for (const name of unsure) expect(stored.get(name)?.length ?? 0).toBeLessThanOrEqual(1);
+    for (const name of unknown) expect(stored.get(name)?.length ?? 0).toBeLessThanOrEqual(1);
   }, 120_000);
 });
 
-/** Passes bytes between clients and PostgreSQL, and can drop a connection at the worst moment. */
+/** Forwards bytes to PostgreSQL, and can drop a connection between a commit and its response. */
 async function startCuttingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
@@ -201,7 +201,7 @@ async function startCuttingProxy(databaseUrl: string) {
       upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
-      // What comes back after the insert is its result: it has been committed by then.
+      // The first bytes after the insert are its result, so it has been committed.
       if (isInsert) {
         cut = false;
         client.destroy();
@@ -217,7 +217,7 @@ async function startCuttingProxy(databaseUrl: string) {
     cutAfterNextInsert() {
       cut = true;
     },
-    /** Closes every connection, and from now on each one as soon as it is there. */
+    /** Closes all connections, and each new one immediately. */
     hangUp() {
       hangsUp = true;
       for (const socket of sockets) socket.destroy();

@@ -1,26 +1,26 @@
 import { gzipSync } from 'node:zlib';
 import { parseJson, stringifyJson } from '../../src/contract/json.ts';
 
-/** One way to differ from the contract: how requests are answered, and what a check must see. */
+/** A service that differs from the contract in one way, and the checks that must fail for it. */
 export interface BrokenService {
   readonly name: string;
-  /** `right` asks a service that keeps the contract, as the request is or as another one. */
-  readonly answer: (asked: Asked, right: Right) => Response | Promise<Response>;
-  /** Which checks fail, and what they tell. */
-  readonly found: Readonly<Record<string, string>>;
+  /** Responds to a request; `forward` forwards it, changed or not, to a service that follows the contract. */
+  readonly respond: (request: ReceivedRequest, forward: Forward) => Response | Promise<Response>;
+  /** The ids of the failing checks, with what they report. */
+  readonly failures: Readonly<Record<string, string>>;
 }
 
-/** A request in the words of the contract. */
-export interface Asked {
-  /** Method and path below the base address, such as `GET /pets`. */
+/** A request, as the contract names its parts. */
+export interface ReceivedRequest {
+  /** Method and path below the base URL, such as `GET /pets`. */
   readonly operation: string;
   readonly query: URLSearchParams;
   readonly authorization: string | null;
   readonly body: string;
 }
 
-/** The answer to the request with some of its parts changed. */
-export type Right = (changed?: Partial<Omit<Asked, 'operation'>>) => Promise<Response>;
+/** Returns the correct response to the request, after changing some of its parts. */
+export type Forward = (changed?: Partial<Omit<ReceivedRequest, 'operation'>>) => Promise<Response>;
 
 const key = 'Bearer demo-key';
 const noKeys = ['list-no-key', 'get-no-key', 'orders-no-key', 'create-no-key'];
@@ -39,34 +39,35 @@ const refusals = [
 const error = { code: 'no', message: 'No.', status: 401 };
 const rex = { id: 1, name: 'Rex', categoryId: 1 };
 
-const is = (asked: Asked, ...operations: string[]) => operations.includes(asked.operation);
-const isGet = ({ operation }: Asked) => operation.startsWith('GET /pets/');
+const is = (request: ReceivedRequest, ...operations: string[]) =>
+  operations.includes(request.operation);
+const isGet = ({ operation }: ReceivedRequest) => operation.startsWith('GET /pets/');
 const all = (ids: readonly string[], seen: string) =>
   Object.fromEntries(ids.map((id) => [id, seen]));
 
-/** Answers as it should, but changes the lists of animals. */
+/** Responds correctly, but changes lists of animals. */
 const listing =
   (change: (pets: Record<string, unknown>[]) => unknown) =>
-  async (asked: Asked, right: Right): Promise<Response> => {
-    const response = await right();
-    if (!is(asked, 'GET /pets') || response.status !== 200) return response;
+  async (request: ReceivedRequest, forward: Forward): Promise<Response> => {
+    const response = await forward();
+    if (!is(request, 'GET /pets') || response.status !== 200) return response;
     return json(200, change(parseJson(await response.text()) as Record<string, unknown>[]));
   };
 
-/** Answers as it should, but changes the errors of this status. */
+/** Responds correctly, but changes errors with this status. */
 const failing =
   (status: number, change: () => Response) =>
-  async (_: Asked, right: Right): Promise<Response> => {
-    const response = await right();
+  async (_: ReceivedRequest, forward: Forward): Promise<Response> => {
+    const response = await forward();
     return response.status === status ? change() : response;
   };
 
-/** Services that break the contract, one break each: a long file, for it is a long list. */
+/** Services that violate the contract in one way each. The file is long because it is a list. */
 export const brokenServices: readonly BrokenService[] = [
   {
-    name: 'asks nobody for a key',
-    answer: (asked, right) => right({ authorization: asked.authorization ?? key }),
-    found: {
+    name: 'requires no key',
+    respond: (request, forward) => forward({ authorization: request.authorization ?? key }),
+    failures: {
       ...all(['list-no-key'], 'expected 401, received 200, an array of 12'),
       ...all(['get-no-key'], 'expected 401, received 200, JSON'),
       ...all(['orders-no-key'], 'expected 401, received 200, an array of 2'),
@@ -75,158 +76,167 @@ export const brokenServices: readonly BrokenService[] = [
     },
   },
   {
-    name: 'takes any key for its orders',
-    answer: (asked, right) =>
-      is(asked, 'GET /store/orders') && asked.authorization !== null
-        ? right({ authorization: key })
-        : right(),
-    found: { 'orders-wrong-key': 'expected 401, received 200, an array of 2' },
+    name: 'accepts any key for orders',
+    respond: (request, forward) =>
+      is(request, 'GET /store/orders') && request.authorization !== null
+        ? forward({ authorization: key })
+        : forward(),
+    failures: { 'orders-wrong-key': 'expected 401, received 200, an array of 2' },
   },
   {
-    name: 'answers 403 for a wrong key',
-    answer: (asked, right) =>
-      asked.authorization !== null && asked.authorization !== key
+    name: 'responds with 403 to a wrong key',
+    respond: (request, forward) =>
+      request.authorization !== null && request.authorization !== key
         ? json(403, { ...error, status: 403 })
-        : right(),
-    // Of the orders no status is published: that they are not told is enough.
-    found: all(
+        : forward(),
+    // For orders the contract specifies no status, so the 403 is accepted.
+    failures: all(
       ['list-wrong-key', 'get-wrong-key', 'create-wrong-key', 'message-wrong-key'],
       'expected 401, received 403, code "no"',
     ),
   },
   {
     name: 'sends no body with a 401',
-    answer: failing(401, () => new Response(null, { status: 401 })),
-    found: all([...noKeys, ...wrongKeys], 'content-type: expected application/json, received null'),
+    respond: failing(401, () => new Response(null, { status: 401 })),
+    failures: all(
+      [...noKeys, ...wrongKeys],
+      'content-type: expected application/json, received null',
+    ),
   },
   {
     name: 'sends a 401 as HTML',
-    answer: failing(401, () => text('<h1>No</h1>', 'text/html', 401)),
-    found: all(
+    respond: failing(401, () => text('<h1>No</h1>', 'text/html', 401)),
+    failures: all(
       [...noKeys, ...wrongKeys],
       'content-type: expected application/json, received "text/html"',
     ),
   },
   {
     name: 'sends errors without a code',
-    answer: failing(404, () => json(404, { message: 'No.', status: 404 })),
-    found: all(['get-missing', 'get-int64'], '404 without code, message and status in its body'),
+    respond: failing(404, () => json(404, { message: 'No.', status: 404 })),
+    failures: all(
+      ['get-missing', 'get-int64'],
+      'expected an Error body with code, message and status',
+    ),
   },
   {
-    name: 'tells the status of an error as text',
-    answer: failing(400, () => json(400, { ...error, status: '400' })),
-    found: all(refusals, '400 without code, message and status in its body'),
+    name: 'sends the status in an Error body as text',
+    respond: failing(400, () => json(400, { ...error, status: '400' })),
+    failures: all(refusals, 'expected an Error body with code, message and status'),
   },
   {
-    name: 'tells another status in its Error bodies',
-    answer: failing(404, () => json(404, error)),
-    found: all(['get-missing', 'get-int64'], '404, but its Error body says 401'),
+    name: 'sends another status in Error bodies',
+    respond: failing(404, () => json(404, error)),
+    failures: all(
+      ['get-missing', 'get-int64'],
+      'status in the Error body: expected 404, received 401',
+    ),
   },
   {
-    name: 'wraps its lists',
-    answer: listing((pets) => ({ pets })),
-    found: all(lists, 'body: expected an array, received object.'),
+    name: 'wraps lists in an object',
+    respond: listing((pets) => ({ pets })),
+    failures: all(lists, 'body: expected an array, received object.'),
   },
   {
-    name: 'writes ids as text',
-    answer: listing((pets) => pets.map((pet) => ({ ...pet, id: String(pet['id']) }))),
-    found: all(lists, '[0].id: expected an int64 number, received string.'),
+    name: 'sends ids as text',
+    respond: listing((pets) => pets.map((pet) => ({ ...pet, id: String(pet['id']) }))),
+    failures: all(lists, '[0].id: expected an int64 number, received string.'),
   },
   {
-    name: 'has animals without a name',
-    answer: listing((pets) => pets.map(({ name, ...pet }) => pet)),
-    found: all(lists, '[0].name: expected a string, received nothing.'),
+    name: 'lists animals without a name',
+    respond: listing((pets) => pets.map(({ name, ...pet }) => pet)),
+    failures: all(lists, '[0].name: expected a string, received nothing.'),
   },
   {
-    name: 'has animals of a status of its own',
-    answer: listing(([pet]) => [{ ...pet, status: 'lost' }]),
-    found: all(lists, '[0].status: expected one of available, pending, sold, received string.'),
+    name: 'lists an animal with an unknown status',
+    respond: listing(([pet]) => [{ ...pet, status: 'lost' }]),
+    failures: all(lists, '[0].status: expected one of available, pending, sold, received string.'),
   },
   {
-    name: 'writes null for no status',
-    answer: listing((pets) => pets.map((pet) => ({ status: null, ...pet }))),
-    found: all(['list', 'limit-100'], 'status: expected a status or none, received null'),
+    name: 'sends null for a missing status',
+    respond: listing((pets) => pets.map((pet) => ({ status: null, ...pet }))),
+    failures: all(['list', 'limit-100'], 'status: expected a status or none, received null'),
   },
   {
     name: 'lists an animal twice',
-    answer: listing((pets) => (pets.length < 5 ? pets : [...pets, pets[0]])),
-    found: all(['list', 'limit-100', 'filter-available'], 'the id 1 is there twice'),
+    respond: listing((pets) => (pets.length < 5 ? pets : [...pets, pets[0]])),
+    failures: all(['list', 'limit-100', 'filter-available'], 'the id 1 appears twice'),
   },
   {
-    name: 'has a page of 25 when no limit is given',
-    answer: (asked, right) =>
-      is(asked, 'GET /pets') && asked.authorization === key && asked.query.size === 0
+    name: 'returns 25 animals by default',
+    respond: (request, forward) =>
+      is(request, 'GET /pets') && request.authorization === key && request.query.size === 0
         ? json(
             200,
             Array.from({ length: 25 }, (_, id) => ({ ...rex, id })),
           )
-        : right(),
-    found: { list: 'expected at most 20 animals, received 25' },
+        : forward(),
+    failures: { list: 'expected at most 20 animals, received 25' },
   },
   {
     name: 'ignores the limit',
-    answer: ({ query }, right) => right({ query: without(query, 'limit') }),
-    found: { 'limit-1': 'expected at most 1 animal, received 12' },
+    respond: ({ query }, forward) => forward({ query: without(query, 'limit') }),
+    failures: { 'limit-1': 'expected at most 1 animal, received 12' },
   },
   {
-    name: 'takes no limit above 50',
-    answer: ({ query }, right) =>
-      Number(query.get('limit')) > 50 ? json(400, { ...error, status: 400 }) : right(),
-    found: all(['limit-100', ...filters], 'expected 200, received 400, code "no"'),
+    name: 'refuses limits above 50',
+    respond: ({ query }, forward) =>
+      Number(query.get('limit')) > 50 ? json(400, { ...error, status: 400 }) : forward(),
+    failures: all(['limit-100', ...filters], 'expected 200, received 400, code "no"'),
   },
   {
     name: 'ignores the filter',
-    answer: ({ query }, right) => right({ query: without(query, 'status') }),
-    found: {
-      'filter-available': 'animal 3 has the status "pending"',
-      'filter-pending': 'animal 1 has the status "available"',
-      'filter-sold': 'animal 1 has the status "available"',
+    respond: ({ query }, forward) => forward({ query: without(query, 'status') }),
+    failures: {
+      'filter-available': 'status of animal 3: expected "available", received "pending"',
+      'filter-pending': 'status of animal 1: expected "pending", received "available"',
+      'filter-sold': 'status of animal 1: expected "sold", received "available"',
     },
   },
   {
-    name: 'filters some animals away',
-    answer: ({ query }, right) => (query.get('status') === 'sold' ? json(200, []) : right()),
-    found: { 'filter-sold': 'animal 4 has this status and is not among 0' },
+    name: 'omits animals that match the filter',
+    respond: ({ query }, forward) => (query.get('status') === 'sold' ? json(200, []) : forward()),
+    failures: { 'filter-sold': 'animal 4 has this status but is not in the list of 0' },
   },
   {
-    name: 'sends its lists as text/plain',
-    answer: async (asked, right) =>
-      is(asked, 'GET /pets') && asked.query.size === 0 && asked.authorization === key
-        ? text(await (await right()).text(), 'text/plain')
-        : right(),
-    found: { list: 'content-type: expected application/json, received "text/plain"' },
+    name: 'sends lists as text/plain',
+    respond: async (request, forward) =>
+      is(request, 'GET /pets') && request.query.size === 0 && request.authorization === key
+        ? text(await (await forward()).text(), 'text/plain')
+        : forward(),
+    failures: { list: 'content-type: expected application/json, received "text/plain"' },
   },
   {
-    name: 'writes Latin-1',
-    answer: (asked, right) =>
-      asked.query.get('limit') === '1'
+    name: 'sends Latin-1',
+    respond: (request, forward) =>
+      request.query.get('limit') === '1'
         ? text(Buffer.from('[{"id":1,"name":"Bär","categoryId":1}]', 'latin1'), 'application/json')
-        : right(),
-    found: { 'limit-1': 'a body that is not JSON in UTF-8' },
+        : forward(),
+    failures: { 'limit-1': 'body: expected valid JSON in UTF-8' },
   },
   {
-    name: 'cuts its bodies off',
-    answer: (asked, right) =>
-      asked.query.get('limit') === '1' ? text('[{"id":1,', 'application/json') : right(),
-    found: { 'limit-1': 'a body that is not JSON in UTF-8' },
+    name: 'truncates bodies',
+    respond: (request, forward) =>
+      request.query.get('limit') === '1' ? text('[{"id":1,', 'application/json') : forward(),
+    failures: { 'limit-1': 'body: expected valid JSON in UTF-8' },
   },
   {
-    name: 'encodes unasked',
-    answer: (asked, right) =>
-      asked.query.get('limit') === '1'
+    name: 'compresses bodies although the client accepts only identity',
+    respond: (request, forward) =>
+      request.query.get('limit') === '1'
         ? new Response(gzipSync('[]'), {
             headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
           })
-        : right(),
-    found: { 'limit-1': 'a body encoded as "gzip"' },
+        : forward(),
+    failures: { 'limit-1': 'content-encoding: expected none, received "gzip"' },
   },
   {
     name: 'redirects',
-    answer: (asked, right) =>
-      isGet(asked)
+    respond: (request, forward) =>
+      isGet(request)
         ? new Response(null, { status: 302, headers: { location: '/v1/pets' } })
-        : right(),
-    found: {
+        : forward(),
+    failures: {
       ...all(
         ['get-no-key', 'get-wrong-key'],
         'expected 401, received 302, content-type: expected application/json, received null',
@@ -242,162 +252,163 @@ export const brokenServices: readonly BrokenService[] = [
     },
   },
   {
-    name: 'answers with another animal',
-    answer: async (asked, right) => {
-      const response = await right();
-      return isGet(asked) && response.status === 200 ? json(200, rex) : response;
+    name: 'returns another animal',
+    respond: async (request, forward) => {
+      const response = await forward();
+      return isGet(request) && response.status === 200 ? json(200, rex) : response;
     },
-    found: {
-      get: 'asked for animal 12, received animal 1',
+    failures: {
+      get: 'expected animal 12, received animal 1',
       create: 'id: expected "13", received "1"',
       'create-int64': 'id: expected "14", received "1"',
     },
   },
   {
-    name: 'answers 200 for an animal that is not there',
-    answer: failing(404, () => json(200, null)),
-    found: all(['get-missing', 'get-int64'], 'body: expected an object, received null.'),
+    name: 'responds with 200 for an unknown animal',
+    respond: failing(404, () => json(200, null)),
+    failures: all(['get-missing', 'get-int64'], 'body: expected an object, received null.'),
   },
   {
     name: 'reads ids as 32 bits',
-    answer: (asked, right) =>
-      /\d{11}/.test(asked.operation) && asked.authorization === key
+    respond: (request, forward) =>
+      /\d{11}/.test(request.operation) && request.authorization === key
         ? json(400, { ...error, status: 400 })
-        : right(),
-    found: { 'get-int64': 'expected 404, received 400, code "no"' },
+        : forward(),
+    failures: { 'get-int64': 'expected 404, received 400, code "no"' },
   },
   {
-    name: 'answers 200 for an animal that was added',
-    answer: (_, right) => right().then((it) => (it.status === 201 ? json(200, rex) : it)),
-    found: all(['create', 'create-int64'], 'expected 201, received 200, JSON'),
+    name: 'responds with 200 to POST /pets',
+    respond: (_, forward) => forward().then((it) => (it.status === 201 ? json(200, rex) : it)),
+    failures: all(['create', 'create-int64'], 'expected 201, received 200, JSON'),
   },
   {
-    name: 'forgets the status',
-    answer: (asked, right) =>
-      is(asked, 'POST /pets')
-        ? right({ body: asked.body.replace(',"status":"available"', '') })
-        : right(),
-    found: { create: 'status: expected "available", received nothing' },
+    name: 'loses the status',
+    respond: (request, forward) =>
+      is(request, 'POST /pets')
+        ? forward({ body: request.body.replace(',"status":"available"', '') })
+        : forward(),
+    failures: { create: 'status: expected "available", received nothing' },
   },
   {
-    name: 'rounds',
-    answer: async (asked, right) => {
-      const response = await right();
-      if (!is(asked, 'POST /pets') || response.status !== 201) return response;
+    name: 'rounds integers',
+    respond: async (request, forward) => {
+      const response = await forward();
+      if (!is(request, 'POST /pets') || response.status !== 201) return response;
       const added = (await response.text()).replace('9223372036854775807', '9223372036854774784');
       return text(added, 'application/json', 201);
     },
-    found: {
+    failures: {
       'create-int64': 'categoryId: expected "9223372036854775807", received "9223372036854774784"',
     },
   },
   {
-    name: 'mistakes UTF-8',
-    answer: (asked, right) =>
-      is(asked, 'POST /pets')
-        ? right({ body: Buffer.from(asked.body).toString('latin1') })
-        : right(),
-    found: {
+    name: 'decodes UTF-8 as Latin-1',
+    respond: (request, forward) =>
+      is(request, 'POST /pets')
+        ? forward({ body: Buffer.from(request.body).toString('latin1') })
+        : forward(),
+    failures: {
       'create-int64':
         'name: expected "Überprüfung 🐕", received "Ã\u009cberprÃ¼fung ð\u009f\u0090\u0095"',
     },
   },
   {
-    name: 'does not keep what it added',
-    answer: (asked, right) =>
-      asked.operation === 'GET /pets/13' ? json(404, { ...error, status: 404 }) : right(),
-    found: { create: 'expected 200, received 404, code "no"' },
+    name: 'does not store the animal that it added',
+    respond: (request, forward) =>
+      request.operation === 'GET /pets/13' ? json(404, { ...error, status: 404 }) : forward(),
+    failures: { create: 'expected 200, received 404, code "no"' },
   },
   {
-    name: 'answers 422 for a wrong body',
-    answer: failing(400, () => json(422, { ...error, status: 422 })),
-    found: all(
+    name: 'responds with 422 to an invalid body',
+    respond: failing(400, () => json(422, { ...error, status: 422 })),
+    failures: all(
       [...refusals, 'message-no-message', 'message-no-json', 'message-no-type'],
       'expected 400, received 422, code "no"',
     ),
   },
   {
     name: 'adds animals without a name',
-    answer: (asked, right) => (asked.body === '{"categoryId":1}' ? json(201, rex) : right()),
-    found: { 'create-no-name': 'expected 400, received 201, JSON' },
+    respond: (request, forward) =>
+      request.body === '{"categoryId":1}' ? json(201, rex) : forward(),
+    failures: { 'create-no-name': 'expected 400, received 201, JSON' },
   },
   {
-    name: 'takes a categoryId that it can not keep',
-    answer: (asked, right) =>
-      asked.body.includes('9223372036854775808') ? json(201, rex) : right(),
-    found: { 'create-beyond-int64': 'expected 400, received 201, JSON' },
+    name: 'accepts a categoryId beyond int64',
+    respond: (request, forward) =>
+      request.body.includes('9223372036854775808') ? json(201, rex) : forward(),
+    failures: { 'create-beyond-int64': 'expected 400, received 201, JSON' },
   },
   {
     name: 'sends messages without a timestamp',
-    answer: async (asked, right) => {
-      const response = await right();
-      if (!is(asked, 'POST /messages') || response.status !== 200) return response;
+    respond: async (request, forward) => {
+      const response = await forward();
+      if (!is(request, 'POST /messages') || response.status !== 200) return response;
       const { createdAt, ...message } = JSON.parse(await response.text());
       return json(200, message);
     },
-    found: { message: 'createdAt: expected a string, received nothing.' },
+    failures: { message: 'createdAt: expected a string, received nothing.' },
   },
   {
     name: 'fails to send messages',
-    answer: (asked, right) =>
-      right().then((response) =>
-        is(asked, 'POST /messages') && response.status === 200
+    respond: (request, forward) =>
+      forward().then((response) =>
+        is(request, 'POST /messages') && response.status === 200
           ? json(500, { ...error, status: 500 })
           : response,
       ),
-    found: { message: 'expected a success, received 500, code "no"' },
+    failures: { message: 'expected a 2xx status, received 500, code "no"' },
   },
 ];
 
-/** Services that differ where the contract says nothing. */
-export const unusualServices: readonly Omit<BrokenService, 'found'>[] = [
+/** Services that behave differently where the contract does not specify the behaviour. */
+export const unusualServices: readonly Omit<BrokenService, 'failures'>[] = [
   {
-    name: 'fails at an invalid limit or status',
-    answer: ({ query }, right) =>
+    name: 'responds with 500 to an invalid limit or status',
+    respond: ({ query }, forward) =>
       ['0', '101'].includes(query.get('limit') ?? '') || query.get('status') === 'unknown'
         ? text('<h1>Oops</h1>', 'text/html', 500)
-        : right(),
+        : forward(),
   },
   {
-    name: 'takes an invalid limit and status',
-    answer: ({ query, authorization }, right) =>
+    name: 'accepts an invalid limit or status',
+    respond: ({ query, authorization }, forward) =>
       authorization === key && (query.get('limit') === '101' || query.get('status') === 'unknown')
         ? json(
             200,
             Array.from({ length: 101 }, (_, id) => ({ ...rex, id })),
           )
-        : right(),
+        : forward(),
   },
   {
     name: 'has no orders',
-    answer: (asked, right) =>
-      is(asked, 'GET /store/orders') ? text('', 'text/plain', 501) : right(),
+    respond: (request, forward) =>
+      is(request, 'GET /store/orders') ? text('', 'text/plain', 501) : forward(),
   },
   {
-    name: 'announces nothing',
-    answer: async (_, right) => {
-      const response = await right();
+    name: 'sends no deprecation headers',
+    respond: async (_, forward) => {
+      const response = await forward();
       response.headers.delete('sunset');
       response.headers.delete('link');
       return response;
     },
   },
   {
-    name: 'knows its categories',
-    answer: (asked, right) =>
-      asked.authorization === key && asked.body.includes('9223372036854775807')
+    name: 'refuses unknown categories',
+    respond: (request, forward) =>
+      request.authorization === key && request.body.includes('9223372036854775807')
         ? json(400, { ...error, status: 400 })
-        : right(),
+        : forward(),
   },
   {
-    name: 'has more fields',
-    answer: listing((pets) => pets.map((pet) => ({ ...pet, tag: 'new' }))),
+    name: 'sends additional fields',
+    respond: listing((pets) => pets.map((pet) => ({ ...pet, tag: 'new' }))),
   },
   {
-    name: 'answers a message with 202, and its errors in words',
-    answer: async (asked, right) => {
-      const response = await right();
-      if (!is(asked, 'POST /messages')) return response;
+    name: 'responds to a message with 202, and sends its errors as text',
+    respond: async (request, forward) => {
+      const response = await forward();
+      if (!is(request, 'POST /messages')) return response;
       return response.status === 200
         ? text(await response.text(), 'application/json; charset=utf-8', 202)
         : text('No.', 'text/plain', response.status);

@@ -9,19 +9,19 @@ import { startFetchServer } from '../support/fetch-server.ts';
 import { apiKey, openGateway } from '../support/gateway.ts';
 import { type BrokenService, brokenServices, unusualServices } from './broken-services.ts';
 
-/** The built-in service, its answers changed on their way out. */
-async function start(change: BrokenService['answer'] = (_, right) => right()) {
+/** Serves the built-in REST interface, with responses that a test can change. */
+async function start(change: BrokenService['respond'] = (_, forward) => forward()) {
   const opened = await openGateway();
   const server = await startFetchServer(async (request) => {
     const url = new URL(request.url);
-    const asked = {
+    const received = {
       operation: `${request.method} ${url.pathname.replace(/^\/(v1|quickstart)/, '')}`,
       query: url.searchParams,
       authorization: request.headers.get('authorization'),
       body: await request.text(),
     };
-    return change(asked, (changed) => {
-      const { query, authorization, body } = { ...asked, ...changed };
+    return change(received, (changed) => {
+      const { query, authorization, body } = { ...received, ...changed };
       const headers = new Headers(request.headers);
       headers.delete('content-length');
       if (authorization !== null) headers.set('authorization', authorization);
@@ -57,89 +57,89 @@ const failed = (checks: Awaited<ReturnType<typeof checkContract>>) =>
     checks.filter(({ verdict }) => verdict === 'fail').map(({ id, seen }) => [id, seen]),
   );
 
-describe('checking a service', () => {
-  it('passes the built-in one', async () => {
+describe('checkContract', () => {
+  it('passes the built-in REST interface', async () => {
     await using service = await start();
     const { output, exitCode } = await checkService(service.options);
     expect(output.replace(/:\d+/, ':PORT')).toMatchInlineSnapshot(`
       "http://127.0.0.1:PORT/v1
 
-      VERDICT  RULE                                                                       SEEN
-      pass     GET /pets without a key: 401 with an Error body                            401, code "unauthenticated"
-      pass     GET /pets with a wrong key: 401 with an Error body                         401, code "invalid_api_key"
-      pass     GET /pets/{petId} without a key: 401 with an Error body                    401, code "unauthenticated"
-      pass     GET /pets/{petId} with a wrong key: 401 with an Error body                 401, code "invalid_api_key"
-      pass     GET /store/orders without a key: 401 with an Error body                    401, code "unauthenticated"
-      pass     GET /store/orders with a wrong key: 401 with an Error body                 401, code "invalid_api_key"
-      pass     GET /pets: 200 with an array of at most 20 animals                         200, 12 animals
-      pass     GET /pets?limit=1: at most 1 animal                                        200, 1 animal
-      pass     GET /pets?limit=100: at most 100 animals                                   200, 12 animals
-      info     GET /pets?limit=0                                                          400, code "invalid_value"
-      info     GET /pets?limit=101                                                        400, code "invalid_value"
-      pass     GET /pets?status=available: the animals of this status, and only them      200, 7 animals
-      pass     GET /pets?status=pending: the animals of this status, and only them        200, 2 animals
-      pass     GET /pets?status=sold: the animals of this status, and only them           200, 2 animals
-      info     GET /pets?status=unknown                                                   400, code "invalid_value"
-      pass     GET /pets/{petId}: 200 with the animal of this id, digit for digit         200, animal 12
-      pass     GET /pets/{petId} of an unknown animal: 404 with an Error body             404, code "pet_not_found"
-      pass     GET /pets/{petId} of 2^63-1, which is unknown too: 404 with an Error body  404, code "pet_not_found"
-      info     GET /pets/{petId}: headers that announce its removal                       sunset: "Thu, 05 Dec 2030 00:00:00 GMT", link: "</v1/pets>; rel=\\"successor-version\\""
-      info     GET /store/orders                                                          200, an array of 2
-      pass     POST /pets without a key: 401 with an Error body                           401, code "unauthenticated"
-      pass     POST /pets with a wrong key: 401 with an Error body                        401, code "invalid_api_key"
-      pass     POST /pets without a name: 400 with an Error body                          400, code "invalid_value"
-      pass     POST /pets without a categoryId: 400 with an Error body                    400, code "invalid_value"
-      pass     POST /pets with a number for a name: 400 with an Error body                400, code "invalid_value"
-      pass     POST /pets with text for a categoryId: 400 with an Error body              400, code "invalid_value"
-      pass     POST /pets with a fraction for a categoryId: 400 with an Error body        400, code "invalid_value"
-      pass     POST /pets with a categoryId of 2^63: 400 with an Error body               400, code "invalid_value"
-      pass     POST /pets with an unknown status: 400 with an Error body                  400, code "invalid_value"
-      pass     POST /pets: 201 with the animal and its id, and GET finds it               201, animal 13
-      pass     POST /pets with a categoryId of 2^63-1: 201, every digit and letter kept   201, animal 14
-      pass     POST /messages without a key: 401                                          401, code "unauthenticated"
-      pass     POST /messages with a wrong key: 401                                       401, code "invalid_api_key"
-      pass     POST /messages without a message: 400                                      400, code "invalid_value"
-      pass     POST /messages with a body that is not JSON: 400                           400, code "invalid_value"
-      pass     POST /messages without a content type: 400                                 400, code "invalid_value"
-      pass     POST /messages: a success with the message, its id, status and timestamp   200, status "queued"
+      VERDICT  RULE                                                                            SEEN
+      pass     GET /pets without a key: 401 with an Error body                                 401, code "unauthenticated"
+      pass     GET /pets with a wrong key: 401 with an Error body                              401, code "invalid_api_key"
+      pass     GET /pets/{petId} without a key: 401 with an Error body                         401, code "unauthenticated"
+      pass     GET /pets/{petId} with a wrong key: 401 with an Error body                      401, code "invalid_api_key"
+      pass     GET /store/orders without a key: 401 with an Error body                         401, code "unauthenticated"
+      pass     GET /store/orders with a wrong key: 401 with an Error body                      401, code "invalid_api_key"
+      pass     GET /pets: 200 with an array of at most 20 animals                              200, 12 animals
+      pass     GET /pets?limit=1: at most 1 animal                                             200, 1 animal
+      pass     GET /pets?limit=100: at most 100 animals                                        200, 12 animals
+      info     GET /pets?limit=0                                                               400, code "invalid_value"
+      info     GET /pets?limit=101                                                             400, code "invalid_value"
+      pass     GET /pets?status=available: all animals of this status, and no others           200, 7 animals
+      pass     GET /pets?status=pending: all animals of this status, and no others             200, 2 animals
+      pass     GET /pets?status=sold: all animals of this status, and no others                200, 2 animals
+      info     GET /pets?status=unknown                                                        400, code "invalid_value"
+      pass     GET /pets/{petId}: 200 with the animal of this id, every digit exact            200, animal 12
+      pass     GET /pets/{petId} with an unknown id: 404 with an Error body                    404, code "pet_not_found"
+      pass     GET /pets/{petId} with the unknown id 2^63-1: 404 with an Error body            404, code "pet_not_found"
+      info     GET /pets/{petId}: headers that announce its removal                            sunset: "Thu, 05 Dec 2030 00:00:00 GMT", link: "</v1/pets>; rel=\\"successor-version\\""
+      info     GET /store/orders                                                               200, an array of 2
+      pass     POST /pets without a key: 401 with an Error body                                401, code "unauthenticated"
+      pass     POST /pets with a wrong key: 401 with an Error body                             401, code "invalid_api_key"
+      pass     POST /pets without a name: 400 with an Error body                               400, code "invalid_value"
+      pass     POST /pets without a categoryId: 400 with an Error body                         400, code "invalid_value"
+      pass     POST /pets with a number as the name: 400 with an Error body                    400, code "invalid_value"
+      pass     POST /pets with text as the categoryId: 400 with an Error body                  400, code "invalid_value"
+      pass     POST /pets with a fraction as the categoryId: 400 with an Error body            400, code "invalid_value"
+      pass     POST /pets with a categoryId of 2^63: 400 with an Error body                    400, code "invalid_value"
+      pass     POST /pets with an unknown status: 400 with an Error body                       400, code "invalid_value"
+      pass     POST /pets: 201 with the animal and its id, and GET returns it                  201, animal 13
+      pass     POST /pets with a categoryId of 2^63-1: 201, digits and Unicode text preserved  201, animal 14
+      pass     POST /messages without a key: 401                                               401, code "unauthenticated"
+      pass     POST /messages with a wrong key: 401                                            401, code "invalid_api_key"
+      pass     POST /messages without a message: 400                                           400, code "invalid_value"
+      pass     POST /messages with a body that is not JSON: 400                                400, code "invalid_value"
+      pass     POST /messages without a content type: 400                                      400, code "invalid_value"
+      pass     POST /messages: success with the message, its id, status and timestamp          200, status "queued"
 
-      32 kept, 0 broken, 5 not published, 0 skipped
+      32 passed, 0 failed, 5 not specified, 0 skipped
       "
     `);
     expect(exitCode).toBe(0);
   });
 
-  it('sends nothing but GET requests unless it may write', async () => {
+  it('sends only GET requests without --write', async () => {
     const operations: string[] = [];
-    await using service = await start(({ operation }, right) => {
+    await using service = await start(({ operation }, forward) => {
       operations.push(operation);
-      return right();
+      return forward();
     });
     const checks = await checkContract({ ...service.options, write: false });
     expect(operations.filter((operation) => !operation.startsWith('GET '))).toEqual([]);
-    expect(checks.filter(({ seen }) => seen === 'only with --write')).toHaveLength(17);
+    expect(checks.filter(({ seen }) => seen === 'requires --write')).toHaveLength(17);
     expect(failed(checks)).toEqual({});
   });
 
-  it.each(brokenServices)('finds one that $name', async ({ answer, found }) => {
-    await using service = await start(answer);
-    expect(failed(await checkContract(service.options))).toEqual(found);
+  it.each(brokenServices)('fails a service that $name', async ({ respond, failures }) => {
+    await using service = await start(respond);
+    expect(failed(await checkContract(service.options))).toEqual(failures);
   });
 
-  it('has no rule that none of these breaks', async () => {
+  it('has a failing service for every rule', async () => {
     await using service = await start();
     const checks = await checkContract(service.options);
     const rules = checks.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id);
-    const broken = new Set(brokenServices.flatMap(({ found }) => Object.keys(found)));
+    const broken = new Set(brokenServices.flatMap(({ failures }) => Object.keys(failures)));
     expect(rules.filter((id) => !broken.has(id))).toEqual([]);
   });
 
-  it.each(unusualServices)('finds nothing wrong with one that $name', async ({ answer }) => {
-    await using service = await start(answer);
+  it.each(unusualServices)('passes a service that $name', async ({ respond }) => {
+    await using service = await start(respond);
     expect(failed(await checkContract(service.options))).toEqual({});
   });
 
-  it('calls no answer a break, unless it is the first', async () => {
+  it('fails a check without a response, and throws if the first request has none', async () => {
     const list = answer('200 OK', '[]');
     await using service = await startFaultServer((socket, attempt) => {
       if (attempt === 1) socket.write(list);
@@ -148,30 +148,32 @@ describe('checking a service', () => {
     const baseUrl = new URL(service.url);
     const options = { baseUrl, apiKey, write: false, timeoutMs: 5000 };
     expect(failed(await checkContract(options))).toMatchObject({
-      list: 'no whole answer: ECONNRESET',
-      'get-missing': 'no whole answer: ECONNRESET',
+      list: 'no complete response: ECONNRESET',
+      'get-missing': 'no complete response: ECONNRESET',
     });
     await expect(checkContract(options)).rejects.toThrow(
-      new NotCheckedError(`${service.url}/ can not be reached: no whole answer: ECONNRESET.`),
+      new NotCheckedError(
+        `${service.url}/ could not be reached: no complete response: ECONNRESET.`,
+      ),
     );
   });
 
-  it('waits no longer than it was told', async () => {
+  it('stops waiting for a response after timeoutMs', async () => {
     await using service = await startFaultServer((socket) => socket.write('HTTP/1.1 200 OK\r\n'));
     const baseUrl = new URL(service.url);
     await expect(checkContract({ baseUrl, apiKey, write: false, timeoutMs: 50 })).rejects.toThrow(
-      'no whole answer within 50 ms',
+      'no complete response within 50 ms',
     );
   });
 
-  it('says nothing of a service that refuses the key', async () => {
+  it('throws if the service refuses the key', async () => {
     await using service = await start();
     await expect(checkContract({ ...service.options, apiKey: 'wrong-key' })).rejects.toThrow(
-      /\/v1 refuses the API key\.$/,
+      /\/v1 refused the API key \(401\)/,
     );
   });
 
-  it('asks nobody with a key that no service could take', async () => {
+  it('sends no request with an invalid key', async () => {
     const baseUrl = new URL('http://127.0.0.1:9/v1');
     await expect(
       checkService({ baseUrl, apiKey: 'no key', write: false, json: false, timeoutMs: 50 }),
@@ -180,7 +182,7 @@ describe('checking a service', () => {
 });
 
 describe('check-service', () => {
-  /** Runs the command as a program would: no shell, no npm. */
+  /** Runs the command without a shell or npm. */
   const run = async (args: readonly string[], env: Record<string, string> = {}) => {
     try {
       const options = { env: { PATH: process.env['PATH'], ...env } };
@@ -191,7 +193,7 @@ describe('check-service', () => {
     }
   };
 
-  it('exits with 0 for a service that keeps the contract, the key out of the environment', async () => {
+  it('exits with 0 for a service that follows the contract, with the key from the environment', async () => {
     await using service = await start();
     const { href } = service.options.baseUrl;
     const { stdout, stderr, code } = await run(['--base-url', href, '--json'], {
@@ -201,9 +203,9 @@ describe('check-service', () => {
     expect(JSON.parse(stdout)).toMatchObject({ baseUrl: href, verdict: 'pass' });
   });
 
-  it('exits with 1 for a broken one, and never tells the key', async () => {
-    await using service = await start((_, right) =>
-      right().then((response) =>
+  it('exits with 1 for a service that violates it, and never prints the key', async () => {
+    await using service = await start((_, forward) =>
+      forward().then((response) =>
         response.status === 404
           ? Response.json({ code: apiKey, message: apiKey, status: 404 }, { status: 404 })
           : response.status === 401
@@ -220,26 +222,26 @@ describe('check-service', () => {
   });
 
   it.each([
-    ['no address', ['--key', apiKey], "required option '--base-url <url>' not specified"],
-    ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], 'set PETSTORE_API_KEY, or give --key'],
+    ['no base URL', ['--key', apiKey], "required option '--base-url <url>' not specified"],
+    ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], 'set PETSTORE_API_KEY or pass --key'],
     [
-      'a wrong address',
+      'an invalid base URL',
       ['--key', apiKey, '--base-url', 'ftp://a?b=secret'],
       '--base-url: expected',
     ],
     [
-      'nobody there',
+      'an unreachable service',
       ['--key', apiKey, '--base-url', 'http://127.0.0.1:1/v1'],
-      'can not be reached',
+      'could not be reached',
     ],
-  ])('exits with 2 for %s, and says so', async (_, args, message) => {
+  ])('exits with 2 and an error for %s', async (_, args, message) => {
     const { stdout, stderr, code } = await run(args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/demo-key|secret|\.ts:/);
   });
 
-  it('explains itself with --help', async () => {
+  it('describes its options with --help', async () => {
     const { stdout, code } = await run(['--help']);
     expect(code).toBe(0);
     for (const word of ['--base-url', '(env: PETSTORE_API_KEY)', '--write', 'Exit codes']) {

@@ -13,8 +13,8 @@ const statusOf = (reader: BodyReader) => {
   return body instanceof HttpError ? body.status : 200;
 };
 
-describe('a body', () => {
-  it.each([1, 2, 3, 1000, 100_000])('is whole in chunks of %i bytes', (size) => {
+describe('BodyReader', () => {
+  it.each([1, 2, 3, 1000, 100_000])('joins chunks of %i bytes', (size) => {
     const bytes = Buffer.alloc(maxBodyBytes, 'abcdefghijklmnopqrstuvwxyz');
     const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
       bytes.subarray(index * size, (index + 1) * size),
@@ -24,25 +24,25 @@ describe('a body', () => {
     reader.release();
   });
 
-  it('is empty without a chunk, and unharmed by empty ones', () => {
+  it('returns an empty body without chunks, and ignores empty chunks', () => {
     expect(new BodyReader().end()).toHaveLength(0);
     const reader = read([new Uint8Array(0), Buffer.from('a'), new Uint8Array(0), Buffer.from('b')]);
     expect(Buffer.from(reader.end() as Uint8Array).toString()).toBe('ab');
   });
 
-  it('does not write into the chunks of its sender', () => {
+  it('does not write into the chunks that it receives', () => {
     const slab = Buffer.from('abXX');
     const reader = read([slab.subarray(0, 2), Buffer.from('cd')]);
     expect(Buffer.from(reader.end() as Uint8Array).toString()).toBe('abcd');
     expect(slab.toString()).toBe('abXX');
   });
 
-  it('is refused with 413 beyond the limit', () => {
+  it('refuses a body above the limit with 413', () => {
     expect(statusOf(read([Buffer.alloc(maxBodyBytes), Buffer.alloc(1)]))).toBe(413);
     expect(statusOf(read([Buffer.alloc(maxBodyBytes + 1)]))).toBe(413);
   });
 
-  it('keeps no object of each chunk', () => {
+  it('keeps no object per chunk', () => {
     const before = process.memoryUsage();
     const readers = Array.from({ length: 40 }, () =>
       read(
@@ -58,8 +58,8 @@ describe('a body', () => {
   });
 });
 
-describe('large bodies', () => {
-  it('are refused with 503 while others hold too much, and small ones are not', () => {
+describe('large request bodies', () => {
+  it('are refused with 503 while others use the shared limit; small ones are accepted', () => {
     const held = Array.from({ length: 150 }, () => read([Buffer.alloc(maxBodyBytes)]));
     const refused = held.filter((reader) => statusOf(reader) === 503).length;
     expect(refused).toBeGreaterThan(10);

@@ -39,20 +39,20 @@ describe('a static file', () => {
     expect(String(decode(body as Uint8Array<ArrayBuffer>))).toBe(css);
   });
 
-  it('is sent as it is when compressing gains nothing', async () => {
+  it('is sent uncompressed if compression does not make it smaller', async () => {
     const { headers, body } = await style(async () => 'a{}')({ 'accept-encoding': 'br' });
     expect([String(body), headers['content-encoding']]).toEqual(['a{}', undefined]);
   });
 
-  it('is read once, and every response shares its bytes but not its headers', async () => {
+  it('is read once; responses share its bytes but not its headers', async () => {
     let reads = 0;
     const file = style(async () => {
       reads++;
       return css;
     });
     for (const accepted of ['identity', 'gzip', 'br']) {
-      const ask = () => file({ 'accept-encoding': accepted });
-      const [first, second] = await Promise.all([ask(), ask()]);
+      const load = () => file({ 'accept-encoding': accepted });
+      const [first, second] = await Promise.all([load(), load()]);
       expect(first.body).toBe(second.body);
       expect(first.headers).not.toBe(second.headers);
       expect(first.headers).toEqual(second.headers);
@@ -84,7 +84,7 @@ describe('a static file', () => {
     );
   });
 
-  it('is answered with 304 to a client that has it in the same coding', async () => {
+  it('gets 304 if the client has it in the same coding', async () => {
     const file = style();
     const { etag = '' } = (await file({ 'accept-encoding': 'br' })).headers;
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -101,7 +101,7 @@ describe('a static file', () => {
     expect((await file({ 'if-none-match': etag })).status).toBe(200);
   });
 
-  it('is copied for a Fetch response only as far as it is read', async () => {
+  it('is copied for a Fetch response only as far as the client reads', async () => {
     const content = Buffer.alloc(8_000_000, 'pet');
     const file = style(async () => content);
     const handle = createFetchHandler(({ headers }) => file(headers));
@@ -121,14 +121,14 @@ describe('a static file', () => {
 describe('a gateway with 256 MiB of heap', () => {
   const script = '/v1/docs/swagger-ui-bundle.js';
 
-  it('serves its largest files to a crowd and to clients that do not read', {
+  it('serves its largest files to 1,000 clients beside clients that do not read', {
     timeout: 120_000,
   }, async () => {
     await using gateway = await nodeStart({
       NODE_OPTIONS: '--max-old-space-size=256',
       DATABASE_URL: ':memory:',
       LOG_LEVEL: 'warn',
-      // Every request is answered: one that is refused costs no memory.
+      // No request may be refused, because a refused one uses no memory.
       MAX_EVENT_LOOP_LAG_MS: '60000',
       MAX_REQUESTS_IN_FLIGHT: '2000',
       MAX_REQUESTS_IN_FLIGHT_PER_KEY: '2000',
@@ -153,7 +153,7 @@ describe('a gateway with 256 MiB of heap', () => {
       return `${start} ${received}`;
     };
 
-    const waiting = Array.from({ length: 50 }, (_, index) =>
+    const unread = Array.from({ length: 50 }, (_, index) =>
       request(index % 2 ? script : '/graphql', 'identity').pause(),
     );
     for (const [crowd, path, coding] of [
@@ -165,10 +165,10 @@ describe('a gateway with 256 MiB of heap', () => {
       const loads = Array.from({ length: crowd }, () => load(path, coding));
       const alive = text(request('/livez', 'identity'));
       expect(await alive).toMatch(/^HTTP\/1\.1 200 OK/);
-      const answers = new Set(await Promise.all(loads));
-      expect([...answers]).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 OK \d{6,}$/)]);
+      const responses = new Set(await Promise.all(loads));
+      expect([...responses]).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 OK \d{6,}$/)]);
     }
-    for (const socket of waiting) socket.destroy();
+    for (const socket of unread) socket.destroy();
     const status = await readFile(`/proc/${gateway.pid}/status`, 'utf8');
     const peakMib = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
     expect(peakMib).toBeLessThan(300);

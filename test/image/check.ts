@@ -41,7 +41,7 @@ export async function check(start: Start): Promise<void> {
   const verdict = await finish(['check-service', '--base-url', `${url}/v1`], {
     PETSTORE_API_KEY: key,
   });
-  assert.match(verdict, /^\d+ kept, 0 broken/m);
+  assert.match(verdict, /^\d+ passed, 0 failed/m);
 
   gateway.kill('SIGTERM');
   assert.equal(await gateway.exited, 0, gateway.output.stderr);

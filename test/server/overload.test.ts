@@ -107,7 +107,7 @@ describe('overload', () => {
     expect(await refused.json()).toEqual({
       errors: [
         {
-          message: 'Too many requests of this API key are in flight. Try again in a second.',
+          message: 'Too many requests with this API key are in flight. Try again in one second.',
           extensions: {
             code: 'RATE_LIMITED',
             status: 429,
@@ -163,7 +163,7 @@ describe('overload', () => {
       const until = performance.now() + 100;
       while (performance.now() < until);
     }, 1);
-    await vi.waitFor(() => expect(() => guard.enter()).toThrow('Too busy'), {
+    await vi.waitFor(() => expect(() => guard.enter()).toThrow('The gateway is overloaded'), {
       interval: 50,
       timeout: 5000,
     });

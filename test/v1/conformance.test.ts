@@ -11,7 +11,7 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-describePetStore('REST over a judge over /v1 over SQLite', async () => {
+describePetStore('REST backend → validating proxy → /v1 → SQLite', async () => {
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await startGateway());
   const judge = stack.use(await startJudge(service.url));
@@ -37,8 +37,8 @@ describePetStore('REST over a judge over /v1 over SQLite', async () => {
   };
 });
 
-describe('a judge that nobody here wrote', () => {
-  it('finds nothing in the answers to generated requests', async () => {
+describe("Redocly's validating proxy", () => {
+  it('reports no problem in the responses to generated requests', async () => {
     await using service = await startGateway();
     await using judge = await startJudge(service.url);
     const { operations } = await readOpenApi();
@@ -55,7 +55,7 @@ describe('a judge that nobody here wrote', () => {
     expect(await judge.verdict()).toEqual({ responses: 300, problems: [] });
   });
 
-  it('finds what breaks the document', async () => {
+  it('reports responses that violate the OpenAPI document', async () => {
     await using service = await startUpstream((_, response) =>
       sendJson(response, 200, '[{"id":"1","name":"Rex"}]'),
     );

@@ -12,7 +12,7 @@ describe('the files of the reference page', () => {
     return { response, text: await response.text() };
   };
 
-  it('are there without a key, and may load nothing from elsewhere', async () => {
+  it('require no key, and may load nothing from other origins', async () => {
     for (const [path, type] of [
       ['', 'text/html; charset=utf-8'],
       ['/page.js', 'text/javascript; charset=utf-8'],
@@ -38,12 +38,12 @@ describe('the files of the reference page', () => {
     '/package.json',
     '/constructor',
     '/..%2Froutes.ts',
-  ])('are these and no others: %s', async (path) => {
+  ])('do not include %s', async (path) => {
     const { response, text } = await get(path);
     expect([response.status, JSON.parse(text)]).toMatchObject([404, { code: 'not_found' }]);
   });
 
-  it('are compressed, known again by their ETag, and described without a body to HEAD', async () => {
+  it('support compression, ETags and HEAD', async () => {
     await using service = await startGateway();
     for (const path of [
       '/v1/docs',
@@ -51,20 +51,20 @@ describe('the files of the reference page', () => {
       '/v1/docs/swagger-ui-bundle.js',
       '/v1/openapi.json',
     ]) {
-      const ask = (method: string, headers = {}) =>
+      const request = (method: string, headers = {}) =>
         fetch(service.url + path, { method, headers: { 'accept-encoding': 'br', ...headers } });
-      const whole = await ask('GET');
+      const whole = await request('GET');
       const { headers } = whole;
       expect([path, headers.get('content-encoding')]).toEqual([path, 'br']);
       const etag = headers.get('etag') ?? '';
-      const known = await ask('GET', { 'if-none-match': etag });
+      const known = await request('GET', { 'if-none-match': etag });
       expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([
         304,
         etag,
         '',
       ]);
-      expect((await ask('HEAD', { 'if-none-match': etag })).status).toBe(304);
-      const head = await ask('HEAD');
+      expect((await request('HEAD', { 'if-none-match': etag })).status).toBe(304);
+      const head = await request('HEAD');
       expect([head.status, await head.text()]).toEqual([200, '']);
       for (const name of ['content-length', 'content-type', 'cache-control', 'vary', 'etag']) {
         expect(head.headers.get(name)).toBe(headers.get(name));
@@ -73,21 +73,21 @@ describe('the files of the reference page', () => {
     }
   });
 
-  it('may be kept by shared caches, but not the page, which may hold a key', async () => {
+  it('may be stored by shared caches, except for the page, which may contain a key', async () => {
     const cacheControl = async (path: string) =>
       (await get(path, 'demo-key')).response.headers.get('cache-control');
     expect(await cacheControl('')).toBe('private, no-cache');
     expect(await cacheControl('/swagger-ui-bundle.js')).toBe('public, max-age=3600');
   });
 
-  it('hold a key in a demo only', async () => {
+  it('contain a key only in a demo', async () => {
     expect((await get('', 'demo-key')).text).toContain('data-api-key="demo-key"');
     expect((await get('')).text).toContain('data-api-key=""');
   });
 });
 
 describe('the reference page in a browser', () => {
-  browserTest('organises the operations by their tags', async () => {
+  browserTest('groups operations by tag', async () => {
     await using opened = await openReference();
     expect(await opened.operationsOf('animals')).toEqual([
       'GET /pets List all animals',
@@ -104,7 +104,7 @@ describe('the reference page in a browser', () => {
     ]);
   });
 
-  browserTest('lists tags above the operations, and navigation groups only there', async () => {
+  browserTest('lists all tags above the operations, including empty ones', async () => {
     await using opened = await openReference();
     const tags = opened.page.getByRole('navigation', { name: 'Tags' });
     expect((await tags.getByRole('listitem').allInnerTexts()).map(oneLine)).toEqual([
@@ -123,7 +123,7 @@ describe('the reference page in a browser', () => {
     expect(await opened.page.locator(hash).innerText()).toBe('Operations without a tag');
   });
 
-  browserTest('shows how stable an operation is, where the document says so', async () => {
+  browserTest('shows the x-stability of an operation', async () => {
     await using opened = await openReference({
       change({ paths }) {
         Object.assign(paths['/pets']?.['post'] ?? {}, { 'x-stability': 'beta' });
@@ -137,7 +137,7 @@ describe('the reference page in a browser', () => {
     ]);
   });
 
-  browserTest('tries operations out, digit for digit, but not the listing of orders', async () => {
+  browserTest('tries operations with exact digits, except for the list of orders', async () => {
     await using opened = await openReference();
     expect(await opened.tryOut('animals-listPets')).toMatch(
       /^200 .*"categoryId": 9007199254740993,/,
@@ -155,7 +155,7 @@ describe('the reference page in a browser', () => {
     expect(await orders.getByText('Try it out').count()).toBe(0);
   });
 
-  browserTest('starts without a key where there is no demo', async () => {
+  browserTest('starts without a key outside a demo', async () => {
     await using opened = await openReference({ demoKey: '' });
     expect(await opened.tryOut('animals-listPets')).toMatch(/^401 .*"unauthenticated"/);
   });
@@ -165,7 +165,10 @@ interface Document {
   readonly paths: Record<string, Record<string, Record<string, unknown>>>;
 }
 
-/** The page on a gateway of its own, its document changed at will. Fails when it left its origin. */
+/**
+ * Opens the page of a new gateway, with a changed OpenAPI document if needed. Fails if the page sends a
+ * request to another origin.
+ */
 async function openReference({
   demoKey = apiKey,
   change = (_document: Document): void => {},
@@ -199,22 +202,22 @@ async function openReference({
   return {
     page,
     expand,
-    /** Method, path, marks and summary of each operation under a tag. */
+    /** Returns the method, path, markers and summary of each operation under a tag. */
     async operationsOf(tag: string): Promise<string[]> {
       const heading = page.locator(`#operations-tag-${tag.replaceAll(' ', '_')}`);
       await heading.waitFor();
       const group = page.locator('.opblock-tag-section', { has: heading });
       return (await group.locator('.opblock-summary-control').allInnerTexts()).map(oneLine);
     },
-    /** The status and the body that the page shows after "Execute". */
+    /** Executes an operation and returns the status and body that the page shows. */
     async tryOut(id: string, input?: string): Promise<string> {
       const operation = await expand(id);
       await operation.getByText('Try it out').click();
       if (input !== undefined) await operation.locator('textarea, input').first().fill(input);
       await operation.getByText('Execute', { exact: true }).click();
-      const answer = operation.locator('.live-responses-table tbody');
-      await answer.getByText('Response headers').waitFor();
-      return oneLine(await answer.innerText());
+      const response = operation.locator('.live-responses-table tbody');
+      await response.getByText('Response headers').waitFor();
+      return oneLine(await response.innerText());
     },
     async [Symbol.asyncDispose]() {
       await closing[Symbol.asyncDispose]();
@@ -224,7 +227,7 @@ async function openReference({
   };
 }
 
-/** Without the line breaks of the layout, and without the zero-width spaces that break paths. */
+/** Removes the line breaks of the layout, and the zero-width spaces in paths. */
 function oneLine(text: string): string {
   return text.replaceAll('\u200b', '').replace(/\s+/g, ' ').trim();
 }

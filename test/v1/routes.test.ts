@@ -6,13 +6,16 @@ import { recording } from '../support/recording.ts';
 const authorization = 'Bearer demo-key';
 const json = 'application/json';
 
-interface Ask {
+interface RequestOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-async function send(path: string, { method = 'GET', headers = { authorization }, body }: Ask = {}) {
+async function send(
+  path: string,
+  { method = 'GET', headers = { authorization }, body }: RequestOptions = {},
+) {
   const { petStore, calls } = recording(await openBuiltin());
   await using opened = await openGateway({ petStore });
   const response = await opened.gateway(
@@ -37,7 +40,7 @@ describe('the REST interface', () => {
     expect(text).toBe('[{"id":4,"name":"Pebble","categoryId":3,"status":"sold"}]');
   });
 
-  it('adds an animal, digit for digit, with and without a status', async () => {
+  it('adds an animal with exact digits, with and without a status', async () => {
     const body = '{"name":"Rex","categoryId":9223372036854775807}';
     const added = await post('/v1/pets', body, 'application/json; charset=utf-8');
     expect(added.status).toBe(201);
@@ -46,7 +49,7 @@ describe('the REST interface', () => {
     expect(sold.text).toBe('{"id":13,"name":"Rex","categoryId":1,"status":"sold"}');
   });
 
-  it('announces the end of the deprecated operation and its successor', async () => {
+  it('sends Sunset and Link headers with the deprecated operation', async () => {
     for (const path of ['/v1/pets/1', '/v1/pets/404404', '/v1/pets/abc']) {
       const { headers } = await send(path);
       expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
@@ -68,11 +71,11 @@ describe('the REST interface', () => {
     });
   });
 
-  it('reads a percent-encoded id', async () => {
+  it('decodes a percent-encoded id', async () => {
     expect((await send('/v1/pets/%31')).text).toMatch(/^\{"id":1,/);
   });
 
-  it('tells the status of the answer in every Error body, whatever the store says', async () => {
+  it('sends the HTTP status in every Error body, whatever status the store returned', async () => {
     const petStore = await openBuiltin();
     for (const [thrown, status] of [
       [404, 404],
@@ -93,7 +96,7 @@ describe('the REST interface', () => {
     }
   });
 
-  it('answers HEAD like GET', async () => {
+  it('handles HEAD like GET', async () => {
     expect((await send('/v1/pets', { method: 'HEAD' })).status).toBe(200);
   });
 
@@ -103,14 +106,14 @@ describe('the REST interface', () => {
     ['/v1/pets?limit=', 'limit: expected an integer from 1 to 100, received "".'],
     ['/v1/pets?limit=1e1', 'limit: expected an integer from 1 to 100, received "1e1".'],
     ['/v1/pets?limit=%2B5', 'limit: expected an integer from 1 to 100, received "+5".'],
-    ['/v1/pets?limit=1&limit=2', 'limit: expected it once, received it 2 times.'],
+    ['/v1/pets?limit=1&limit=2', 'limit: expected one value, received 2.'],
     ['/v1/pets?status=lost', 'status: expected one of available, pending, sold, received "lost".'],
     ['/v1/pets?status=', 'status: expected one of available, pending, sold, received "".'],
     ['/v1/pets/abc', 'petId: expected an int64, received "abc".'],
     ['/v1/pets/9223372036854775808', 'petId: expected an int64, received "9223372036854775808".'],
     ['/v1/pets/1%2F2', 'petId: expected an int64, received "1%2F2".'],
     ['/v1/pets/%zz', 'petId: expected an int64, received "%zz".'],
-  ])('answers 400 to %s and asks no backend', async (path, message) => {
+  ])('responds with 400 to %s without calling the backend', async (path, message) => {
     const { status, text, calls } = await send(path);
     expect(status).toBe(400);
     expect(JSON.parse(text)).toEqual({ code: 'invalid_value', message, status: 400 });
@@ -135,7 +138,7 @@ describe('the REST interface', () => {
     ['/quickstart/messages', '{}', json],
     ['/quickstart/messages', '{"message":5}', json],
     ['/quickstart/messages', '{"message":"Hello"}', null],
-  ])('answers 400 to POST %s %s %s and asks no backend', async (path, body, type) => {
+  ])('responds with 400 to POST %s %s %s without calling the backend', async (path, body, type) => {
     const { status, text, calls } = await post(path, body || ' ', type);
     expect([status, JSON.parse(text)]).toEqual([
       400,
@@ -144,7 +147,7 @@ describe('the REST interface', () => {
     expect(calls).toEqual([]);
   });
 
-  it('answers 413 to a body beyond 256 KiB, counted while it arrives', async () => {
+  it('responds with 413 to a body larger than 256 KiB', async () => {
     const { status, text, calls } = await post('/v1/pets', `{"name":"${'x'.repeat(262_144)}"}`);
     expect([status, JSON.parse(text)]).toEqual([
       413,
@@ -164,13 +167,13 @@ describe('the REST interface', () => {
     ['/v1/pets', { authorization: 'Basic abc' }],
     ['/v1/pets', { authorization: 'Bearer wrong-key' }],
     ['/v1/store/orders', { authorization: 'Bearer wrong-key' }],
-  ])('answers 401 to %s with the headers %j', async (path, headers) => {
-    const { status, text, headers: answered } = await send(path, { headers });
+  ])('responds with 401 to %s with the headers %j', async (path, headers) => {
+    const { status, text, headers: received } = await send(path, { headers });
     expect([status, JSON.parse(text).status]).toEqual([401, 401]);
-    expect(answered.get('www-authenticate')).toBe('Bearer');
+    expect(received.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('answers 404 to an unknown animal and to an unknown address', async () => {
+  it('responds with 404 to an unknown animal and to an unknown path', async () => {
     const animal = await send('/v1/pets/404404');
     expect(JSON.parse(animal.text)).toMatchObject({ code: 'pet_not_found', status: 404 });
     for (const path of [
@@ -194,12 +197,12 @@ describe('the REST interface', () => {
     ['/v1/pets', 'OPTIONS', 'GET, HEAD, POST'],
     ['/v1/openapi.json', 'POST', 'GET, HEAD'],
     ['/livez', 'DELETE', 'GET, HEAD'],
-  ])('answers 405 to %s with %s, and says what it allows', async (path, method, allow) => {
+  ])('responds with 405 to %s with %s, with an Allow header', async (path, method, allow) => {
     const { status, text, headers } = await send(path, { method });
     expect([status, JSON.parse(text).status, headers.get('allow')]).toEqual([405, 405, allow]);
   });
 
-  it('serves its description as JSON, with itself as the first server', async () => {
+  it('serves the OpenAPI document as JSON, with itself as the first server', async () => {
     const { status, text } = await send('/v1/openapi.json', { headers: {} });
     expect(status).toBe(200);
     expect(JSON.parse(text)).toMatchObject({
@@ -216,7 +219,7 @@ describe('the REST interface', () => {
     });
   });
 
-  it('answers 500 in general words to what nobody foresaw, and logs it', async () => {
+  it('responds with 500 without details to an unexpected error, and logs it', async () => {
     const petStore = await openBuiltin();
     await using opened = await openGateway({
       petStore: { ...petStore, listOrders: () => Promise.reject(new Error('secret')) },
@@ -229,7 +232,7 @@ describe('the REST interface', () => {
     expect(opened.logged).toHaveLength(1);
   });
 
-  it('is not there when another backend serves', async () => {
+  it('is not served with a REST backend', async () => {
     await using opened = await openGateway({ v1: false });
     const response = await opened.gateway(new Request('http://gateway.test/v1/pets'));
     expect(response.status).toBe(404);

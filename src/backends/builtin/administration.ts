@@ -5,20 +5,20 @@ import { exportLines } from './export.ts';
 import { importLines } from './import.ts';
 import type { Kind, Line } from './import-line.ts';
 
-/** What is done to the built-in backend by its operator, beside what the contract offers. */
+/** Administrative access to the built-in backend's database: API keys, import and export. */
 export interface Administration extends AsyncDisposable {
   readonly keys: ApiKeys;
-  /** Takes lines in, all or nothing; see `importLines`. */
+  /** Imports all lines or none; see `importLines`. */
   importLines(
     kind: Kind,
     lines: AsyncIterable<Line>,
     onProgress: (records: number) => void,
   ): Promise<number>;
-  /** All records of a kind as JSON Lines. */
+  /** Exports all records of a kind as JSON Lines. */
   exportLines(kind: Kind): AsyncIterable<string>;
 }
 
-/** Opens the database for its operator, and brings its tables up to date. */
+/** Opens the database for administration and migrates it. */
 export async function openAdministration(databaseUrl: string, log: Log): Promise<Administration> {
   const database = await openDatabase(databaseUrl, log);
   const engine = engineOf(databaseUrl);

@@ -8,7 +8,7 @@ export interface Account {
   readonly createdAt: string;
 }
 
-/** What may be told of an API key: everything but the key. */
+/** An API key without its secret. */
 export interface ApiKey {
   readonly id: string;
   readonly account: string;
@@ -16,7 +16,7 @@ export interface ApiKey {
   readonly revokedAt: string | null;
 }
 
-/** A wish that can't be granted, such as a key for an account that is not there. */
+/** An account or key command failed, for example because the account does not exist. */
 export class ApiKeyError extends Error {
   override readonly name = 'ApiKeyError';
 }
@@ -29,11 +29,11 @@ export class ApiKeys {
     this.#database = database;
   }
 
-  /** @throws ApiKeyError when the name is taken, or one that a terminal can't show. */
+  /** Creates an account. @throws ApiKeyError if the name is taken or contains invalid characters. */
   async createAccount(name: string): Promise<Account> {
     if (!/^[\w.@+-]{1,64}$/.test(name)) {
       throw new ApiKeyError(
-        `The name of an account has 1 to 64 characters of A-Z a-z 0-9 _ . @ + -; received ${JSON.stringify(name)}.`,
+        `Account name: expected 1 to 64 characters of A-Z a-z 0-9 _ . @ + -, received ${JSON.stringify(name)}.`,
       );
     }
     const row = { name, created_at: new Date().toISOString() };
@@ -43,12 +43,12 @@ export class ApiKeys {
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     if (numInsertedOrUpdatedRows === 0n) {
-      throw new ApiKeyError(`There is an account with the name ${JSON.stringify(name)} already.`);
+      throw new ApiKeyError(`An account with the name ${JSON.stringify(name)} already exists.`);
     }
     return { name, createdAt: row.created_at };
   }
 
-  /** All accounts, by name. */
+  /** Lists all accounts, ordered by name. */
   async listAccounts(): Promise<Account[]> {
     return this.#database
       .selectFrom('accounts')
@@ -58,8 +58,8 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key of 256 random bits. It is told here and never again: only its hash is stored.
-   * @throws ApiKeyError when there is no such account.
+   * Creates a key of 256 random bits. Only its hash is stored, so the key cannot be shown again.
+   * @throws ApiKeyError if the account does not exist.
    */
   async create(account: string): Promise<ApiKey & { readonly key: string }> {
     await this.#requireAccount(account);
@@ -73,7 +73,7 @@ export class ApiKeys {
     return { id, account, createdAt: created_at, revokedAt: null, key };
   }
 
-  /** The keys of an account, oldest first. @throws ApiKeyError when there is no such account. */
+  /** Lists an account's keys, oldest first. @throws ApiKeyError if the account does not exist. */
   async list(account: string): Promise<ApiKey[]> {
     await this.#requireAccount(account);
     return this.#database
@@ -86,8 +86,8 @@ export class ApiKeys {
   }
 
   /**
-   * Revokes a key; servers refuse it within `cacheMs`. Revoked again, it stays as it was.
-   * @throws ApiKeyError when there is no such key.
+   * Revokes a key; running gateways refuse it within `cacheMs`. A revoked key stays unchanged.
+   * @throws ApiKeyError if the key does not exist.
    */
   async revoke(id: string): Promise<ApiKey> {
     await this.#database
@@ -102,7 +102,9 @@ export class ApiKeys {
       .where('id', '=', id)
       .executeTakeFirst();
     if (key !== undefined) return key;
-    throw new ApiKeyError(`There is no key with the id ${JSON.stringify(id)}.`);
+    throw new ApiKeyError(
+      `There is no API key with the id ${JSON.stringify(id)}. List the keys of an account with: keys list ACCOUNT`,
+    );
   }
 
   async #requireAccount(name: string): Promise<void> {
@@ -113,24 +115,24 @@ export class ApiKeys {
       .executeTakeFirst();
     if (account !== undefined) return;
     throw new ApiKeyError(
-      `There is no account with the name ${JSON.stringify(name)}. Create it first: keys create-account ${name}`,
+      `There is no account with the name ${JSON.stringify(name)}. Create it with: keys create-account ${name}`,
     );
   }
 }
 
 /**
- * Resolves when the key is known and not revoked.
+ * Resolves if the key is known and not revoked.
  * @throws ErrorResponse 401 otherwise.
  */
 export type CheckApiKey = (apiKey: string) => Promise<void>;
 
-/** For how long a key that was found good is taken for good, in milliseconds. */
+/** How long a valid key is cached, in milliseconds. The cache saves one query per request. */
 const cacheMs = 2000;
 const maxCachedKeys = 10_000;
 
 /**
- * Checks keys against the stored hashes. The demo key is accepted besides; it is never stored, so
- * that no database carries it into production.
+ * Checks keys against the stored hashes. The demo key is also accepted, but never stored, so that no
+ * database can carry it into production.
  */
 export function createApiKeyCheck(database: Database, demoKey: string | undefined): CheckApiKey {
   const goodUntil = new Map<string, number>();
@@ -142,7 +144,7 @@ export function createApiKeyCheck(database: Database, demoKey: string | undefine
     const row = await database
       .selectFrom('api_keys')
       .select('id')
-      // Only hashes are compared, so the time it takes tells nothing of a key.
+      // Comparing hashes leaks nothing about a key through timing.
       .where('key_hash', '=', hashOf(apiKey))
       .where('revoked_at', 'is', null)
       .executeTakeFirst();
@@ -158,7 +160,7 @@ export function createApiKeyCheck(database: Database, demoKey: string | undefine
   };
 }
 
-/** A fast hash suffices: a key is random, and can't be guessed from a list of likely ones. */
+/** Hashes a key. A fast hash is safe, because keys are random and cannot be guessed. */
 function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }

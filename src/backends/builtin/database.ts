@@ -12,15 +12,15 @@ export interface Tables {
     category_id: bigint;
     status: PetStatus | null;
   };
-  /** An order is an opaque JSON document: its fields are not published. */
+  /** An order is an opaque JSON document, because the contract does not specify its fields. */
   orders: { id: Generated<bigint>; document: string };
   messages: { id: string; message: string; status: string; created_at: string };
   accounts: { name: string; created_at: string };
   api_keys: {
-    /** Names the key to people; tells nothing of the key itself. */
+    /** Identifies the key in commands; independent of the key itself. */
     id: string;
     account: string;
-    /** SHA-256 of the key in hex; the key itself is stored nowhere. */
+    /** SHA-256 of the key in hex; the key itself is not stored. */
     key_hash: string;
     created_at: string;
     revoked_at: string | null;
@@ -30,14 +30,14 @@ export interface Tables {
 /** A database of the built-in backend. */
 export type Database = Kysely<Tables>;
 
-/** Which engine a `DATABASE_URL` names. */
+/** Returns the engine of a `DATABASE_URL`. */
 export function engineOf(databaseUrl: string): Engine {
   return /^postgres(?:ql)?:/.test(databaseUrl) ? 'postgres' : 'sqlite';
 }
 
 /**
- * Opens the database that a `DATABASE_URL` names and brings its tables up to date.
- * @throws when it can't be opened, saying which and why.
+ * Opens and migrates the database of a `DATABASE_URL`.
+ * @throws if it cannot be opened; the message contains the URL without its password and the reason.
  */
 export async function openDatabase(
   databaseUrl: string,
@@ -53,7 +53,7 @@ export async function openDatabase(
   } catch (cause) {
     await database.destroy();
     const { message, code } = cause as NodeJS.ErrnoException;
-    const reason = newerThanThis(message) ?? `can not be opened: ${message || code}`;
+    const reason = newerThanThis(message) ?? `cannot be opened: ${message || code}`;
     throw new Error(`DATABASE_URL: the database ${withoutPassword(databaseUrl)} ${reason}`, {
       cause,
     });
@@ -61,14 +61,14 @@ export async function openDatabase(
   return database;
 }
 
-/** What to do about a migration that this version does not have; undefined for any other failure. */
+/** Explains a migration that this version does not have; returns undefined for any other failure. */
 function newerThanThis(message: string): string | undefined {
   const [, migration] = /previously executed migration (\S+) is missing/.exec(message) ?? [];
   if (migration === undefined) return undefined;
-  return `is newer than this version of petstore-gateway, which does not have its migration ${migration}: run the version that migrated it or a later one, or restore the backup from before the upgrade.`;
+  return `is newer than this version of petstore-gateway, which does not have its migration ${migration}. Run the version that migrated it or a later one, or restore the backup from before the upgrade.`;
 }
 
-/** Only the driver that is needed is loaded. */
+/** Loads only the driver that is needed. */
 async function dialectOf(
   engine: Engine,
   databaseUrl: string,

@@ -13,7 +13,7 @@ const pets: readonly [name: string, categoryId: bigint, status: PetStatus | null
   ['Olive', 5n, 'available'],
   ['Professor Quill', 5n, 'available'],
   ['Mochi', 2n, null],
-  // Beyond 2^53: a client that rounds shows itself here.
+  // The category id is beyond 2^53, which reveals clients that round.
   ['Tardigrade', 9_007_199_254_740_993n, 'available'],
 ];
 
@@ -22,7 +22,7 @@ const orders = [
   '{"id":9007199254740994,"petId":8,"quantity":1,"shipDate":"2026-11-18T14:00:00Z","status":"approved"}',
 ];
 
-/** Fills an empty database with a dozen pets and two orders; leaves any other as it is. */
+/** Adds a dozen pets and two orders to an empty database; does not change any other. */
 export async function addDemoData(database: Database): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const existing = await transaction.selectFrom('pets').select('id').limit(1).execute();

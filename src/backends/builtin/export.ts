@@ -3,10 +3,10 @@ import type { Database } from './database.ts';
 import type { Kind } from './import-line.ts';
 import { toPet } from './rows.ts';
 
-/** Rows of one SELECT. */
+/** The number of rows per SELECT. */
 const pageSize = 1000;
 
-/** All records of a kind as JSON Lines, ordered by id, in constant memory; each with its newline. */
+/** Exports all records of a kind as JSON Lines, ordered by id, in constant memory. */
 export async function* exportLines(database: Database, kind: Kind): AsyncGenerator<string> {
   let after = -(2n ** 63n);
   for (let isFirst = true; ; isFirst = false) {

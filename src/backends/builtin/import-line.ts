@@ -4,7 +4,7 @@ import { parseInt64 } from '../../contract/int64.ts';
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import { toPetRow, whyNotStorable } from './rows.ts';
 
-/** A line of an import that can't be taken in; nothing of the whole import remains. */
+/** A line cannot be imported; the whole import is undone. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
 
@@ -13,27 +13,27 @@ export class ImportError extends Error {
   }
 }
 
-/** What can be imported and exported, one JSON value a line (JSON Lines). */
+/** A kind of record that can be imported and exported as JSON Lines. */
 export type Kind = 'pets' | 'orders';
 
-/** A line of an import: text, or bytes that should be UTF-8. */
+/** A line of an import, as text or as UTF-8 bytes. */
 export type Line = string | Buffer;
 
-/** What a line becomes: a row of `pets` or `orders`, with the id that it brings along. */
+/** The row of `pets` or `orders` for a line, with the id of the line if it has one. */
 export type Row = { readonly id?: bigint } & (
   | ReturnType<typeof toPetRow>
   | { readonly document: string }
 );
 
-/** The most that a line may hold, in bytes. The longest name, escaped, takes less than half of it. */
+/** Maximum length of a line in bytes. The longest name, escaped, needs less than half of it. */
 export const maxLineBytes = 16 * 1024;
 
-/** Ids above leave no room for those that the database gives to new records. */
+/** Maximum id of an imported record, which leaves as many ids for new records. */
 const maxId = 2n ** 62n;
 
 /**
- * Reads one line; undefined when it is blank.
- * @throws ImportError with the number of the line and what is wrong with it.
+ * Decodes one line; returns undefined for a blank one.
+ * @throws ImportError with the number of the line and the reason.
  */
 export function decodeLine(kind: Kind, line: Line, lineNumber: number): Row | undefined {
   try {
@@ -59,16 +59,16 @@ function decodeText(kind: Kind, text: string): Row {
     return { document: text };
   }
   const pet = decodeNewPet(json);
-  const reason = whyNotStorable('name', pet.name) ?? whyUnknown(json as object);
+  const reason = whyNotStorable('name', pet.name) ?? describeUnknownField(json as object);
   if (reason !== undefined) throw new Error(reason);
   return { ...decodeId(json), ...toPetRow(pet) };
 }
 
-/** A field that is not known may be one that was misspelt, whose value would be lost. */
-function whyUnknown(json: object): string | undefined {
+/** Describes an unknown field; it may be misspelled, and its value would be lost. */
+function describeUnknownField(json: object): string | undefined {
   const unknown = Object.keys(json).find((name) => !fields.has(name));
   if (unknown === undefined) return undefined;
-  return `${JSON.stringify(unknown.slice(0, 60))}: expected no field but ${[...fields].join(', ')}.`;
+  return `expected only the fields ${[...fields].join(', ')}, received ${JSON.stringify(unknown.slice(0, 60))}.`;
 }
 
 const fields = new Set(['id', 'name', 'categoryId', 'status']);
@@ -78,5 +78,5 @@ function decodeId(json: unknown): { id?: bigint } {
   if (id === undefined) return {};
   const int64 = typeof id === 'string' ? undefined : parseInt64(id);
   if (int64 !== undefined && BigInt(int64) <= maxId) return { id: BigInt(int64) };
-  throw new Error('id: expected an integer up to 2^62, or no id at all.');
+  throw new Error('id: expected an integer up to 2^62, or no id.');
 }

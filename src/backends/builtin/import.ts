@@ -3,16 +3,16 @@ import type { Database, Tables } from './database.ts';
 import { decodeLine, ImportError, type Kind, type Line, type Row } from './import-line.ts';
 import type { Engine } from './migrations.ts';
 
-/** Rows of one INSERT of values: six parameters a row stay far below the limits of both engines. */
+/** Rows per INSERT; at six parameters per row, this is far below the limits of both engines. */
 const batchSize = 1000;
 
-/** Lines that one statement moves from the staging table: it takes some hundredths of a second. */
+/** Lines that one statement moves from the staging table, which takes a few hundredths of a second. */
 const linesAtOnce = 10_000;
 
-/** How often others may take an id in the moment between the look for it and the transaction. */
+/** Attempts to move the lines; one fails if another session takes an id after the check for free ids. */
 const maxTries = 10;
 
-/** The lines of an import as rows of a table of the connection, which is gone with it. */
+/** A row of the temporary table that holds the lines of an import; it is dropped with the connection. */
 interface Staged {
   line: number;
   id: bigint | null;
@@ -23,16 +23,16 @@ interface Staged {
 }
 type Session = Kysely<Tables & { staged: Staged }>;
 
-/** The columns of each kind, beside the id. */
+/** The columns of each kind, without the id. */
 const columnsOf = { pets: ['name', 'category_id', 'status'], orders: ['document'] } as const;
 
 /**
- * Imports lines, all or nothing, in constant memory; blank lines are passed over. The whole input is
- * read and checked into a temporary table first, which locks nothing. Then one transaction moves it,
- * so that others who write wait for that transaction only.
- * @param onProgress is called with how many records have been read so far.
- * @returns how many records were imported.
- * @throws ImportError with the number of the line and what is wrong with it.
+ * Imports all lines or none, in constant memory, and skips blank lines. First the whole input is
+ * checked and written to a temporary table, which locks nothing. Then one transaction moves it, and
+ * other writers only wait for that transaction.
+ * @param onProgress is called with the number of records read so far.
+ * @returns the number of imported records.
+ * @throws ImportError with the number of the line and the reason.
  */
 export async function importLines(
   database: Database,
@@ -53,7 +53,9 @@ export async function importLines(
         return staged.records;
       }
     }
-    throw new Error('Others took ids of this import again and again. Nothing was imported.');
+    throw new Error(
+      `Other sessions took ids of this import in ${maxTries} attempts. Nothing was imported. Try again.`,
+    );
   });
 }
 
@@ -71,7 +73,7 @@ async function createStaged(session: Session): Promise<void> {
     .execute();
 }
 
-/** What the staging table holds. */
+/** The contents of the staging table. */
 interface Contents {
   readonly records: number;
   readonly lastLine: number;
@@ -98,7 +100,7 @@ async function stage(
     line++;
     const row = decodeLine(kind, text, line);
     if (row === undefined) continue;
-    // An id that the database gave to one line could be the one that a later line brings along.
+    // Otherwise the database could assign an id to one line that a later line contains.
     withIds ??= 'id' in row;
     if ('id' in row !== withIds) {
       throw new ImportError(line, 'expected an id on every line or on none.');
@@ -122,11 +124,11 @@ async function insert(
     .execute();
   if (inserted.length === batch.length) return;
   const lines = new Set(inserted.map(({ line }) => Number(line)));
-  const second = batch.find(({ line }) => !lines.has(line));
-  if (second) throw new ImportError(second.line, `the id ${second.id} is taken.`);
+  const duplicate = batch.find(({ line }) => !lines.has(line));
+  if (duplicate) throw new ImportError(duplicate.line, `the id ${duplicate.id} is already taken.`);
 }
 
-/** @throws ImportError for the first line whose id a record of the database has. */
+/** Checks the ids against the database. @throws ImportError for the first line whose id is taken. */
 async function requireFreeIds(session: Session, kind: Kind, staged: Contents): Promise<void> {
   if (!staged.withIds) return;
   for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
@@ -140,11 +142,11 @@ async function requireFreeIds(session: Session, kind: Kind, staged: Contents): P
       )
       .orderBy('line')
       .executeTakeFirst();
-    if (taken) throw new ImportError(Number(taken.line), `the id ${taken.id} is taken.`);
+    if (taken) throw new ImportError(Number(taken.line), `the id ${taken.id} is already taken.`);
   }
 }
 
-/** Moves everything in one transaction; false, and nothing, when an id was taken meanwhile. */
+/** Moves all lines in one transaction; returns false, and moves none, if an id was taken meanwhile. */
 async function move(session: Session, kind: Kind, staged: Contents): Promise<boolean> {
   const columns = staged.withIds ? ['id', ...columnsOf[kind]] : columnsOf[kind];
   const list = sql.join(columns.map((column) => sql.ref(column)));
@@ -170,11 +172,11 @@ async function move(session: Session, kind: Kind, staged: Contents): Promise<boo
 }
 
 /**
- * Makes the ids that PostgreSQL gives go on above those that are about to be imported. Before the
- * transaction: a gateway that was given one of them would wait for its end.
+ * Raises PostgreSQL's sequence above the ids of the import. This happens before the transaction,
+ * because a gateway that was assigned one of these ids would wait for the transaction to end.
  */
 async function raiseIdentity(session: Session, kind: Kind): Promise<void> {
-  // Never back: other sessions hold blocks of ids that the sequence has given out already.
+  // The sequence never goes back, because other sessions hold blocks of ids below its value.
   const sequence = sql`pg_get_serial_sequence(${kind}, 'id')::regclass`;
   await sql`
     select setval(${sequence}, highest) from (select max(id) as highest from staged) as ids

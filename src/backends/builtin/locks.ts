@@ -1,19 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * What a statement does that finds a lock: it waits for it, or fails within a tenth of a second, for
- * `whenFree` to try again. A server must not wait: SQLite would wait inside the event loop, and
- * PostgreSQL with one of the few connections.
+ * What a statement does when another session holds a lock: it waits, or it fails within 100 ms and
+ * `whenFree` tries again. A server must not wait: SQLite would block the event loop, and PostgreSQL
+ * one of its few connections.
  */
 export type OnLock = 'wait' | 'fail';
 
-/** How long to try for a lock in all, and the longest pause between two tries, in milliseconds. */
+/** The total time to try, and the longest pause between two attempts, in milliseconds. */
 const patience = { total: 5000, pause: 100 };
 
 /**
- * Does work that fails at once when somebody else holds a lock, again and again until the lock is
- * free. Between the tries everything else goes on.
- * @throws the error of the last try when the lock is not free after five seconds.
+ * Runs work that fails if another session holds a lock, and repeats it until the lock is free. Other
+ * work continues between the attempts.
+ * @throws the error of the last attempt if the lock is not free after five seconds.
  */
 export async function whenFree<T>(work: () => Promise<T>): Promise<T> {
   const start = performance.now();
@@ -23,16 +23,16 @@ export async function whenFree<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!isLocked(error) || performance.now() - start > patience.total) throw error;
     }
-    // Those who wait for the same lock do not come back as one.
+    // The jitter keeps sessions that wait for the same lock from retrying in step.
     await wait(pause * (0.5 + Math.random() / 2));
   }
 }
 
-/** Whether a statement failed, without any effect, because somebody else holds a lock. */
+/** Whether a statement failed without effect because another session holds a lock. */
 export function isLocked(error: unknown): boolean {
   const { code, errcode = 0 } = error as { code?: string; errcode?: number };
   if (code !== 'ERR_SQLITE_ERROR') return code === lockNotAvailable;
-  // The low byte is the primary result code; the rest says where it happened.
+  // The low byte is the primary result code; the other bytes are details.
   return (errcode & 0xff) === busy || (errcode & 0xff) === locked;
 }
 

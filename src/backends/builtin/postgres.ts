@@ -4,19 +4,19 @@ import type { Log } from '../../telemetry/log.ts';
 import { NotConnectedError } from './faults.ts';
 import { isLocked, type OnLock } from './locks.ts';
 
-/** How long PostgreSQL may take, in milliseconds. */
+/** Timeouts for PostgreSQL, in milliseconds. */
 const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100 };
 
 /**
- * A Kysely dialect on PostgreSQL with a pool of ten connections. A connection that broke or went
- * silent is thrown away, so the pool finds its way back after a restart of the database by itself.
+ * Creates a Kysely dialect for PostgreSQL with a pool of ten connections. Broken and unresponsive
+ * connections are discarded, so the pool recovers by itself when the database restarts.
  */
 export function postgresDialect(databaseUrl: string, log: Log, onLock: OnLock): PostgresDialect {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: 10,
     connectionTimeoutMillis: timeouts.connect,
-    // The server ends a statement; where the server itself is gone, the client does.
+    // The server cancels a slow statement; the client gives up if the server does not respond.
     statement_timeout: timeouts.statement,
     query_timeout: timeouts.query,
     ...(onLock === 'fail' ? { lock_timeout: timeouts.lock } : {}),
@@ -26,18 +26,18 @@ export function postgresDialect(databaseUrl: string, log: Log, onLock: OnLock): 
   });
   const onBroken = ({ name, message }: Error) =>
     log.warn({ error: name, reason: message }, 'a database connection broke');
-  // The pool listens to its idle connections only; unheard, an error of any other ends the process.
+  // The pool handles errors of idle connections only; any other unhandled error ends the process.
   pool.on('error', onBroken).on('connect', (client) => client.on('error', onBroken));
   return new PostgresDialect({ pool: discardBroken(pool) });
 }
 
-/** int8 as a bigint; all other types as pg reads them. */
+/** Parses int8 as a bigint, and all other types as pg does. */
 const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
   oid === pg.types.builtins.INT8
     ? (text: string) => BigInt(text)
     : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser;
 
-/** pg puts a connection back into the pool whose query it gave up on; the next would wait for it. */
+/** Discards connections after a query timeout; pg would return them to the pool, still busy. */
 function discardBroken(pool: pg.Pool): PostgresPool {
   return {
     options: pool.options,
@@ -50,9 +50,9 @@ function discardBroken(pool: pg.Pool): PostgresPool {
         try {
           return await client.query(sql, parameters);
         } catch (error) {
-          // A DatabaseError is the server's own word: the connection lives.
+          // A DatabaseError was sent by the server, so the connection is intact.
           broken ||= !(error instanceof pg.DatabaseError);
-          // An import holds the ids that the session was given before: it asks for others.
+          // An import uses ids of this session's block, so the session drops the block.
           if (isLocked(error)) await client.query('discard sequences').catch(() => {});
           throw error;
         }

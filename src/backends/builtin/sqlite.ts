@@ -5,8 +5,8 @@ import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement
 import type { OnLock } from './locks.ts';
 
 /**
- * A Kysely dialect on Node's own SQLite. `location` is a file, created with its folder when it is
- * missing, or `:memory:`. A write is on the disk when its query resolves (WAL, synchronous=FULL).
+ * Creates a Kysely dialect for `node:sqlite`. `location` is `:memory:` or a file, which is created
+ * with its directory if missing. A query resolves after its write is on disk (WAL, synchronous=FULL).
  */
 export function sqliteDialect(location: string, onLock: OnLock): SqliteDialect {
   return new NodeSqliteDialect({ database: async () => openDatabase(location, onLock) });
@@ -18,25 +18,25 @@ class NodeSqliteDialect extends SqliteDialect {
   }
 }
 
-/** SQLite can take back a migration that failed half-way; Kysely supposes that it can't. */
+/** SQLite can roll back migrations; Kysely's adapter assumes that it cannot. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** How long a statement waits for a lock, in milliseconds, where waiting holds nobody up. */
+/** How long a statement of a command waits for a lock, in milliseconds. */
 const lockTimeoutMs = 10_000;
 
 function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
   if (location !== ':memory:') requireDatabaseFile(location);
-  // Bigints, or a number beyond 2^53 fails after its row is stored.
+  // Without bigints, an insert of an integer beyond 2^53 throws after the row is stored.
   const database = new DatabaseSync(location, { readBigInts: true, timeout: lockTimeoutMs });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
   if (onLock === 'fail') database.exec('PRAGMA busy_timeout = 0');
   else if (location !== ':memory:') {
-    // An import is kept in a temporary file until it is whole; of a container's folders, often only
-    // the one of the database can be written to, or has the room.
+    // Imports use a temporary table. In a container, often only the directory of the database is
+    // writable and large enough for it.
     const folder = resolve(dirname(location)).replaceAll("'", "''");
     database.exec(`PRAGMA temp_store_directory = '${folder}'`);
   }
@@ -46,7 +46,8 @@ function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
       let statement = statements.get(sql);
       if (statement === undefined) {
         statement = prepare(database, sql);
-        // The backend has 400 lists and a few dozen other queries; migrations run once.
+        // Reading 20 animals takes 8 µs of CPU time with a cached statement, 16 µs without. The limit is
+        // for migrations; the backend itself has 400 lists and a few dozen other queries.
         if (statements.size < 500) statements.set(sql, statement);
       }
       return statement;
@@ -56,9 +57,9 @@ function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
 }
 
 /**
- * Makes the folder of a database. SQLite takes a file that is shorter than a page for a new database
- * and writes over it.
- * @throws when the file holds something else.
+ * Creates the directory of a database, and checks the file: SQLite would overwrite any file that is
+ * shorter than a page.
+ * @throws if the file is not an SQLite database.
  */
 function requireDatabaseFile(location: string): void {
   mkdirSync(dirname(location), { recursive: true });
@@ -79,11 +80,11 @@ function requireDatabaseFile(location: string): void {
 const signature = 'SQLite format 3\0';
 
 function prepare(database: DatabaseSync, sql: string): SqliteStatement {
-  // Every transaction here writes. One that took the lock only at its first write would fail, not
-  // wait, when another process had written since it began.
+  // All transactions write. With a plain `begin`, a transaction would fail at its first write if
+  // another process had written since it began.
   const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
   const columns = statement.columns().map(({ name }) => name);
-  // Node's row objects are hash tables. Reading 20 animals takes 13.5 instead of 21.7 µs with these.
+  // Node's row objects are hash tables. With arrays, reading 20 animals takes 13.5 instead of 21.7 µs.
   statement.setReturnArrays(true);
   const toRow = (values: unknown) => {
     const row: Record<string, unknown> = {};
