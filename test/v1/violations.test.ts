@@ -59,7 +59,7 @@ describe('violationsOf', () => {
       { ...error(404), stack: '' },
       'unevaluated',
     ],
-    ['a different status in the Error body', 'GET /v1/pets/1', 404, error(400), 'Error body is 400'],
+    ['a different status in the Error body', 'GET /v1/pets/1', 404, error(400), 'body is 400'],
     ['an undocumented success status', 'POST /v1/pets', 200, pet, 'code'],
     ['a success at an undocumented path', 'GET /v1/cats', 200, [], 'not described'],
     ['a body that is not JSON', 'GET /v1/pets', 200, '<html>', 'body must be array'],
