@@ -1,7 +1,7 @@
 import SchemaBuilder from '@pothos/core';
 import type { GatewayContext } from './context.ts';
 
-/** The Pothos builder that every entity adds its types and fields to; it holds none itself. */
+/** The Pothos builder. Every entity adds its types and fields to it. */
 export const builder = new SchemaBuilder<{
   Context: GatewayContext;
   Scalars: {

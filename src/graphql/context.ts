@@ -4,35 +4,35 @@ import { BackendTimeoutError, ErrorResponse } from '../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import type { Int64, Message, NewPet, Pet } from '../contract/records.ts';
 
-/** What a GraphQL request brings along, and where its calls go. */
+/** What the context of a request is made from. */
 export interface ContextOptions {
   readonly petStore: PetStore;
   /** The `Authorization` header as it arrived. */
   readonly authorization: string | undefined;
   readonly requestId: string;
-  /** Aborted when the client is gone, or when its own deadline has passed. */
+  /** Aborted when the client disconnects or its deadline passes. */
   readonly signal: AbortSignal;
   readonly listener?: CallListener;
 }
 
-/** Follows the calls of a request. */
+/** Observes the calls of a request. */
 export interface CallListener {
-  /** Follows the calls that the backend makes. */
+  /** Observes the calls that the backend makes. */
   readonly observe: NonNullable<Call['observe']>;
-  /** Called when a field first asks for the key, and there is a well-formed one. */
+  /** Called when a field first needs the key and it is well-formed. */
   onKey(): void;
-  /** Called when the backend has answered a call, so that it has accepted the key. */
+  /** Called when a call succeeds, which means that the backend accepted the key. */
   onKeyAccepted(): void;
 }
 
 /**
- * What the resolvers of one GraphQL request work with. Within it, equal reads reach the backend
- * once; nothing is shared with another request.
+ * What the resolvers of one GraphQL request use. Equal reads within the request reach the backend
+ * once; nothing is shared with other requests.
  */
 export interface GatewayContext {
-  /** `GET /pets`, once for each pair of limit and status. */
+  /** `GET /pets`, once per limit and status. */
   readonly pets: Reads<ListPetsQuery, readonly Pet[]>;
-  /** `GET /pets/{petId}`, once for each id. */
+  /** `GET /pets/{petId}`, once per id. */
   readonly pet: Reads<Int64, Pet>;
   /** `GET /store/orders`, once. */
   readonly orders: Reads<'all', unknown>;
@@ -45,7 +45,7 @@ export interface GatewayContext {
 type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
 
 /**
- * The context of one request. The credential is read when a field first needs it, so that
+ * Creates the context of a request. The credential is read when a field first needs it, so that
  * introspection works without a key.
  */
 export function createContext(options: ContextOptions): GatewayContext {
@@ -53,7 +53,7 @@ export function createContext(options: ContextOptions): GatewayContext {
   let credential: Call | undefined;
 
   async function call<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
-    // Starts no field after the client disconnects: a later mutation least of all.
+    // Starts no field, and above all no mutation, after the client disconnects.
     signal.throwIfAborted();
     if (credential === undefined) {
       const { apiKey, authorization: verbatim } = readBearer(authorization);
@@ -92,7 +92,7 @@ export function createContext(options: ContextOptions): GatewayContext {
   };
 }
 
-/** A loader for a service without bulk reads: one call for each different key, side by side. */
+/** A loader for a service without bulk reads: one concurrent call per distinct key. */
 function loadEach<Key, Value>(
   load: (key: Key) => Promise<Value>,
   cacheKeyFn: (key: Key) => string,
@@ -103,7 +103,7 @@ function loadEach<Key, Value>(
     load(key) {
       loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key, signal), {
         cacheKeyFn,
-        // There is nothing to gather: each key is a call of its own, and starts without a wait.
+        // Each key is a separate call, so nothing is gained by waiting for others.
         batch: false,
         batchScheduleFn: queueMicrotask,
       });
@@ -125,7 +125,7 @@ async function loadOne<Key, Value>(
 }
 
 function toError(error: unknown, signal: AbortSignal): Error {
-  // A caller in this process may set a deadline, as `AbortSignal.timeout` does.
+  // A caller in this process may set a deadline with `AbortSignal.timeout`.
   if (error === signal.reason && error instanceof DOMException && error.name === 'TimeoutError') {
     return new BackendTimeoutError("The pet store did not answer before the request's deadline.");
   }

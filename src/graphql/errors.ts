@@ -8,7 +8,7 @@ import {
   UnauthenticatedError,
 } from '../contract/error.ts';
 
-/** The codes of a field's errors. */
+/** The codes of field errors. */
 export type FieldErrorCode =
   | 'BAD_USER_INPUT'
   | 'UNAUTHENTICATED'
@@ -34,7 +34,7 @@ const codeOfStatus: Readonly<Record<number, FieldErrorCode>> = {
   429: 'RATE_LIMITED',
 };
 
-/** What a client sees of an error whose message it may see. Any other is masked. */
+/** The part of an error that is shown to clients. All other errors are masked. */
 interface Description {
   readonly message: string;
   readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
@@ -43,7 +43,7 @@ interface Description {
 /** The request that an error belongs to. */
 export interface FailedRequest {
   readonly requestId: string;
-  /** Aborted when its caller has left or given up. */
+  /** Aborted when the caller disconnects or its deadline passes. */
   readonly signal: AbortSignal;
 }
 
@@ -56,9 +56,8 @@ export interface TypedError extends GraphQLFormattedError {
 }
 
 /**
- * The typed form of an error: message, path and locations kept, `extensions` by the table of
- * docs/errors.md. An unforeseen error is masked and passed to `onUnexpected`, unless the request was aborted:
- * then it failed for that.
+ * Gives an error its code and keeps its message, path and locations (docs/errors.md). An unexpected
+ * error is masked and passed to `onUnexpected`, unless it was caused by the abort of the request.
  */
 export function typedError(
   error: GraphQLError,
@@ -79,14 +78,14 @@ export function typedError(
 function describe(error: GraphQLError): Description | undefined {
   const cause = rootCause(error);
   if (!(cause instanceof GraphQLError)) return describeContractError(cause);
-  // Errors of the request itself: syntax, validation, variables. Those of a field have a path, and
-  // graphql-js raises them only where a resolver broke the schema, or a variable was null.
+  // Errors of the request: syntax, validation, variables. Field errors have a path; graphql-js raises
+  // them itself only when a resolver breaks the schema or a variable is null.
   const [node] = error.nodes ?? [];
   const isOfValue = node !== undefined && isValueNode(node);
   if (error.path !== undefined && !isOfValue) return undefined;
   const { code = 'BAD_USER_INPUT' } = error.extensions as { readonly code?: string };
   return {
-    // A number that was kept as its text shows as that text.
+    // Show a number that was kept as text as the number.
     message: shorten(error.message.replaceAll(/\{ rawJSON: "([^"]*)" \}/g, '$1')),
     extensions: { code: isOfValue ? 'BAD_USER_INPUT' : code },
   };
@@ -140,14 +139,14 @@ function withCode(code: FieldErrorCode, { message }: Error): Description {
 }
 
 const cancelled: Description = {
-  message: 'The request was aborted by its caller.',
+  message: 'The caller aborted the request.',
   extensions: { code: 'CANCELLED' },
 };
 
 function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Description {
   onUnexpected(rootCause(error));
   return {
-    message: 'Something went wrong in the gateway. Quote the requestId when you report it.',
+    message: 'Internal error of the gateway. Include the requestId when you report it.',
     extensions: { code: 'INTERNAL_SERVER_ERROR' },
   };
 }

@@ -1,10 +1,10 @@
 import { type DocumentNode, Kind, type SelectionSetNode } from 'graphql';
 
-/** What one operation may cost at most. */
+/** The limits of one operation. */
 export interface OperationLimits {
   /** Lexical tokens of the whole document. */
   readonly maxTokens: number;
-  /** Levels of fields; introspection is counted apart, by graphql-js. */
+  /** Levels of fields; graphql-js limits introspection separately. */
   readonly maxDepth: number;
   readonly maxAliases: number;
   readonly maxDirectives: number;
@@ -14,20 +14,20 @@ export interface OperationLimits {
   readonly maxFields: number;
 }
 
-/** What an operation asks for, every fragment counted as often as it is spread. */
+/** The cost of an operation, with every fragment counted as often as it is spread. */
 export interface OperationCost {
-  /** Levels of fields; what lies below an introspection field is not counted. */
+  /** Levels of fields, without those below an introspection field. */
   readonly depth: number;
   readonly aliases: number;
   readonly directives: number;
   readonly rootFields: number;
-  /** Fields of all levels: what it costs to plan the operation. */
+  /** Fields of all levels. */
   readonly fields: number;
 }
 
 /**
- * The cost of a document that was parsed and not yet validated: of each measure, the most that any
- * of its operations has. Takes time in proportion to the document, circles of fragments included.
+ * The cost of a parsed document that is not validated yet: for each measure, the maximum over its
+ * operations. Takes time proportional to the document, even with fragments that form a cycle.
  */
 export function operationCost(document: DocumentNode): OperationCost {
   const fragments = new Map<string, SelectionSetNode>();
@@ -72,7 +72,7 @@ function costOf(
     if (selectionSet === undefined) return nothing;
     let cost = known.get(selectionSet);
     if (cost === undefined) {
-      // Noted before it is known: a circle, which validation refuses later, ends here.
+      // Stored before it is known, so that a cycle ends here. Validation refuses it later.
       known.set(selectionSet, nothing);
       cost = costOf(selectionSet, fragments, known);
       known.set(selectionSet, cost);

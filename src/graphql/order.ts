@@ -5,7 +5,7 @@ builder.queryField('orders', (t) =>
     type: 'JSON',
     nullable: true,
     description:
-      "The store's orders. Their shape is not published, so they are passed through as they are.",
+      'The orders of the store, returned unchanged because their shape is not published.',
     resolve: (_root, _args, context) => context.orders.load('all'),
   }),
 );

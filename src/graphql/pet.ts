@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 import { int64Argument } from './scalars.ts';
 
 const PetStatus = builder.enumType('PetStatus', {
-  description: 'The availability of an animal.',
+  description: 'Whether an animal is available.',
   values: {
     available: { description: 'The animal is available.' },
     pending: { description: 'The animal is pending.' },
@@ -13,22 +13,22 @@ const PetStatus = builder.enumType('PetStatus', {
 });
 
 const PetType = builder.objectRef<Pet>('Pet').implement({
-  description: 'An animal of the store.',
+  description: 'An animal in the store.',
   fields: (t) => ({
     id: t.exposeID('id', {
       nullable: false,
-      description: 'The identifier that the service assigned: an int64 as its decimal digits.',
+      description: 'The identifier that the service assigned: an int64 as a string of digits.',
     }),
     name: t.exposeString('name', { nullable: false, description: "The animal's name." }),
     categoryId: t.exposeID('categoryId', {
       nullable: false,
-      description: 'The category it belongs to: an int64 as its decimal digits.',
+      description: 'The category of the animal: an int64 as a string of digits.',
     }),
-    // A property that is an Error fails its field (GraphQL.js throws it), which its type can't say.
+    // graphql-js throws a property that is an Error, which fails its field. The type can't express that.
     status: t.expose('status' as never, {
       type: PetStatus,
       nullable: true,
-      description: 'Its availability; null when it was added without one.',
+      description: 'The availability; null for an animal that was added without one.',
     }),
   }),
 });
@@ -40,9 +40,9 @@ const AddPetInput = builder.inputType('AddPetInput', {
     categoryId: t.id({
       required: true,
       description:
-        'The category it belongs to: an int64, as a string or an integer. Use a string where your language would round it.',
+        'The category of the animal: an int64 as a string or an integer. Use a string if your language would round it.',
     }),
-    status: t.field({ type: PetStatus, description: 'Its availability; there is no default.' }),
+    status: t.field({ type: PetStatus, description: 'The availability. There is no default.' }),
   }),
 });
 
@@ -50,13 +50,13 @@ builder.queryField('pets', (t) =>
   t.field({
     type: [PetType],
     nullable: { list: true, items: false },
-    description: 'Animals of the store, ordered as the service orders them.',
+    description: 'The animals in the store, in the order of the service.',
     args: {
       limit: t.arg.int({
         defaultValue: pageSize.default,
-        description: `How many animals at most: ${pageSize.minimum} to ${pageSize.maximum}. Left out or null, it is ${pageSize.default}.`,
+        description: `The maximum number of animals, from ${pageSize.minimum} to ${pageSize.maximum}; ${pageSize.default} if omitted or null.`,
       }),
-      status: t.arg({ type: PetStatus, description: 'Only animals of this status.' }),
+      status: t.arg({ type: PetStatus, description: 'Return only animals with this status.' }),
     },
     resolve(_root, { limit, status }, context) {
       const size = limit ?? pageSize.default;
@@ -65,7 +65,7 @@ builder.queryField('pets', (t) =>
           `limit: expected an integer from ${pageSize.minimum} to ${pageSize.maximum}, received ${size}.`,
         );
       }
-      // A limit that was not given is not sent either: the service's default is the same.
+      // A limit that is not given is not sent. The service has the same default.
       const isDefault = size === pageSize.default;
       return context.pets.load({
         ...(isDefault ? {} : { limit: size }),
@@ -79,9 +79,8 @@ builder.queryField('pet', (t) =>
   t.field({
     type: PetType,
     nullable: true,
-    description: 'One animal by its identifier; `NOT_FOUND` when there is none.',
-    deprecationReason:
-      'The REST operation behind it is removed on 2030-12-05; use pets(status:) instead.',
+    description: 'One animal by its identifier. The error is `NOT_FOUND` if there is none.',
+    deprecationReason: 'The REST operation is removed on 2030-12-05; use pets(status:) instead.',
     extensions: {
       removal: getPetRemoval.toISOString().slice(0, 10),
       replacement: 'Query.pets(status:)',
@@ -98,7 +97,9 @@ builder.mutationField('addPet', (t) =>
     type: PetType,
     nullable: true,
     description: 'Adds an animal and returns it with the identifier that the service assigned.',
-    args: { input: t.arg({ type: AddPetInput, required: true, description: 'The animal.' }) },
+    args: {
+      input: t.arg({ type: AddPetInput, required: true, description: 'The animal to add.' }),
+    },
     resolve(_root, { input: { name, categoryId, status } }, context) {
       const pet: NewPet = {
         name,

@@ -4,19 +4,18 @@ import type { Int64 } from '../contract/records.ts';
 import { builder } from './builder.ts';
 
 builder.scalarType('DateTime', {
-  description: 'A timestamp as ISO 8601 text, exactly as the service sent it.',
+  description: 'An ISO 8601 timestamp, exactly as the service sent it.',
   serialize: (text) => text,
 });
 
 builder.scalarType('JSON', {
-  description:
-    'JSON of a shape that is not published, passed through as it is. Integers keep all their digits.',
+  description: 'JSON whose shape is not published, returned unchanged. Integers keep all digits.',
   serialize: (json) => json,
 });
 
 /**
- * The int64 that an ID names.
- * @throws InvalidInputError when it is not a whole number in decimal, or beyond 64 bits.
+ * The int64 of an ID.
+ * @throws InvalidInputError when it is not a decimal integer or does not fit in 64 bits.
  */
 export function int64Argument(name: string, id: string): Int64 {
   const int64 = parseInt64(id);

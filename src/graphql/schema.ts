@@ -8,14 +8,15 @@ import './order.ts';
 import './message.ts';
 
 builder.queryType({
-  description: 'Reads. Every field is a REST call of its own and fails on its own.',
+  description:
+    'Reads. Each field is one REST call; if it fails, the other fields are still returned.',
 });
 builder.mutationType({
-  description: 'Writes. They run one after the other, in the order of the document.',
+  description: 'Writes. They run one after another, in the order of the document.',
 });
 
 const description =
-  'The animals, orders and messages of a pet store. Send your API key as the header "Authorization: Bearer <API key>". Ids are int64: strings of digits, none of which is ever lost.';
+  'The animals, orders and messages of a pet store. Send your API key as the header "Authorization: Bearer <API key>". Ids are int64, returned as strings of digits.';
 
 /** Builds the schema with the fields of these operations marked. @throws for an unknown operation. */
 export function createSchema(stability: OperationStability): GraphQLSchema {

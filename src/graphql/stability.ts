@@ -8,13 +8,13 @@ import {
   resolveSchemaCoordinate,
 } from 'graphql';
 
-/** How stable an operation is said to be (the extension `x-stability` of the OpenAPI document). */
+/** The stability of an operation (the extension `x-stability` of the OpenAPI document). */
 export type Stability = 'experimental' | 'beta';
 
 /** The stability of the marked operations, by operation id of the OpenAPI document. */
 export type OperationStability = Readonly<Record<string, Stability>>;
 
-/** The field that makes the call of each operation of the OpenAPI document. */
+/** The GraphQL field of each operation in the OpenAPI document. */
 export const fieldOfOperation: Readonly<Record<string, string>> = {
   listPets: 'Query.pets',
   createPet: 'Mutation.addPet',
@@ -23,10 +23,10 @@ export const fieldOfOperation: Readonly<Record<string, string>> = {
   sendMessage: 'Mutation.sendMessage',
 };
 
-/** On the fields whose operation is marked; a schema without such a field does not define it. */
+/** Marks the fields of unstable operations. A schema without such a field does not define it. */
 export const stabilityDirective = new GraphQLDirective({
   name: 'stability',
-  description: 'How stable the REST operation behind the field is.',
+  description: 'The stability of the REST operation of the field.',
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: {
     level: { type: new GraphQLNonNull(GraphQLString), description: '`experimental` or `beta`.' },
@@ -34,8 +34,8 @@ export const stabilityDirective = new GraphQLDirective({
 });
 
 /**
- * Marks the fields of a schema that is not in use yet: in their descriptions, and with the directive
- * in `extensions.directives`, where GraphQL tools look for it.
+ * Marks fields of a new schema in their descriptions, and with the directive in
+ * `extensions.directives`, where GraphQL tools read it.
  * @throws when an operation has no field.
  */
 export function markStability(schema: GraphQLSchema, stability: OperationStability): void {

@@ -37,7 +37,7 @@ export function internalError(): HttpError {
   return new HttpError(
     500,
     'INTERNAL_SERVER_ERROR',
-    'Something went wrong in the gateway. Quote the requestId when you report it.',
+    'Internal error of the gateway. Include the requestId when you report it.',
   );
 }
 

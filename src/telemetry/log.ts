@@ -29,15 +29,15 @@ export interface RequestEntry {
   readonly calls: readonly CallRecord[];
 }
 
-/** A structured log, one JSON object a line. */
+/** A structured log, one JSON object per line. */
 export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
-  /** Tells of a request at `info`. Each has one, so it goes past what pino does for any entry. */
+  /** Logs a request at `info`, without the work that pino does for every other entry. */
   request(entry: RequestEntry): void;
 }
 
 /**
- * A log at this level into this writer. Keys are cut out wherever they are handed in. Of an error
- * only its name, message and code are written; `debug` and `trace` add the stack, which tells paths.
+ * Creates a log with this level and writer. Keys are removed from every entry. Of an error only the
+ * name, message and code are written; `debug` and `trace` add the stack, which contains file paths.
  */
 export function createLog(level: LevelWithSilent, writer: DestinationStream): Log {
   const logger = pino(
@@ -59,12 +59,12 @@ export function createLog(level: LevelWithSilent, writer: DestinationStream): Lo
   });
 }
 
-/** What may wait for a reader that is slow or gone, in bytes; lines beyond it are dropped. */
+/** The most that is buffered for a slow reader, in bytes. Lines beyond it are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 /**
- * A writer to a file descriptor: readable on a terminal, else JSON that is written in blocks. Where
- * processes share the descriptor, blocks are so small that a pipe keeps each in one piece.
+ * Opens a writer to a file descriptor: formatted for people on a terminal, otherwise JSON in blocks.
+ * Where processes share the descriptor, blocks are small enough that a pipe writes each atomically.
  */
 export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean) {
   const blockBytes = isShared ? 4096 : 16_384;
@@ -82,7 +82,7 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean)
     block = '';
     bytes = 0;
   };
-  // A block that is not full does not wait for long.
+  // A partly filled block is written after a short time.
   const timer = setInterval(flush, 250).unref();
   return {
     write(line: string) {
@@ -92,7 +92,7 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean)
       block += line;
       bytes += more;
     },
-    /** Writes what is left. False when its reader does not take it within a second. */
+    /** Flushes the buffer. Resolves to false when the reader does not accept it within a second. */
     async close(): Promise<boolean> {
       isClosing = true;
       clearInterval(timer);
@@ -101,7 +101,7 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean)
       destination.end();
       return Promise.race([closed, wait(1000, false)]);
     },
-    /** Writes what is left at once, where the process can't wait. */
+    /** Flushes the buffer synchronously, for a process that is exiting. */
     closeNow() {
       if (isClosing) return;
       flush();
@@ -110,7 +110,7 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean)
   };
 }
 
-/** The time as ISO 8601 text, which is made once a millisecond. */
+/** The time as ISO 8601 text, formatted once per millisecond. */
 function now(): string {
   const ms = Date.now();
   if (ms !== lastMs) {
@@ -123,10 +123,10 @@ function now(): string {
 let lastMs = 0;
 let lastTime = '';
 
-/** Members that hold a key, in an entry or one level below. */
+/** Members that contain a key, in an entry or one level below. */
 const secrets = ['authorization', 'apiKey'];
 
-/** The same entry when it holds no key, which is nearly always; pino's own redaction copies each. */
+/** The same entry when it contains no key, which is usual. pino's redaction copies every entry. */
 function withoutKeys(entry: Record<string, unknown>): Record<string, unknown> {
   let clean = entry;
   for (const [name, value] of Object.entries(entry)) {

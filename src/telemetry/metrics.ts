@@ -12,33 +12,33 @@ import {
 } from '@prometheus-io/client';
 import { LabelValues } from './label-values.ts';
 
-/** What a circuit breaker and the queue before it look like at this moment. */
+/** The state of the circuit breakers and the queue of an origin. */
 export interface OriginState {
   readonly circuit: 'closed' | 'half-open' | 'open';
-  /** For how many API keys calls are refused. */
+  /** The number of API keys whose circuit is open. */
   readonly refusedKeys: number;
   readonly inFlight: number;
   readonly waiting: number;
 }
 
-/** The ids by which a measurement is found again in the log and among the traces. */
+/** The ids that lead from a measurement to the log line and the trace. */
 export interface Ids {
   readonly requestId: string;
   readonly traceId: string | undefined;
 }
 
-/** All metrics of one process as data, which other processes can be sent. */
+/** All metrics of one process as data that can be sent to another process. */
 export type Measured = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** The metrics of a scrape. */
+/** The metrics of one scrape. */
 export interface Scrape {
   readonly contentType: string;
   readonly text: string;
 }
 
 /**
- * The metrics of several processes as one scrape: counters and histograms are added up, of the state
- * of a circuit the worst is told, of the event loop's lag the mean.
+ * Combines the metrics of several processes into one scrape: counters and histograms are summed, the
+ * state of a circuit is the worst, and the event-loop lag the mean.
  */
 export async function aggregate(processes: readonly Measured[]): Promise<Scrape> {
   const registry = Registry.aggregate([...processes]);
@@ -47,8 +47,8 @@ export async function aggregate(processes: readonly Measured[]): Promise<Scrape>
 }
 
 /**
- * Adds what a process counted to the sum of those that have ended, so that no count ever falls: a
- * reader takes a fall for a new beginning. Gauges told of what is no more.
+ * Adds the counts of a process that has ended to the sum of those before it, because Prometheus reads
+ * a decrease as a counter reset. Gauges are dropped.
  */
 export async function addEnded(sum: Measured, ended: Measured): Promise<Measured> {
   const counts = ended.filter(({ type }) => lasting.has(type));
@@ -58,11 +58,10 @@ export async function addEnded(sum: Measured, ended: Measured): Promise<Measured
 const lasting = new Set<MetricType>(['counter', 'histogram']);
 
 /**
- * What is measured, as Prometheus reads it. Label values are the gateway's own words, or bounded in
- * number: no client can make them grow.
+ * The metrics of the gateway. The number of label values is bounded, so no client can make them grow.
  */
 export class Metrics {
-  // OpenMetrics, because only there an error can carry the ids of the request that had it.
+  // OpenMetrics, because the older format has no exemplars.
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #operations = new LabelValues(100, 'anonymous');
   readonly #clients = new LabelValues(50, 'unknown');
@@ -80,14 +79,14 @@ export class Metrics {
     const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
     this.#requests = new Histogram({
       name: 'petstore_graphql_request_duration_seconds',
-      help: 'GraphQL requests by operation, and whether their result had errors.',
+      help: 'GraphQL requests by operation and by whether the result had errors.',
       labelNames: ['operation', 'outcome'],
       buckets,
       registers,
     });
     this.#errors = new Counter({
       name: 'petstore_graphql_errors',
-      help: 'Errors in GraphQL results by their code.',
+      help: 'Errors in GraphQL results by code.',
       labelNames: ['code'],
       enableExemplars: true,
       registers,
@@ -96,20 +95,20 @@ export class Metrics {
     this.#errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
     this.#calls = new Histogram({
       name: 'petstore_rest_call_duration_seconds',
-      help: 'REST calls by operation and status, or kind of failure; retries included.',
+      help: 'REST calls by operation and by status or kind of failure, including retries.',
       labelNames: ['operation', 'status'],
       buckets,
       registers,
     });
     this.#retries = new Counter({
       name: 'petstore_rest_retries',
-      help: 'Reads that were sent once more.',
+      help: 'Reads that were retried.',
       labelNames: ['operation'],
       registers,
     });
     this.#coalesced = new Counter({
       name: 'petstore_coalesced_reads',
-      help: 'Reads that were answered by an equal one in flight.',
+      help: 'Reads that joined an equal read in flight.',
       labelNames: ['operation'],
       registers,
     });
@@ -121,7 +120,7 @@ export class Metrics {
     });
     this.#refused = new Counter({
       name: 'petstore_requests_refused',
-      help: 'Requests that were turned away with 503.',
+      help: 'Requests that were refused with 503.',
       registers,
     });
     this.#gauge(
@@ -132,7 +131,7 @@ export class Metrics {
     );
     this.#gauge(
       'petstore_rest_refused_keys',
-      'API keys whose calls are refused.',
+      'API keys with an open circuit.',
       (state) => state.refusedKeys,
     );
     this.#gauge(
@@ -142,7 +141,7 @@ export class Metrics {
     );
     this.#gauge(
       'petstore_rest_calls_waiting',
-      'REST calls that wait for a connection.',
+      'REST calls waiting for a connection.',
       (state) => state.waiting,
     );
     collectDefaultMetrics({ register: this.#registry });
@@ -176,7 +175,7 @@ export class Metrics {
     usedKey: boolean,
   ): void {
     const outcome = codes.length === 0 ? 'success' : 'error';
-    // A name is earned by a request whose key was good, as far as its errors tell.
+    // A request whose key was not refused gives its operation a label.
     if (usedKey && codes.every(isOfGoodKey)) this.#operations.admit(name);
     this.#requests.observe({ operation: this.#operations.label(name), outcome }, seconds);
     for (const code of codes) {
@@ -198,7 +197,7 @@ export class Metrics {
     this.#coalesced.inc({ operation });
   }
 
-  /** Counts a use of a deprecated field. A client's name is earned by a key that was accepted. */
+  /** Counts a use of a deprecated field. Only clients with an accepted key get a label of their own. */
   deprecatedUse(
     field: string,
     name: string | undefined,
@@ -214,7 +213,7 @@ export class Metrics {
     this.#refused.inc();
   }
 
-  /** Shows the state of an origin in every scrape, under a name of ours and not its address. */
+  /** Adds the state of an origin to every scrape, under a name instead of its address. */
   watchOrigin(service: string, state: () => OriginState): void {
     this.#origins.set(service, state);
   }
@@ -232,7 +231,7 @@ export class Metrics {
   }
 }
 
-/** Errors that a backend answers after it has accepted the key. */
+/** The codes of errors that a backend returns only after it has accepted the key. */
 function isOfGoodKey(code: string): boolean {
   return code === 'NOT_FOUND' || code === 'CONFLICT' || code === 'BAD_USER_INPUT';
 }

@@ -18,13 +18,13 @@ import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentele
 import type { Log } from './log.ts';
 import { parseTraceparent, type TraceHeaders, type Tracing, traceHeaders } from './trace.ts';
 
-/** How long the last spans may take while the process ends, in milliseconds. */
+/** How long the last export may take during the shutdown, in milliseconds. */
 const lastSpansMs = 1000;
 
 /**
- * Sends spans in batches to `<endpoint>/v1/traces`: one for each request, one for each REST call.
+ * Sends spans in batches to `<endpoint>/v1/traces`: one per request and one per REST call.
  * OpenTelemetry's own OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the process.
- * A collector that fails costs its spans and one log line, until it has taken some again.
+ * When the collector fails, spans are lost and one line is logged until it accepts spans again.
  */
 export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
   const url = `${endpoint.href.replace(/\/+$/, '')}/v1/traces`;
@@ -92,7 +92,7 @@ export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
         },
       };
     },
-    // Sends what was not sent yet. The requests are answered, so a failure fails nothing else.
+    // Exports what is left. The requests are complete, so a failure has no other consequence.
     async [Symbol.asyncDispose]() {
       const late = wait(lastSpansMs, undefined, { ref: false }).then(() => {
         throw new Error(`Expected the collector to take the last spans within ${lastSpansMs} ms.`);

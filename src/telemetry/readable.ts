@@ -1,14 +1,14 @@
 /**
- * A log line for people at a terminal: time, level, message, and the rest as `name=value`, printable.
- * What is no JSON object stays as it is otherwise.
+ * Formats a log line for a terminal: time, level, message, and the rest as `name=value`, with control
+ * characters escaped. A line that is not a JSON object is only escaped.
  */
 export function readable(line: string): string {
   return `${printable(format(line))}\n`;
 }
 
 /**
- * A text with control characters as escapes: from the REST service or a client, they could rewrite
- * what the terminal shows.
+ * Escapes control characters, with which a client or the REST service could rewrite what the terminal
+ * shows.
  */
 export function printable(text: string): string {
   return text.replace(
@@ -17,7 +17,7 @@ export function printable(text: string): string {
   );
 }
 
-/** C0, DEL, C1, and what changes the direction of text or ends a line (Unicode, Bidi_Control). */
+/** C0, DEL, C1, line separators, and characters that change the direction of text (Bidi_Control). */
 const controlCharacters = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 function format(line: string): string {

@@ -1,8 +1,8 @@
 import type { Log } from './log.ts';
 
 /**
- * Logs requests that are refused for overload: the first one at once, and then at most every
- * `intervalMs` how many there were since.
+ * Logs requests that are refused for overload: the first at once, then their number at most every
+ * `intervalMs`.
  */
 export function createRefusalLog(log: Pick<Log, 'warn'>, intervalMs = 10_000): () => void {
   let refused = 0;

@@ -6,19 +6,19 @@ import type { RequestTrace } from './trace.ts';
 
 /** How a request ended. */
 export interface RequestEnd {
-  /** The HTTP method and path; for an operation of a caller in this process, what stands for them. */
+  /** The HTTP method and path; a placeholder for callers in this process. */
   readonly method: string;
   readonly path: string;
   readonly status: number;
 }
 
-/** The most of a path that the log repeats: it is the client's. */
+/** The most characters of a path in the log. */
 const maxPathLength = 256;
 
-/** The most of an origin that the log repeats: a host name has 253 characters. */
+/** The most characters of an origin in the log. A host name has up to 253. */
 const maxOriginLength = 270;
 
-/** Opens the record of a request, with the id and the headers of its trace that its client sent. */
+/** Opens the record of a request with the id and trace headers that its client sent. */
 export function openRecord(
   telemetry: Telemetry,
   requestId: string | undefined,
@@ -29,16 +29,16 @@ export function openRecord(
   return new RequestRecord(telemetry, readRequestId(requestId), trace);
 }
 
-/** What is recorded of one request while it is answered, for the log, the metrics and the trace. */
+/** Collects what the log, the metrics and the trace need to know about one request. */
 export class RequestRecord {
   readonly requestId: string;
-  /** The GraphQL operation; undefined for any other request, or while it is not known. */
+  /** The GraphQL operation; undefined for other requests and until it is known. */
   operation: { readonly type: string; readonly name: string | undefined } | undefined;
-  /** Whether a field asked for the caller's key; without an error in the result, it was a good one. */
+  /** Whether a field needed the caller's key. If the result has no errors, the key was accepted. */
   usedKey = false;
   /** Whether the backend has answered a call with the caller's key. */
   keyAccepted = false;
-  /** The codes of the errors in the result, each once for each error. */
+  /** The codes of the errors in the result, one per error. */
   codes: readonly string[] = [];
   /** The deprecated fields that the operation uses. */
   deprecatedFields: readonly string[] = [];
@@ -56,7 +56,7 @@ export class RequestRecord {
     this.#trace = trace;
   }
 
-  /** A name is the client's: what is longer than a name should be is cut off. */
+  /** Clients choose the name, so it is truncated. */
   setOperation(type: string, name: string | undefined): void {
     this.operation = { type, name: name?.slice(0, 64) };
   }
@@ -78,17 +78,17 @@ export class RequestRecord {
     this.#refusedOrigin = origin.slice(0, maxOriginLength);
   }
 
-  /** Records that a field asked for the caller's key. */
+  /** Records that a field needed the caller's key. */
   onKey(): void {
     this.usedKey = true;
   }
 
-  /** Records that the backend has answered a call with the caller's key. */
+  /** Records that the backend accepted the caller's key. */
   onKeyAccepted(): void {
     this.keyAccepted = true;
   }
 
-  /** Follows one call to the backend: see `Call.observe`. */
+  /** Observes one call to the backend; see `Call.observe`. */
   readonly observe = (operation: string) => {
     const trace = this.#trace.startCall(operation);
     return {
@@ -100,7 +100,7 @@ export class RequestRecord {
     };
   };
 
-  /** Writes to the log, the metrics and the trace how the request ended, with ids that join them. */
+  /** Writes the log line, the metrics and the trace of the request. */
   close({ method, path, status }: RequestEnd): void {
     const { requestId, operation, codes } = this;
     const { log, metrics } = this.#telemetry;
@@ -111,7 +111,7 @@ export class RequestRecord {
     }
     const client = this.#client;
     const clientLibrary = this.#clientLibrary;
-    // After the request, which may have earned its operation's name a label.
+    // After the request was counted, which may have given its operation a label.
     for (const field of this.deprecatedFields) {
       const clientName = (client ?? clientLibrary)?.name;
       metrics.deprecatedUse(field, operation?.name, clientName, this.keyAccepted);
@@ -135,7 +135,7 @@ export class RequestRecord {
   }
 }
 
-/** A request's own id if it is short and plain enough for logs and headers, else a new one. */
+/** The client's request id if it is short and plain enough for logs and headers, otherwise a new one. */
 function readRequestId(given: string | undefined): string {
   return given && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
 }

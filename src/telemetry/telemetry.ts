@@ -2,7 +2,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Tracing } from './trace.ts';
 
-/** Where everything that runs tells what it does. */
+/** The log, the metrics and the tracing of a process. */
 export interface Telemetry {
   readonly log: Log;
   readonly metrics: Metrics;

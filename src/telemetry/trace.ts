@@ -1,4 +1,4 @@
-/** Starts the trace of a request, as a part of its caller's trace where there is one. */
+/** Starts the traces of requests. */
 export interface Tracing extends AsyncDisposable {
   /** @param traceparent, tracestate the headers of the request (W3C Trace Context). */
   startRequest(
@@ -7,7 +7,7 @@ export interface Tracing extends AsyncDisposable {
   ): RequestTrace;
 }
 
-/** What a trace tells of a request at its end. */
+/** The attributes of a request's span. */
 export interface RequestOutcome {
   /** The GraphQL operation, or the method and path. */
   readonly name: string;
@@ -27,15 +27,15 @@ export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }
 /** The trace of one request. */
 export interface RequestTrace {
   readonly traceId: string | undefined;
-  /** Starts the part of one REST call. */
+  /** Starts the span of a REST call. */
   startCall(operation: string): CallTrace;
   /** Ends the trace. */
   end(outcome: RequestOutcome): void;
 }
 
-/** The trace of one REST call. */
+/** The span of one REST call. */
 export interface CallTrace {
-  /** What the REST service is sent, so that its own part joins the trace. */
+  /** The headers to send to the REST service, so that its spans join the trace. */
   readonly headers: TraceHeaders | undefined;
   end(outcome: number | string, isError: boolean): void;
 }
@@ -50,7 +50,7 @@ export function parseTraceparent(header: string | null | undefined) {
 }
 
 /**
- * The headers to send on; `tracestate` only where it is printable and no longer than the 512
+ * The headers to forward. `tracestate` is dropped unless it is printable and has at most the 512
  * characters that must be propagated (W3C Trace Context, section 3.3.1.5).
  */
 export function traceHeaders(

@@ -7,7 +7,7 @@ import {
   traceHeaders,
 } from './trace.ts';
 
-/** Traces nothing of its own: the caller's trace headers go on to the REST service as they are. */
+/** Creates no spans, and forwards the caller's trace headers to the REST service. */
 const passThrough: Tracing = {
   startRequest(traceparent, tracestate) {
     const parent = traceparent ? parseTraceparent(traceparent) : undefined;
@@ -25,8 +25,8 @@ function passingOn(headers: TraceHeaders | undefined, traceId: string | undefine
 const untraced = passingOn(undefined, undefined);
 
 /**
- * Tracing with OpenTelemetry to an OTLP/HTTP endpoint such as `http://collector:4318`; without one,
- * nothing of it is loaded.
+ * Opens tracing to an OTLP/HTTP endpoint such as `http://collector:4318`. OpenTelemetry is loaded only
+ * when there is one.
  */
 export async function openTracing(endpoint: URL | undefined, log: Log): Promise<Tracing> {
   if (endpoint === undefined) return passThrough;

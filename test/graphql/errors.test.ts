@@ -100,7 +100,7 @@ describe('field errors', () => {
     expect(data).toEqual({ pets: [{ id: '1' }], orders: null });
     expect(errors).toMatchObject([
       {
-        message: 'Something went wrong in the gateway. Quote the requestId when you report it.',
+        message: 'Internal error of the gateway. Include the requestId when you report it.',
         path: ['orders'],
         extensions: {
           code: 'INTERNAL_SERVER_ERROR',

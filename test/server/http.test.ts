@@ -320,7 +320,7 @@ describe('the HTTP edge', () => {
     expect(await response.json()).toEqual({
       errors: [
         {
-          message: 'Something went wrong in the gateway. Quote the requestId when you report it.',
+          message: 'Internal error of the gateway. Include the requestId when you report it.',
           extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: 'r1' },
         },
       ],

@@ -6,15 +6,15 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from './typed-document-node.ts';
 /** An animal to add. */
 export type AddPetInput = {
-  /** The category it belongs to: an int64, as a string or an integer. Use a string where your language would round it. */
+  /** The category of the animal: an int64 as a string or an integer. Use a string if your language would round it. */
   categoryId: string | number;
   /** The animal's name. */
   name: string;
-  /** Its availability; there is no default. */
+  /** The availability. There is no default. */
   status?: PetStatus | null | undefined;
 };
 
-/** The availability of an animal. */
+/** Whether an animal is available. */
 export type PetStatus =
   /** The animal is available. */
   | 'available'
