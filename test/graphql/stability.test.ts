@@ -46,7 +46,7 @@ describe('an operation with x-stability', () => {
           {
             name: 'sendMessage',
             description:
-              'Sends a message to the messages endpoint; `status` tells whether it was only queued.\n\nStability: beta.',
+              'Sends a message to the messages endpoint. `status` is the state that the service reports.\n\nStability: beta.',
           },
         ],
       },
