@@ -3,21 +3,13 @@
 # the tested version; `npm run check` compares the two.
 ARG NODE_VERSION=26.10.0
 
-FROM node:${NODE_VERSION}-slim AS dependencies
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-COPY packages/client/package.json packages/client/
-COPY examples/web/package.json examples/web/
-# Omits development dependencies, such as the npm package `node`: the image already contains Node.
-# --include overrides .npmrc, which would install them.
-RUN npm ci --include=prod --omit=dev --ignore-scripts
-
 FROM node:${NODE_VERSION}-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc rolldown.config.js ./
 COPY packages/client/package.json packages/client/
 COPY examples/web/package.json examples/web/
 RUN npm ci --ignore-scripts
+COPY schema schema
 COPY src src
 RUN node node_modules/rolldown/bin/cli.mjs --config
 
@@ -32,10 +24,8 @@ VOLUME /data
 WORKDIR /app
 # With DEMO=on, DATABASE_URL defaults to data/pet-store.db.
 RUN ln -s /data data
-COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json ./
-COPY schema schema
 # A numeric user lets Kubernetes verify that it is not root.
 USER 1000:1000
 EXPOSE 4000

@@ -1,15 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
+import { esmExternalRequirePlugin } from 'rolldown/plugins';
+import { assetNames, locateAsset } from './src/assets.ts';
+
+const assets = fileURLToPath(new URL('src/assets.ts', import.meta.url));
+
+/** Puts each text into a module of its own, which is loaded when the text is first read. */
+const embedAssets = {
+  name: 'embed-assets',
+  resolveId: (id) =>
+    id.startsWith('asset:') ? `${fileURLToPath(locateAsset(id.slice(6)))}?text` : undefined,
+  async load(id) {
+    if (id.endsWith('?text')) {
+      return { code: await readFile(id.slice(0, -5), 'utf8'), moduleType: 'text' };
+    }
+    if (id !== assets) return undefined;
+    const imports = assetNames.map((name) => `  '${name}': () => import('asset:${name}'),`);
+    return `const texts = {\n${imports.join('\n')}\n};
+export const readAsset = async (name) => (await texts[name]()).default;`;
+  },
+};
+
+/** Writes the licenses of the packages in the build, which ask for that. */
+const listLicenses = {
+  name: 'list-licenses',
+  generateBundle(_, bundle) {
+    const modules = Object.values(bundle).flatMap(({ moduleIds = [] }) => moduleIds);
+    const folders = modules.flatMap(
+      (id) => /^\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id) ?? [],
+    );
+    const read = (folder, file) => readFileSync(join(folder, file), 'utf8');
+    const entries = [...new Set(folders)].toSorted().map((folder) => {
+      const { name, version, license } = JSON.parse(read(folder, 'package.json'));
+      const texts = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice)/i.test(file));
+      return [`${name} ${version}, ${license}`, ...texts.map((file) => read(folder, file))].join(
+        '\n\n',
+      );
+    });
+    const source = entries.join(`\n${'-'.repeat(80)}\n\n`);
+    this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES.txt', source });
+  },
+};
 
 /**
- * Bundles the server and most of its packages into a few files, because loading a thousand modules
- * took most of the startup time. Packages that are optional or resolved by path stay external. The
- * library and the client are not bundled, because bundlers and types need their modules.
+ * Bundles the command and the library with all of their packages into a few files, because loading a
+ * thousand modules took most of the startup time. The library contains its own graphql, so that it
+ * works with any version that the application has.
  */
 export default defineConfig({
-  input: 'src/main.ts',
+  input: { 'bin/main': 'src/main.ts', index: 'src/index.ts' },
   platform: 'node',
   tsconfig: false,
-  external: [/^@opentelemetry\/(?!api$)/, /^@graphql-yoga\/render-graphiql/, 'pg', 'yaml'],
-  // This folder has the same depth as the folders in src, so that relative paths to schema/ work.
-  output: { dir: 'dist/bin', format: 'esm' },
+  resolve: {
+    alias: {
+      // An optional package of pg: its place stays empty.
+      'pg-native': false,
+      // Node's own fetch for Yoga, which brings another one for servers without.
+      '@whatwg-node/fetch$': '@whatwg-node/fetch/dist/global-ponyfill.js',
+    },
+  },
+  // pino reads it where it starts workers, which it does not here.
+  transform: { define: { 'require.main': 'undefined' } },
+  plugins: [
+    embedAssets,
+    // Bundlers of applications understand imports of Node's modules better than `require`.
+    esmExternalRequirePlugin({ external: [/^node:/, ...builtinModules] }),
+    listLicenses,
+  ],
+  output: { dir: 'dist', format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' },
 });

@@ -11,10 +11,11 @@ import {
   type PersistedDocumentsOptions,
 } from './server/graphql/persisted-documents.ts';
 import { createHealth, type Health } from './server/health.ts';
-import { createLocalExecute, type LocalExecute } from './server/local-execute.ts';
+import type { LocalExecute } from './server/local-caller.ts';
+import { createLocalExecute } from './server/local-execute.ts';
 import { createRouter } from './server/router.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
-import { createV1 } from './v1/routes.ts';
+import type { createV1 } from './v1/routes.ts';
 
 /** Options that apply to every server that the app runs in. */
 interface ServedOptions extends EngineOptions {
@@ -40,6 +41,8 @@ export interface AppContext {
   readonly isDraining: (() => boolean) | undefined;
   /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
+  /** Serves a store's REST interface at `/v1` and `/quickstart`; undefined where that is not served. */
+  readonly createV1: typeof createV1 | undefined;
 }
 
 /** The open resources and options that the app is assembled from. */
@@ -48,8 +51,6 @@ export interface AppParts extends ServedOptions, AppContext {
   readonly persistedDocuments: PersistedDocuments;
   /** The API key that GraphiQL and the reference page are prefilled with. */
   readonly demoKey: string | undefined;
-  /** Serve the REST interface at `/v1` and `/quickstart`. */
-  readonly v1: boolean;
 }
 
 /** The gateway without a listener. */
@@ -70,7 +71,7 @@ export async function openApp(
   context: AppContext,
 ): Promise<App & AsyncDisposable> {
   const { backend } = options;
-  const { telemetry, isDraining } = context;
+  const { telemetry } = context;
   const persistedDocuments = await openPersistedDocuments(options.persistedDocuments);
   const opened = await openPetStore(backend, telemetry);
   const app = createApp({
@@ -79,7 +80,7 @@ export async function openApp(
     persistedDocuments,
     petStore: options.coalesceReads ? coalesceReads(opened, telemetry.metrics) : opened,
     demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
-    v1: backend.kind === 'builtin' && isDraining !== undefined,
+    createV1: backend.kind === 'builtin' ? context.createV1 : undefined,
   });
   return { ...app, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
@@ -108,7 +109,7 @@ export function createApp(parts: AppParts): App {
     admission,
     graphql,
     health,
-    v1: parts.v1 ? createV1({ petStore, demoKey, reportError }) : undefined,
+    v1: parts.createV1?.({ petStore, demoKey, reportError }),
     corsOrigins: parts.corsOrigins,
     onlyLoopbackHosts: parts.onlyLoopbackHosts,
     mounted: isDraining === undefined,

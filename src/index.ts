@@ -3,7 +3,7 @@ import { type Config, ConfigError, loadConfig } from './config.ts';
 import { openGate } from './server/gate.ts';
 import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
 import { createNodeListener as listenerOf, type NodeListener } from './server/http/node.ts';
-import type { LocalExecute } from './server/local-execute.ts';
+import type { LocalExecute } from './server/local-caller.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
@@ -13,7 +13,7 @@ export type {
   LocalExecute,
   LocalResult,
   TypedDocument,
-} from './server/local-execute.ts';
+} from './server/local-caller.ts';
 export type { Log, NodeListener };
 export { type Config, ConfigError, loadConfig };
 
@@ -70,6 +70,7 @@ export async function createGateway(
       admission: gate,
       isDraining: undefined,
       onlyLoopbackHosts: false,
+      createV1: undefined,
     };
     const app = await openApp(config, surroundings);
     const close = async () => {

@@ -1,11 +1,22 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consumerTest, openConsumer } from './support/consumer.ts';
 import { commandStart } from './support/process.ts';
 import { startUpstream } from './support/upstream.ts';
 
@@ -13,33 +24,30 @@ const run = promisify(execFile);
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
 let folder: string;
+let tarball: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pet-store-package-'));
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
     cwd: repository,
   });
-  await run('tar', ['-xzf', stdout.trim(), '-C', folder], { cwd: folder });
+  tarball = join(folder, stdout.trim());
+  await run('tar', ['-xzf', tarball, '-C', folder]);
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Creates a project with the packed package and links to these dependencies. @returns its path. */
-async function project(name: string, dependencies: readonly string[]): Promise<string> {
+/** Creates a project with the packed package and links to other packages. @returns its path. */
+async function project(name: string, others: readonly string[] = []): Promise<string> {
   const root = join(folder, name);
   await cp(join(folder, 'package'), join(root, 'node_modules/petstore-gateway'), {
     recursive: true,
   });
-  for (const dependency of dependencies) {
-    const link = join(root, 'node_modules', dependency);
+  for (const other of others) {
+    const link = join(root, 'node_modules', other);
     await mkdir(dirname(link), { recursive: true });
-    await symlink(join(repository, 'node_modules', dependency), link);
+    await symlink(join(repository, 'node_modules', other), link);
   }
   await writeFile(join(root, 'package.json'), '{ "type": "module" }');
   return root;
-}
-
-async function dependenciesOfThePackage(): Promise<string[]> {
-  const text = await readFile(join(folder, 'package/package.json'), 'utf8');
-  return Object.keys(JSON.parse(text).dependencies);
 }
 
 async function compile(root: string, files: readonly string[], flags: readonly string[] = []) {
@@ -62,8 +70,28 @@ it('replaces the @scarf/scarf download counter with an empty package', async () 
 });
 
 describe('the packed package', () => {
-  it('serves GraphQL and GraphiQL with only its declared dependencies', async () => {
-    const root = await project('library', await dependenciesOfThePackage());
+  it('installs as one package below 20 MB, which names no other', async () => {
+    const root = join(folder, 'installed');
+    await mkdir(root);
+    await writeFile(join(root, 'package.json'), '{}');
+    await run('npm', ['install', '--offline', '--no-audit', tarball], { cwd: root });
+    const modules = join(root, 'node_modules');
+    const names = (await readdir(modules)).filter((name) => !name.startsWith('.'));
+    expect(names).toEqual(['petstore-gateway']);
+    const entries = await readdir(modules, { recursive: true, withFileTypes: true });
+    const sizes = entries
+      .filter((entry) => entry.isFile())
+      .map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size);
+    expect(bytes).toBeLessThan(20_000_000);
+    const licenses = join(modules, 'petstore-gateway/dist/THIRD-PARTY-LICENSES.txt');
+    for (const name of ['graphql', 'graphql-yoga', 'undici', 'swagger-ui-dist', 'pg']) {
+      expect(await readFile(licenses, 'utf8')).toMatch(new RegExp(`^${name} [\\d.]+, \\S+\n`, 'm'));
+    }
+  }, 30_000);
+
+  it('serves GraphQL and GraphiQL without another package', async () => {
+    const root = await project('library');
     await writeFile(
       join(root, 'main.js'),
       `import { createGateway, loadConfig } from 'petstore-gateway';
@@ -82,8 +110,8 @@ describe('the packed package', () => {
     expect(stdout).toBe('{"data":{"pets":[{"name":"Biscuit"}]}}\ntrue\n');
   }, 30_000);
 
-  it('re-exports the client package as petstore-gateway/client', async () => {
-    const root = await project('client', ['petstore-gateway-client']);
+  it('contains the client package as petstore-gateway/client', async () => {
+    const root = await project('client');
     await writeFile(
       join(root, 'main.js'),
       `import { isGatewayError, ListPetsDocument, persistedHash } from 'petstore-gateway/client';
@@ -96,8 +124,8 @@ describe('the packed package', () => {
   }, 30_000);
 
   it('has types that compile in a strict project without skipLibCheck', async () => {
-    const types = ['@types/node', 'undici-types', '@graphql-typed-document-node/core'];
-    const root = await project('types', [...(await dependenciesOfThePackage()), ...types]);
+    const types = ['graphql', '@types/node', 'undici-types', '@graphql-typed-document-node/core'];
+    const root = await project('types', types);
     await writeFile(
       join(root, 'main.ts'),
       `import { createGateway, createNodeListener, loadConfig } from 'petstore-gateway';
@@ -116,13 +144,27 @@ describe('the packed package', () => {
     await compile(root, ['main.ts']);
   }, 60_000);
 
+  it('types documents for a project without graphql', async () => {
+    const root = await project('without-graphql', ['@types/node', 'undici-types']);
+    await writeFile(
+      join(root, 'main.ts'),
+      `import type { Gateway } from 'petstore-gateway';
+      import { ListPetsDocument } from 'petstore-gateway/client';
+      declare const gateway: Gateway;
+      const { data } = await gateway.execute(ListPetsDocument, { limit: 5 });
+      export const name: string | undefined = data?.pets?.[0]?.name;
+      // @ts-expect-error No such status.
+      await gateway.execute(ListPetsDocument, { status: 'lost' });
+      // @ts-expect-error No such field.
+      data?.animals;`,
+    );
+    await compile(root, ['main.ts'], ['--skipLibCheck']);
+  }, 60_000);
+
   it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
-      '@types/node undici-types @apollo/client rxjs @urql/core @urql/exchange-persisted';
-    const root = await project('readme', [
-      ...(await dependenciesOfThePackage()),
-      ...others.split(' '),
-    ]);
+      '@types/node undici-types graphql petstore-gateway-client @apollo/client rxjs @urql/core @urql/exchange-persisted';
+    const root = await project('readme', others.split(' '));
     const pages = ['README.md', 'docs/bff.md', 'docs/persisted-documents.md'];
     const texts = await Promise.all(pages.map((page) => readFile(join(repository, page), 'utf8')));
     const clients = await readFile(join(repository, 'docs/clients.md'), 'utf8');
@@ -141,7 +183,7 @@ describe('the packed package', () => {
   }, 60_000);
 
   it('runs as a command, and serves the OpenAPI document and the reference page', async () => {
-    const root = await project('command', await dependenciesOfThePackage());
+    const root = await project('command');
     const command = join(root, 'node_modules/petstore-gateway/dist/bin/main.js');
     expect((await readFile(command, 'utf8')).split('\n')[0]).toBe('#!/usr/bin/env node');
     await using started = await commandStart(command, { DATABASE_URL: ':memory:' });
@@ -156,7 +198,7 @@ describe('the packed package', () => {
     'runs on the oldest Node version that engines allows',
     async () => {
       const node = oldestNode ?? '';
-      const root = await project('oldest', await dependenciesOfThePackage());
+      const root = await project('oldest');
       const packageRoot = join(root, 'node_modules/petstore-gateway');
       const { engines } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8'));
       const { stdout: version } = await run(node, ['--version']);
@@ -196,6 +238,95 @@ describe('the packed package', () => {
   );
 });
 
+const hosted = `import { parse, versionInfo } from 'graphql';
+import { createGateway, loadConfig } from 'petstore-gateway';
+await using gateway = await createGateway(loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'error' }));
+const caller = { authorization: 'Bearer demo-key' };
+const codes = ({ errors = [] }) => errors.map(({ extensions }) => extensions.code).join();
+const add = 'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }';
+const outcomes = [
+  await gateway.execute(parse('{ pet(id: "999") { id } }'), {}, caller),
+  await gateway.execute('{ pets(limit: 101) { id } }', {}, caller),
+  await gateway.execute(parse(add), { input: { name: '', categoryId: 'x' } }, caller),
+  await gateway.execute(parse('query ($status: PetStatus) { pets(status: $status) { id } }'), { status: 'lost' }, caller),
+  await gateway.execute('{ pets { id } orders }'),
+  await gateway.execute('{ nothing }', {}, caller),
+  await gateway.execute('{', {}, caller),
+];
+const response = await gateway(new Request('http://localhost/graphql', {
+  method: 'POST',
+  headers: { ...caller, 'content-type': 'application/json' },
+  body: JSON.stringify({ query: '{ pet(id: "999") { id } pets(limit: 1) { name } }' }),
+}));
+const { data, errors } = await response.json();
+console.log(versionInfo.major, outcomes.map(codes).join(' '), codes({ errors }), data.pets[0].name);`;
+
+const typed = `import { parse, type DocumentNode } from 'graphql';
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import type { Gateway } from 'petstore-gateway';
+import { StorefrontDocument } from 'petstore-gateway/client';
+declare const gateway: Gateway;
+declare const counted: TypedDocumentNode<{ count: number }, { limit: number }>;
+const untyped: DocumentNode = parse('{ orders }');
+await gateway.execute(untyped);
+const { data } = await gateway.execute(counted, { limit: 1 });
+export const count: number | undefined = data?.count;
+// @ts-expect-error A limit is a number.
+await gateway.execute(counted, { limit: '1' });
+const { data: shown, errors = [] } = await gateway.execute(StorefrontDocument, { limit: 3 });
+export const names: string[] | undefined = shown?.available?.map(({ name }) => name);
+export const codes: string[] = errors.map(({ extensions }) => extensions.code);`;
+
+describe.each(['16', '17'])('the packed package beside graphql %s', (graphql) => {
+  let consumer: Awaited<ReturnType<typeof openConsumer>>;
+  beforeAll(async () => {
+    consumer = await openConsumer();
+  }, 60_000);
+  afterAll(() => consumer[Symbol.asyncDispose]());
+
+  const open = async (files: Readonly<Record<string, string>>) => {
+    const types = ['@types/node', 'undici-types', '@graphql-typed-document-node/core'];
+    const opened = await consumer.project({
+      ours: [...types, ...(graphql === '17' ? ['graphql'] : [])],
+      theirs: graphql === '16' ? ['graphql'] : [],
+      files,
+    });
+    const place = join(opened.root, 'node_modules/petstore-gateway');
+    await cp(join(folder, 'package'), place, { recursive: true });
+    return opened;
+  };
+
+  consumerTest(
+    'types the same errors, of its documents and of texts',
+    async () => {
+      const { node } = await open({ 'main.js': hosted });
+      expect(await node('main.js')).toBe(
+        `${graphql} NOT_FOUND BAD_USER_INPUT BAD_USER_INPUT BAD_USER_INPUT UNAUTHENTICATED,UNAUTHENTICATED GRAPHQL_VALIDATION_FAILED GRAPHQL_PARSE_FAILED NOT_FOUND Biscuit\n`,
+      );
+    },
+    30_000,
+  );
+
+  consumerTest.each(['5.9', '7.0'])(
+    'takes its documents in TypeScript %s',
+    async (version) => {
+      const compilerOptions = {
+        strict: true,
+        noEmit: true,
+        target: 'esnext',
+        module: 'nodenext',
+        types: ['node'],
+      };
+      const { tsc } = await open({
+        'main.ts': typed,
+        'tsconfig.json': JSON.stringify({ compilerOptions, files: ['main.ts'] }),
+      });
+      expect(await tsc(version)).toBe('');
+    },
+    60_000,
+  );
+});
+
 describe('examples/bff', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const headers = { authorization: 'Bearer demo-key', traceparent };
@@ -206,8 +337,7 @@ describe('examples/bff', () => {
     respondToOrders: (response: ServerResponse) => void,
     petStatus?: string,
   ) {
-    const tools = ['hono', '@hono/node-server'];
-    const root = await project(name, [...(await dependenciesOfThePackage()), ...tools]);
+    const root = await project(name, ['hono', '@hono/node-server']);
     await cp(join(repository, 'examples/bff/main.ts'), join(root, 'main.ts'));
     const upstream = await startUpstream((request, response) => {
       response.setHeader('content-type', 'application/json');

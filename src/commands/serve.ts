@@ -5,6 +5,7 @@ import { createAdmin } from '../server/admin.ts';
 import { listen } from '../server/listener/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../server/listener/overload.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { createV1 } from '../v1/routes.ts';
 import { banner } from './banner.ts';
 
 /** Options of `serve`. */
@@ -53,7 +54,13 @@ async function open(
   opened.use(telemetry.tracing);
   let isDraining = false;
   const admission = opened.use(openOverloadGuard(options, telemetry));
-  const context = { telemetry, admission, isDraining: () => isDraining, onlyLoopbackHosts };
+  const context = {
+    telemetry,
+    admission,
+    isDraining: () => isDraining,
+    onlyLoopbackHosts,
+    createV1,
+  };
   const app = opened.use(await openApp(options, context));
   const listener = await listen(app.handle, { host, port });
   opened.defer(() => listener.close(0));

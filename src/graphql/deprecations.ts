@@ -1,13 +1,5 @@
 import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
-
-/** A deprecated field that an operation uses, as `extensions.deprecations` lists it. */
-export interface Deprecation {
-  /** Its schema coordinate, such as `Query.pet`. */
-  readonly field: string;
-  /** The date of its removal, such as `2030-12-05`. */
-  readonly removal: string;
-  readonly replacement: string;
-}
+import type { Deprecation } from './result.ts';
 
 /** The deprecated fields that a document uses, each once. */
 export function deprecationsOf(

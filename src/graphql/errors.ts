@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLFormattedError, isValueNode } from 'graphql';
+import { GraphQLError, isValueNode } from 'graphql';
 import {
   BackendTimeoutError,
   BackendUnavailableError,
@@ -7,6 +7,7 @@ import {
   InvalidResponseError,
   UnauthenticatedError,
 } from '../contract/error.ts';
+import type { TypedError } from './result.ts';
 
 /** The codes of field errors. */
 export type FieldErrorCode =
@@ -45,14 +46,6 @@ export interface FailedRequest {
   readonly requestId: string;
   /** Aborted when the caller disconnects or its deadline passes. */
   readonly signal: AbortSignal;
-}
-
-/** An error as clients see it. */
-export interface TypedError extends GraphQLFormattedError {
-  readonly extensions: Readonly<Record<string, unknown>> & {
-    readonly code: string;
-    readonly requestId: string;
-  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { once } from '../once.ts';
 import type { HttpResponse, RequestHeaders } from './message.ts';
 
 /** Responds to a GET or HEAD request with these headers. All responses share the same bytes. */
@@ -70,18 +71,6 @@ export function createStaticFile(
       return { status: 304, headers: cached, body: '' };
     }
     return { status: 200, headers: { ...cached, ...described }, body: bytes };
-  };
-}
-
-/** Caches the result of the first successful call. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
   };
 }
 

@@ -1,20 +1,19 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readAsset } from '../assets.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
 
-const operations = new URL('../../schema/operations/', import.meta.url);
-
-/** Variables that make the tab of an operation run as it stands. */
-const examples: Readonly<Record<string, object>> = {
-  'list-pets': { limit: 5 },
-  'add-pet': { input: { name: 'Biscuit', categoryId: '9223372036854775807', status: 'available' } },
-  'get-pet': { id: '1' },
-  'send-message': { message: 'Hello' },
-  storefront: { limit: 3 },
-};
-
-/** The order of the tabs; an operation that is not named here comes after them. */
-const first = ['list-pets', 'storefront', 'add-pet'];
+/** The operations that have tabs, in their order, and variables that make each run as it stands. */
+const tabs = [
+  ['list-pets', { limit: 5 }],
+  ['storefront', { limit: 3 }],
+  [
+    'add-pet',
+    { input: { name: 'Biscuit', categoryId: '9223372036854775807', status: 'available' } },
+  ],
+  ['get-pet', { id: '1' }],
+  ['list-orders', {}],
+  ['send-message', { message: 'Hello' }],
+] as const;
 
 const html = 'text/html; charset=utf-8';
 
@@ -50,7 +49,7 @@ export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
  */
 export function createGraphiqlNotice(): GraphiqlPage {
   const headers = { 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' };
-  const page = createStaticFile(html, headers, () => readPage('only.html'));
+  const page = createStaticFile(html, headers, () => readAsset('graphiql/only.html'));
   const answer = async ({ 'accept-encoding': codings }: RequestHeaders) => ({
     ...(await page({ 'accept-encoding': codings })),
     status: 404,
@@ -70,7 +69,7 @@ function asksForPage({ method, headers }: HttpRequest): boolean {
 async function render({ apiKey, introspection }: GraphiqlOptions): Promise<string> {
   // Its module is large.
   const { css, js, ...workers } = await import('@graphql-yoga/render-graphiql/graphiql');
-  const paw = await readPage('paw.svg');
+  const paw = await readAsset('graphiql/paw.svg');
   const options = {
     ...(await readTabs(apiKey)),
     title: 'Pet Store gateway',
@@ -91,7 +90,7 @@ async function render({ apiKey, introspection }: GraphiqlOptions): Promise<strin
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Pet Store gateway</title>
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(paw)}">
-<style>${css}${await readPage('page.css')}</style>
+<style>${css}${await readAsset('graphiql/page.css')}</style>
 </head>
 <body>
 ${introspection ? '' : withoutIntrospection}
@@ -99,7 +98,7 @@ ${introspection ? '' : withoutIntrospection}
 <noscript>GraphiQL needs JavaScript.</noscript>
 <script id="options" type="application/json">${JSON.stringify(options).replaceAll('<', '\\u003c')}</script>
 <script>${js}</script>
-<script>${await readPage('page.js')}</script>
+<script>${await readAsset('graphiql/page.js')}</script>
 </body>
 </html>
 `;
@@ -115,20 +114,12 @@ async function readTabs(apiKey: string | undefined) {
     undefined,
     2,
   );
-  const names = (await readdir(operations)).map((file) => file.replace(/\.graphql$/, ''));
-  const rank = (name: string) => (first.includes(name) ? first.indexOf(name) : first.length);
-  names.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
   const defaultTabs = await Promise.all(
-    names.map(async (name) => ({
-      query: await readFile(new URL(`${name}.graphql`, operations), 'utf8'),
-      variables: JSON.stringify(examples[name] ?? {}, undefined, 2),
+    tabs.map(async ([name, variables]) => ({
+      query: await readAsset(`operations/${name}.graphql`),
+      variables: JSON.stringify(variables, undefined, 2),
       headers,
     })),
   );
   return { defaultTabs, headers };
-}
-
-/** A file of the page. */
-function readPage(name: string): Promise<string> {
-  return readFile(new URL(`../../schema/graphiql/${name}`, import.meta.url), 'utf8');
 }

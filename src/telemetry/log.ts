@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
+import pino from 'pino';
 import type { ClientName } from './client-name.ts';
 import { readable } from './readable.ts';
 
@@ -29,17 +29,31 @@ export interface RequestEntry {
   readonly calls: readonly CallRecord[];
 }
 
+/** Writes an entry and its message, or a message alone. */
+interface LogMethod {
+  (entry: object, message: string): void;
+  (message: string): void;
+}
+
 /** A structured log, one JSON object per line. */
-export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
+export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error', LogMethod>> {
   /** Logs a request at `info`, without the work that pino does for every other entry. */
   request(entry: RequestEntry): void;
+}
+
+/** The least level that is written. */
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+/** Where lines go, each with its newline. */
+export interface LogWriter {
+  write(line: string): void;
 }
 
 /**
  * Creates a log with this level and writer. Keys are removed from every entry. Of an error only the
  * name, message and code are written; `debug` and `trace` add the stack, which contains file paths.
  */
-export function createLog(level: LevelWithSilent, writer: DestinationStream): Log {
+export function createLog(level: LogLevel, writer: LogWriter): Log {
   const logger = pino(
     {
       level,

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-
-const source = new URL('../../schema/openapi.yaml', import.meta.url);
+import { readAsset } from '../assets.ts';
 
 /**
  * Returns `schema/openapi.yaml` as JSON, with this instance added as the first server, so that
@@ -8,7 +6,7 @@ const source = new URL('../../schema/openapi.yaml', import.meta.url);
  */
 export async function openApiJson(): Promise<string> {
   const { parse } = await import('yaml');
-  const openApi = parse(await readFile(source, 'utf8'));
+  const openApi = parse(await readAsset('openapi.yaml'));
   openApi.servers.unshift({ url: '/v1', description: 'This server.' });
   openApi.paths['/messages'].servers.unshift({ url: '/quickstart', description: 'This server.' });
   return JSON.stringify(openApi);

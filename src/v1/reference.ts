@@ -1,17 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { type AssetName, readAsset } from '../assets.ts';
 import { createStaticFile, type StaticFile } from '../http/static-file.ts';
 
-/** The files of the reference page: name below `/v1/docs`, source module and media type. */
-const files: ReadonlyMap<string, readonly [module: string, type: string]> = new Map([
-  ['', ['../../schema/reference/page.html', 'text/html; charset=utf-8']],
-  ['page.css', ['../../schema/reference/page.css', 'text/css; charset=utf-8']],
-  ['page.js', ['../../schema/reference/page.js', 'text/javascript; charset=utf-8']],
-  ['swagger-ui.css', ['swagger-ui-dist/swagger-ui.css', 'text/css; charset=utf-8']],
-  [
-    'swagger-ui-bundle.js',
-    ['swagger-ui-dist/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-  ],
-  ['favicon-32x32.png', ['swagger-ui-dist/favicon-32x32.png', 'image/png']],
+/** The files of the reference page: name below `/v1/docs`, asset and media type. */
+const files: ReadonlyMap<string, readonly [asset: AssetName, type: string]> = new Map([
+  ['', ['reference/page.html', 'text/html; charset=utf-8']],
+  ['page.css', ['reference/page.css', 'text/css; charset=utf-8']],
+  ['page.js', ['reference/page.js', 'text/javascript; charset=utf-8']],
+  ['swagger-ui.css', ['swagger-ui.css', 'text/css; charset=utf-8']],
+  ['swagger-ui-bundle.js', ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8']],
 ]);
 
 /** Makes browsers restrict the page to requests to this server. */
@@ -33,7 +29,7 @@ export type Reference = ReadonlyMap<string, StaticFile>;
 /** Creates the reference page. An API key is prefilled, so that the page starts authorized. */
 export function createReference(apiKey: string | undefined): Reference {
   const reference = new Map<string, StaticFile>();
-  for (const [name, [module, type]] of files) {
+  for (const [name, [asset, type]] of files) {
     const headers = {
       // The page may contain an API key, which shared caches must not store.
       'cache-control': name === '' ? 'private, no-cache' : 'public, max-age=3600',
@@ -41,9 +37,9 @@ export function createReference(apiKey: string | undefined): Reference {
       'x-content-type-options': 'nosniff',
     };
     const read = async () => {
-      const content = await readFile(new URL(import.meta.resolve(module)));
-      if (name !== '' || !apiKey) return content;
-      return String(content).replace('data-api-key=""', `data-api-key="${apiKey}"`);
+      const text = await readAsset(asset);
+      if (name !== '' || !apiKey) return text;
+      return text.replace('data-api-key=""', `data-api-key="${apiKey}"`);
     };
     reference.set(name, createStaticFile(type, headers, read));
   }

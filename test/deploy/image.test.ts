@@ -13,7 +13,7 @@ import { startIn } from '../support/process.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string) => readFile(join(root, file), 'utf8');
 const dockerfile = await read('Dockerfile');
-const [, , build = '', image = ''] = dockerfile.split(/^FROM /m);
+const [, build = '', image = ''] = dockerfile.split(/^FROM /m);
 
 /** The files that a stage copies from the checkout. */
 const copiedIn = (stage: string) =>
@@ -38,11 +38,11 @@ describe('the image', () => {
     const copyStage = async (name: string, files: readonly string[]) => {
       const stage = join(folder, name);
       for (const file of files) await cp(join(root, file), join(stage, file), { recursive: true });
-      await symlink(join(root, 'node_modules'), join(stage, 'node_modules'));
       return stage;
     };
     try {
       const builder = await copyStage('build', copiedIn(build));
+      await symlink(join(root, 'node_modules'), join(builder, 'node_modules'));
       const [, args = ''] = /^RUN node (.*)$/m.exec(build) ?? [];
       await promisify(execFile)(process.execPath, args.split(' '), { cwd: builder });
       const runtime = await copyStage('image', copiedIn(image));

@@ -5,6 +5,7 @@ import type { Call, PetStore } from '../../src/contract/pet-store.ts';
 import { createFetchHandler } from '../../src/server/http/fetch.ts';
 import { listen } from '../../src/server/listener/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/server/listener/overload.ts';
+import { createV1 } from '../../src/v1/routes.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { checkResponses } from './violations.ts';
 
@@ -54,7 +55,7 @@ export async function openGateway(options: TestOptions = {}) {
     operationLimits: loadConfig({}).operationLimits,
     persistedDocuments: { mode: 'off', manifest: new Map() },
     demoKey: undefined,
-    v1: true,
+    createV1,
     ...options,
     petStore,
   });

@@ -19,7 +19,6 @@ describe('the files of the reference page', () => {
       ['/page.css', 'text/css; charset=utf-8'],
       ['/swagger-ui.css', 'text/css; charset=utf-8'],
       ['/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-      ['/favicon-32x32.png', 'image/png'],
     ] as const) {
       const { response } = await get(path);
       expect([path, response.status, response.headers.get('content-type')]).toEqual([

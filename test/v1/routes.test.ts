@@ -233,7 +233,7 @@ describe('the REST interface', () => {
   });
 
   it('is not served with a REST backend', async () => {
-    await using opened = await openGateway({ v1: false });
+    await using opened = await openGateway({ createV1: undefined });
     const response = await opened.gateway(new Request('http://gateway.test/v1/pets'));
     expect(response.status).toBe(404);
   });

@@ -6,6 +6,9 @@ import type { DocumentNode } from 'graphql';
  * here because this package has no dependencies.
  */
 export interface TypedDocumentNode<Result, Variables> extends DocumentNode {
+  // Repeated for applications without graphql, where the base is unknown.
+  readonly kind: DocumentNode['kind'];
+  readonly definitions: DocumentNode['definitions'];
   /** For the type checker only: documents have no such property at run time. */
   __apiType?: (variables: Variables) => Result;
 }

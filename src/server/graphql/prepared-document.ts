@@ -7,7 +7,8 @@ import {
 } from 'graphql';
 import { type CompiledOperation, compileOperation } from '../../execution/compile.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
-import { type Deprecation, deprecationsOf } from '../../graphql/deprecations.ts';
+import { deprecationsOf } from '../../graphql/deprecations.ts';
+import type { Deprecation } from '../../graphql/result.ts';
 import type { EngineResult } from './typed-result.ts';
 
 /** What all executions of a document have in common. */

@@ -1,4 +1,4 @@
-import type { Deprecation } from '../../graphql/deprecations.ts';
+import type { Deprecation } from '../../graphql/result.ts';
 import { graphqlMediaType } from '../../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import { writeBounded } from './bounded-text.ts';

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
-import type { Deprecation } from '../../graphql/deprecations.ts';
-import { type TypedError, typedError } from '../../graphql/errors.ts';
+import { typedError } from '../../graphql/errors.ts';
+import type { Deprecation, TypedError } from '../../graphql/result.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 
 /** What executing an operation comes to. Without `data` none was executed. */

@@ -1,2 +1,0 @@
-/** The client package under the name of the gateway's own. */
-export * from 'petstore-gateway-client';
