@@ -1,5 +1,6 @@
 import { openApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
+import { once } from './once.ts';
 import { openGate } from './server/gate.ts';
 import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
 import { createNodeListener as listenerOf, type NodeListener } from './server/http/node.ts';
@@ -91,6 +92,23 @@ export async function createGateway(
     await tracing[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** A gateway that may not be open yet. Where it can't be opened, it rejects with the reason. */
+export interface LazyGateway extends FetchHandler {
+  readonly execute: LocalExecute;
+}
+
+/**
+ * A gateway that its first request opens, for a framework that loads routes without serving them, as
+ * `next build` does: `createLazyGateway(() => createGateway(loadConfig(process.env)))`. After a
+ * failure the next request opens it anew.
+ */
+export function createLazyGateway(open: () => Promise<Gateway>): LazyGateway {
+  // What reads the configuration throws at once.
+  const opened = once(async () => open());
+  const execute: LocalExecute = async (...operation) => (await opened()).execute(...operation);
+  return Object.assign(async (request: Request) => (await opened())(request), { execute });
 }
 
 /** The gateway as a request listener of `node:http`: its `nodeListener`. */

@@ -7,7 +7,13 @@ import fastify from 'fastify';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { ListPetsDocument } from '../packages/client/src/documents.ts';
-import { createGateway, createNodeListener, type Gateway, loadConfig } from '../src/index.ts';
+import {
+  createGateway,
+  createLazyGateway,
+  createNodeListener,
+  type Gateway,
+  loadConfig,
+} from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
 import { startUpstream } from './support/upstream.ts';
 
@@ -282,6 +288,42 @@ describe('the gateway as a fetch handler', () => {
   it('rejects when the database cannot be opened', async () => {
     const nowhere = loadConfig({ DATABASE_URL: 'file:/dev/null/pets.db' });
     await expect(createGateway(nowhere)).rejects.toThrow(/^DATABASE_URL: /);
+  });
+});
+
+describe('a lazy gateway', () => {
+  const request = () =>
+    new Request('https://shop.example/', { method: 'POST', headers, body: list });
+  const caller = { authorization: 'Bearer demo-key' };
+
+  it('opens once, when it is first asked for something', async () => {
+    await using gateway = await createGateway(config);
+    let times = 0;
+    const lazy = createLazyGateway(async () => {
+      times++;
+      return gateway;
+    });
+    expect(times).toBe(0);
+    const [response, { data }] = await Promise.all([
+      lazy(request()),
+      lazy.execute(ListPetsDocument, { limit: 1 }, caller),
+    ]);
+    expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
+    expect(data?.pets?.map((pet) => pet.id)).toEqual(['1']);
+    expect(times).toBe(1);
+  });
+
+  it('rejects while it can not be opened, and opens later', async () => {
+    await using gateway = await createGateway(config);
+    const env: Record<string, string> = { PORT: 'none' };
+    const lazy = createLazyGateway(() => {
+      loadConfig(env);
+      return Promise.resolve(gateway);
+    });
+    await expect(lazy(request())).rejects.toThrow(/PORT/);
+    await expect(lazy.execute('{ orders }', {}, caller)).rejects.toThrow(/PORT/);
+    delete env['PORT'];
+    expect((await lazy(request())).status).toBe(200);
   });
 });
 
