@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { consumerTest, openConsumer } from './support/consumer.ts';
+import { consumerTest, openConsumer, packGateway } from './support/consumer.ts';
 import { commandStart } from './support/process.ts';
 import { startUpstream } from './support/upstream.ts';
 
@@ -27,10 +27,7 @@ let folder: string;
 let tarball: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pet-store-package-'));
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
-    cwd: repository,
-  });
-  tarball = join(folder, stdout.trim());
+  tarball = await packGateway(folder);
   await run('tar', ['-xzf', tarball, '-C', folder]);
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true }));

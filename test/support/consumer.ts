@@ -45,20 +45,35 @@ export const isConsumerInstalled = await install();
 /** A test that needs the packages of test/consumers. It is skipped if they cannot be installed. */
 export const consumerTest = it.skipIf(!isConsumerInstalled);
 
-/** Packs the client package with `npm pack`. @returns the path of the tarball. */
-async function packClient(folder: string): Promise<string> {
-  const source = join(folder, 'source');
-  await cp(join(repository, 'packages/client'), source, {
-    recursive: true,
-    filter: (path) => !path.endsWith('/dist'),
-  });
+/** Packs files in a temporary folder, because two builds in one folder conflict. @returns the tarball's path. */
+async function pack(folder: string, from: string, files: readonly string[]): Promise<string> {
+  const source = await mkdtemp(join(tmpdir(), 'pet-store-source-'));
+  for (const file of files) {
+    await cp(join(repository, from, file), join(source, file), {
+      recursive: true,
+      filter: (path) => !/\/(?:dist|node_modules)$/.test(path),
+    });
+  }
   await symlink(join(repository, 'node_modules'), join(source, 'node_modules'));
   const path = `${join(repository, 'node_modules/.bin')}:${process.env['PATH']}`;
   const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
     cwd: source,
     env: { ...process.env, PATH: path },
   });
+  await rm(source, { recursive: true });
   return join(folder, packed.stdout.trim());
+}
+
+/** Packs the client package with `npm pack`. @returns the path of the tarball. */
+function packClient(folder: string): Promise<string> {
+  return pack(folder, 'packages/client', ['.']);
+}
+
+/** Packs the gateway's package with `npm pack`. @returns the path of the tarball. */
+export function packGateway(folder: string): Promise<string> {
+  const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.js'];
+  const sources = ['src', 'schema', 'packages', 'examples/web/package.json'];
+  return pack(folder, '.', [...settings, ...sources, 'README.md', 'LICENSE']);
 }
 
 const typeScript5 = join(installed, 'node_modules/typescript-5/bin/tsc');

@@ -1,0 +1,4 @@
+import { gateway } from '../../lib/gateway';
+
+export const GET = gateway;
+export const POST = gateway;

@@ -1,0 +1,32 @@
+import { connection } from 'next/server';
+import { isGatewayError, StorefrontDocument } from 'petstore-gateway/client';
+import { gateway } from '../lib/gateway';
+import { Pets } from './pets';
+
+export default async function Page() {
+  // Renders at each request: `next build` opens no gateway.
+  await connection();
+  const { data, errors = [] } = await gateway.execute(
+    StorefrontDocument,
+    { limit: 3 },
+    {
+      authorization: `Bearer ${process.env.PETSTORE_API_KEY}`,
+      signal: AbortSignal.timeout(2000),
+    },
+  );
+  return (
+    <>
+      <section>
+        <h2>Rendered on the server</h2>
+        <p>Available: {data?.available?.map(({ name }) => name).join(', ')}</p>
+        <p>Pending: {data?.pending?.map(({ name }) => name).join(', ')}</p>
+        {errors.map((error) => (
+          <p role="alert" key={String(error.path)}>
+            {isGatewayError(error, 'UNAUTHENTICATED') ? 'Set PETSTORE_API_KEY.' : error.message}
+          </p>
+        ))}
+      </section>
+      <Pets />
+    </>
+  );
+}
