@@ -205,6 +205,14 @@ describe('the gateway as a fetch handler', () => {
     expect(await page.text()).toContain('Bearer demo-key');
   });
 
+  it('leaves compressing to its server', async () => {
+    await using gateway = await createGateway({ ...config, graphiql: true });
+    const accept = { accept: 'text/html', 'accept-encoding': 'gzip, br' };
+    const page = await gateway(new Request('https://shop.example/', { headers: accept }));
+    expect(page.headers.get('content-encoding')).toBe(null);
+    expect(await page.text()).toContain('query Storefront');
+  });
+
   it('nulls only the late fields when the deadline of the caller passes', async () => {
     await using upstream = await startUpstream((request, response) => {
       response.setHeader('content-type', 'application/json');

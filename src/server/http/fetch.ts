@@ -42,10 +42,16 @@ async function readBody(request: Request, reader: BodyReader): Promise<void> {
   }
 }
 
+/**
+ * Compressing is left to the server that sends the response. Next removes `Content-Encoding` from
+ * responses of its routes.
+ */
+const readableHeaders = requestHeaders.filter((name) => name !== 'accept-encoding');
+
 /** Name by name: servers such as Hono's make the whole list only when it is iterated. */
 function readHeaders(headers: Headers): RequestHeaders {
   const values: Partial<Record<keyof RequestHeaders, string>> = {};
-  for (const name of requestHeaders) {
+  for (const name of readableHeaders) {
     const value = headers.get(name);
     if (value !== null) values[name] = value;
   }
