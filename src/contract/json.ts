@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { parseExactly } from './exact-numbers.ts';
 
 /** A JSON text that `JSON.stringify` writes as it is (ECMAScript `JSON.rawJSON`). */
 export interface RawJson {
@@ -8,10 +9,6 @@ export interface RawJson {
 declare global {
   interface JSON {
     rawJSON(text: string): RawJson;
-    parse(
-      text: string,
-      reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
-    ): unknown;
   }
 }
 
@@ -50,35 +47,7 @@ function isOfNumber(text: string, index: number): boolean {
  * @throws SyntaxError on text that is not JSON, or nested too deeply to be read.
  */
 export function parseJson(text: string): unknown {
-  if (!mayLoseDigits(text)) return JSON.parse(text);
-  try {
-    return JSON.parse(text, keepDigits);
-  } catch (error) {
-    // With a reviver, unlike without, the depth of the nesting is bounded by the stack.
-    throw error instanceof RangeError ? new SyntaxError('Nested too deeply') : error;
-  }
-}
-
-/** The most characters of an integer that is worth a bigint: to make one takes the square of them. */
-const maxIntegerLength = 64;
-
-function keepDigits(_key: string, value: unknown, { source }: { readonly source?: string }) {
-  if (typeof value !== 'number' || source === undefined) return value;
-  if (source.length <= maxIntegerLength && /^-?[0-9]+$/.test(source)) {
-    return Number.isSafeInteger(value) ? value : BigInt(source);
-  }
-  return isExact(value, source) ? value : JSON.rawJSON(source);
-}
-
-/** Whether a double holds a decimal: fifteen significant digits always fit, unless out of range. */
-function isExact(value: number, source: string): boolean {
-  const digits = source
-    .replace(/[eE].*/, '')
-    .replace(/[-.]/g, '')
-    .replace(/^0+/, '');
-  if (digits === '') return true;
-  const isNormal = Number.isFinite(value) && Math.abs(value) > 2.3e-308;
-  return isNormal && (digits.length <= 15 || String(value) === source);
+  return mayLoseDigits(text) ? parseExactly(text) : JSON.parse(text);
 }
 
 /** The text of JSON's bytes, which are UTF-8 (RFC 8259). @throws TypeError when they are not. */

@@ -102,6 +102,29 @@ describe('JSON', () => {
     });
   });
 
+  it('reads all members, whatever their names and however large their numbers', () => {
+    const text =
+      '{"__proto__":{"a":9007199254740993},"2":9007199254740993,"b":[{"":0.12345678901234567890}]}';
+    expect(stringifyJson(parseJson(text))).toBe(
+      '{"2":9007199254740993,"__proto__":{"a":9007199254740993},"b":[{"":0.12345678901234567890}]}',
+    );
+  });
+
+  it.each([
+    '{9007199254740993:1}',
+    '{9007199254740993 \n:1}',
+    '[09007199254740993]',
+    '[9007199254740993.]',
+    '[9007199254740993-1]',
+    '[+9007199254740993]',
+    '[true9007199254740993]',
+    '["a"9007199254740993]',
+    '[9007199254740993"a"]',
+    '[9007199254740993 9007199254740993]',
+  ])('refuses %s, however large its numbers', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+
   it('throws a SyntaxError on invalid JSON', () => {
     expect(() => parseJson('{')).toThrow(SyntaxError);
     expect(() => parseJson('[1234567890123456789')).toThrow(SyntaxError);

@@ -100,6 +100,15 @@ function exact(schema: object): object {
   ) as object;
 }
 
+declare global {
+  interface JSON {
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+    ): unknown;
+  }
+}
+
 /** Parses JSON, with unsafe integers as bigints. Returns undefined for invalid JSON. */
 function parse(text: string): unknown {
   try {

@@ -1,6 +1,7 @@
 import { decodeErrorBody } from '../../contract/decode.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
+import { scanJson } from '../../contract/scan-json.ts';
 import type { RestResponse } from './exchange.ts';
 import { withoutKey } from './redact.ts';
 
@@ -22,14 +23,14 @@ function parseBody({ headers, body }: RestResponse): unknown {
   if (mediaType !== undefined && !isJson(String(mediaType))) {
     throw new InvalidResponseError('body: expected application/json, received another type.');
   }
-  if (body.byteLength > maxValues && countValues(body) > maxValues) {
-    throw new InvalidResponseError(`body: expected at most ${maxValues} JSON values.`);
-  }
   let text: string;
   try {
     text = decodeUtf8(body);
   } catch (cause) {
     throw new InvalidResponseError('body: expected UTF-8, received other bytes.', { cause });
+  }
+  if (text.length > maxValues && scanJson(text).values > maxValues) {
+    throw new InvalidResponseError(`body: expected at most ${maxValues} JSON values.`);
   }
   try {
     return parseJson(text);
@@ -40,18 +41,6 @@ function parseBody({ headers, body }: RestResponse): unknown {
 
 /** The most values of one body: a value takes dozens of bytes of memory, also where its text is short. */
 const maxValues = 250_000;
-
-/** At most how many values a JSON text has: each but the first follows a comma or a bracket. */
-function countValues(body: Buffer): number {
-  let count = 1;
-  for (let index = 0; index < body.byteLength; index++) {
-    const byte = body[index];
-    if (byte === comma || byte === bracket || byte === brace) count++;
-  }
-  return count;
-}
-
-const [comma, bracket, brace] = [0x2c, 0x5b, 0x7b];
 
 /** The status line decides; the body only adds to it, and a server error's body is not for clients. */
 function readError(response: RestResponse, apiKey: string): ErrorResponse {
