@@ -7,6 +7,7 @@ import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import { getPetRemoval, pageSize } from '../contract/records.ts';
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
+import { requireSmallJson } from '../http/json-limits.ts';
 import { isJsonType, unsupportedMediaType } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
 import { createStaticFile, type StaticFile } from '../http/static-file.ts';
@@ -189,8 +190,11 @@ function readJson({ headers, body }: HttpRequest): unknown {
   }
   if (body instanceof HttpError) throw body;
   try {
-    return parseJson(decodeUtf8(body));
-  } catch {
+    const text = decodeUtf8(body);
+    requireSmallJson('body', text);
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof HttpError) throw new InvalidInputError(error.message);
     throw new InvalidInputError('body: expected valid JSON in UTF-8.');
   }
 }

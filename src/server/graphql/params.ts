@@ -1,5 +1,6 @@
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import { HttpError } from '../../http/error.ts';
+import { requireSmallJson } from '../../http/json-limits.ts';
 import { isJsonType, unsupportedMediaType } from '../../http/media-type.ts';
 import type { HttpRequest } from '../../http/message.ts';
 
@@ -53,6 +54,7 @@ function readSearch(search: string): GraphqlParams {
 
 /** A JSON object. @throws HttpError; the parser's own words would quote the text. */
 function parseObject(name: string, text: string): Record<string, unknown> {
+  requireSmallJson(name, text);
   let json: unknown;
   try {
     json = parseJson(text);
