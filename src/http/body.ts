@@ -1,4 +1,5 @@
-import { HttpError, overloaded } from './error.ts';
+import { placeOf, places } from '../places.ts';
+import { HttpError, overloaded, tooManyRequests } from './error.ts';
 
 /** The most that a request body may hold, in bytes. */
 export const maxBodyBytes = 256 * 1024;
@@ -9,19 +10,32 @@ const freeBytes = 16 * 1024;
 /** What all bodies may hold beyond that together, in bytes, until their requests are answered. */
 const maxCountedBytes = 32 * 1024 * 1024;
 
-/** The counted bytes of the bodies that this process holds. */
+/** Of that, what the bodies of one key may hold. */
+const maxCountedBytesPerKey = maxCountedBytes / 4;
+
+/** The counted bytes of the bodies that this process holds, and those of each key. */
 let countedBytes = 0;
+const countedBytesPerKey = new Uint32Array(places);
 
 /**
- * Collects a body of at most `maxBodyBytes` while it arrives. Chunks after the first are copied into
+ * Collects a body of at most `maxBodyBytes` while it arrives, of `freeBytes` without a key. Chunks after the first are copied into
  * one buffer that doubles, because a chunk of one byte is an object of several hundred. When large
- * bodies take too much together, the next large one is refused; small ones are not.
+ * bodies take too much together, or those of one key, the next large one is refused; small ones are
+ * not.
  */
 export class BodyReader {
+  readonly #maxBytes: number;
+  readonly #authorization: string | undefined;
   #bytes: Uint8Array = empty;
   #size = 0;
   #counted = 0;
   #refusal: HttpError | undefined;
+
+  /** `authorization` is the header of the request. */
+  constructor(authorization: string | undefined) {
+    this.#maxBytes = authorization === undefined ? freeBytes : maxBodyBytes;
+    this.#authorization = authorization;
+  }
 
   /** Takes the next chunk; what comes after a refusal is dropped. */
   push(chunk: Uint8Array): void {
@@ -40,22 +54,34 @@ export class BodyReader {
 
   /** Gives back what the body took of what all may hold. */
   release(): void {
-    countedBytes -= this.#counted;
-    this.#counted = 0;
+    this.#count(-this.#counted);
   }
 
   #mayHold(): boolean {
     const more = this.#size - freeBytes - this.#counted;
-    if (this.#size > maxBodyBytes) this.#refusal = bodyTooLarge();
-    else if (countedBytes + more > maxCountedBytes) this.#refusal = overloaded();
+    this.#refusal = this.#whyNot(more);
     if (this.#refusal === undefined) {
-      countedBytes += more;
-      this.#counted += more;
+      this.#count(more);
       return true;
     }
     this.#bytes = empty;
     this.release();
     return false;
+  }
+
+  #whyNot(more: number): HttpError | undefined {
+    if (this.#size > this.#maxBytes) return bodyTooLarge(this.#maxBytes);
+    const ofKey = countedBytesPerKey[placeOf(this.#authorization ?? '')] ?? 0;
+    if (ofKey + more > maxCountedBytesPerKey) return tooManyRequests();
+    return countedBytes + more > maxCountedBytes ? overloaded() : undefined;
+  }
+
+  #count(bytes: number): void {
+    if (bytes === 0) return;
+    const place = placeOf(this.#authorization ?? '');
+    this.#counted += bytes;
+    countedBytes += bytes;
+    countedBytesPerKey[place] = (countedBytesPerKey[place] ?? 0) + bytes;
   }
 
   #append(chunk: Uint8Array, start: number): void {
@@ -70,10 +96,11 @@ export class BodyReader {
 
 const empty = new Uint8Array(0);
 
-function bodyTooLarge(): HttpError {
+function bodyTooLarge(maxBytes: number): HttpError {
+  const whose = maxBytes === maxBodyBytes ? '' : ' without an API key';
   return new HttpError(
     413,
     'BODY_TOO_LARGE',
-    `The request body is too large: expected at most ${maxBodyBytes} bytes.`,
+    `The request body is too large: expected at most ${maxBytes} bytes${whose}.`,
   );
 }

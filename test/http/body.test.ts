@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { BodyReader, maxBodyBytes } from '../../src/http/body.ts';
 import { HttpError } from '../../src/http/error.ts';
 
-function read(chunks: Iterable<Uint8Array>): BodyReader {
-  const reader = new BodyReader();
+function read(chunks: Iterable<Uint8Array>, authorization = 'Bearer one'): BodyReader {
+  const reader = new BodyReader(authorization);
   for (const chunk of chunks) reader.push(chunk);
   return reader;
 }
@@ -25,7 +25,7 @@ describe('BodyReader', () => {
   });
 
   it('returns an empty body without chunks, and ignores empty chunks', () => {
-    expect(new BodyReader().end()).toHaveLength(0);
+    expect(new BodyReader(undefined).end()).toHaveLength(0);
     const reader = read([new Uint8Array(0), Buffer.from('a'), new Uint8Array(0), Buffer.from('b')]);
     expect(Buffer.from(reader.end() as Uint8Array).toString()).toBe('ab');
   });
@@ -59,8 +59,30 @@ describe('BodyReader', () => {
 });
 
 describe('large request bodies', () => {
-  it('are refused with 503 while others use the shared limit; small ones are accepted', () => {
+  it('are refused with 413 without a key', () => {
+    const keyless = (bytes: number) => {
+      const reader = new BodyReader(undefined);
+      reader.push(Buffer.alloc(bytes));
+      return reader;
+    };
+    expect(statusOf(keyless(16 * 1024))).toBe(200);
+    expect(statusOf(keyless(16 * 1024 + 1))).toBe(413);
+  });
+
+  it('of one key are refused with 429 while they hold a quarter, and those of others are not', () => {
     const held = Array.from({ length: 150 }, () => read([Buffer.alloc(maxBodyBytes)]));
+    const statuses = held.map(statusOf);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(34);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(116);
+    const other = read([Buffer.alloc(maxBodyBytes)], 'Bearer two');
+    expect(statusOf(other)).toBe(200);
+    for (const reader of [...held, other]) reader.release();
+  });
+
+  it('are refused with 503 while others use the shared limit; small ones are accepted', () => {
+    const held = Array.from({ length: 150 }, (_, index) =>
+      read([Buffer.alloc(maxBodyBytes)], `Bearer key-${index}`),
+    );
     const refused = held.filter((reader) => statusOf(reader) === 503).length;
     expect(refused).toBeGreaterThan(10);
     expect(statusOf(read([Buffer.alloc(16 * 1024)]))).toBe(200);

@@ -88,11 +88,11 @@ describe('PERSISTED_DOCUMENTS=allow', () => {
   it('keeps nothing of clients whose key was not accepted, so that they displace nothing', async () => {
     await using opened = await open('allow');
     const send = (index: number, authorization?: string) => {
-      const document = `${query} # ${index} ${'x'.repeat(30_000)}`;
+      const document = `${query} # ${index} ${'x'.repeat(15_000)}`;
       return opened.post({ query: document, extensions: apollo(sha256(document)) }, authorization);
     };
     await opened.post({ query, extensions: apollo(sha256(query)) });
-    for (let index = 0; index < 80; index++) {
+    for (let index = 0; index < 160; index++) {
       const authorization = index % 2 === 0 ? '' : 'Bearer made-up-key';
       expect(await send(index, authorization)).toMatchObject({
         errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],

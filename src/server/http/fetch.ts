@@ -14,14 +14,15 @@ export function createFetchHandler(handle: HttpHandler): FetchHandler {
   return async (request) => {
     const { method, signal } = request;
     const { pathname, search } = new URL(request.url);
-    const reader = new BodyReader();
+    const headers = readHeaders(request.headers);
+    const reader = new BodyReader(headers.authorization);
     try {
       if (method !== 'GET' && method !== 'HEAD') await readBody(request, reader);
       const response = await handle({
         method,
         path: pathname,
         search: search.slice(1),
-        headers: readHeaders(request.headers),
+        headers,
         body: reader.end(),
         signal,
       });

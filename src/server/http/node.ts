@@ -23,7 +23,7 @@ export function createNodeListener(handle: HttpHandler): NodeListener {
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) client.abort();
     });
-    const reader = new BodyReader();
+    const reader = new BodyReader(incoming.headers.authorization);
     try {
       const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
       const body = hasBody ? await readBody(incoming, reader) : reader.end();
