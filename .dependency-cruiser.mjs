@@ -1,21 +1,27 @@
 /** Who may import whom: data flows HTTP edge → GraphQL → contract → backend, never back. */
 const rooms = {
   '^src/contract/': ['^src/contract/'],
-  '^src/http/': ['^src/http/', '^src/contract/', '^src/once\\.ts$'],
+  '^src/http/': ['^src/http/', '^src/contract/', '^src/(?:once|places)\\.ts$'],
   '^src/variables\\.ts$': [],
   '^src/config\\.ts$': ['^src/variables\\.ts$'],
   '^src/telemetry/': ['^src/telemetry/'],
   '^src/(?:assets|end-of-turn|once|places)\\.ts$': [],
+  '^src/turns\\.ts$': ['^src/places\\.ts$'],
   '^src/graphql/': ['^src/graphql/', '^src/contract/'],
   '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/', '^src/assets\\.ts$'],
   '^src/conformance/': ['^src/conformance/', '^src/contract/'],
   '^src/backends/rest/': [
     '^src/backends/rest/',
     '^src/contract/',
-    '^src/(?:end-of-turn|places)\\.ts$',
+    '^src/(?:end-of-turn|places|turns)\\.ts$',
     '^src/telemetry/',
   ],
-  '^src/backends/builtin/': ['^src/backends/builtin/', '^src/contract/', '^src/telemetry/'],
+  '^src/backends/builtin/': [
+    '^src/backends/builtin/',
+    '^src/contract/',
+    '^src/turns\\.ts$',
+    '^src/telemetry/',
+  ],
   '^src/backends/open\\.ts$': ['^src/backends/', '^src/contract/', '^src/telemetry/'],
   '^src/execution/': ['^src/execution/'],
   '^src/server/': [
@@ -25,7 +31,7 @@ const rooms = {
     '^src/v1/',
     '^src/contract/',
     '^src/http/',
-    '^src/(?:assets|end-of-turn|places)\\.ts$',
+    '^src/(?:assets|end-of-turn|places|turns)\\.ts$',
     '^src/telemetry/',
   ],
   '^src/app\\.ts$': [

@@ -15,6 +15,8 @@ export interface Call {
   readonly waitsSince?: number;
   /** Called by a backend that calls another service, at the start of each call. */
   readonly observe?: ((operation: string) => CallObservation) | undefined;
+  /** Calls what it is given once the request is answered, and so no longer holds what was read for it. */
+  readonly whenAnswered?: ((giveBack: () => void) => void) | undefined;
 }
 
 /** Follows one call of a backend to another service. */

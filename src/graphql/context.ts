@@ -13,6 +13,7 @@ export interface ContextOptions {
   /** Aborted when the client disconnects or its deadline passes. */
   readonly signal: AbortSignal;
   readonly listener?: CallListener;
+  readonly whenAnswered?: Call['whenAnswered'];
 }
 
 /** Observes the calls of a request. */
@@ -49,7 +50,7 @@ type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
  * introspection works without a key.
  */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, authorization, requestId, signal, listener } = options;
+  const { petStore, authorization, requestId, signal, listener, whenAnswered } = options;
   let credential: Call | undefined;
 
   async function call<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
@@ -58,7 +59,7 @@ export function createContext(options: ContextOptions): GatewayContext {
     if (credential === undefined) {
       const { apiKey, authorization: verbatim } = readBearer(authorization);
       const observe = listener?.observe;
-      credential = { apiKey, authorization: verbatim, requestId, signal, observe };
+      credential = { apiKey, authorization: verbatim, requestId, signal, observe, whenAnswered };
       listener?.onKey();
     }
     try {

@@ -78,8 +78,7 @@ function describe(error: GraphQLError): Description | undefined {
   if (error.path !== undefined && !isOfValue) return undefined;
   const { code = 'BAD_USER_INPUT' } = error.extensions as { readonly code?: string };
   return {
-    // Show a number that was kept as text as the number.
-    message: shorten(error.message.replaceAll(/\{ rawJSON: "([^"]*)" \}/g, '$1')),
+    message: shorten(error.message),
     extensions: { code: isOfValue ? 'BAD_USER_INPUT' : code },
   };
 }
@@ -88,7 +87,11 @@ function describe(error: GraphQLError): Description | undefined {
 const maxMessageLength = 500;
 
 function shorten(message: string): string {
-  return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message;
+  // Show a number that was kept as text as the number. Cut first: it may be as long as a body.
+  const shown = message
+    .slice(0, 2 * maxMessageLength)
+    .replaceAll(/\{ rawJSON: "([^"]*)(?:" \}|$)/g, '$1');
+  return shown.length > maxMessageLength ? `${shown.slice(0, maxMessageLength)}…` : shown;
 }
 
 function describeContractError(cause: unknown): Description | undefined {

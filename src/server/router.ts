@@ -3,6 +3,7 @@ import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.
 import type { HttpHandler, HttpRequest, HttpResponse } from '../http/message.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { takeTurn, turnBytes } from '../turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { Admission } from './admission.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
@@ -47,9 +48,13 @@ export function createRouter(options: RouterOptions): HttpHandler {
     checkHost(request.headers['host'], options.onlyLoopbackHosts);
     const preflight = cors.preflight(request, record);
     if (preflight !== undefined) return preflight;
-    const { authorization } = request.headers;
+    const { body, headers } = request;
+    const { authorization } = headers;
     admission.enter(authorization);
     try {
+      if (!(body instanceof HttpError) && body.byteLength > turnBytes) {
+        await takeTurn(authorization);
+      }
       return await route(request, record);
     } finally {
       admission.leave(authorization);

@@ -2,7 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { BodyBudget, exchange } from '../../src/backends/rest/exchange.ts';
+import { BodyBudget } from '../../src/backends/rest/body-budget.ts';
+import { exchange } from '../../src/backends/rest/exchange.ts';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { answer, startFaultServer } from '../support/fault-server.ts';
 import { callWith } from '../support/gateway.ts';
@@ -19,7 +20,7 @@ function heldBytes(): number {
 }
 
 /** A call whose answer arrives by hand. */
-function startCall(budget: BodyBudget) {
+function startCall(budget: BodyBudget, place = 0) {
   const controller = { abort() {} } as unknown as Dispatcher.DispatchController;
   let handler: Dispatcher.DispatchHandler = {};
   const dispatcher = {
@@ -29,7 +30,7 @@ function startCall(budget: BodyBudget) {
   } as unknown as Dispatcher;
   const cancellation = { reason: undefined, onCancel: undefined };
   const options = { method: 'GET', path: '/' } as const;
-  const response = exchange(dispatcher, options, cancellation, budget);
+  const response = exchange(dispatcher, options, cancellation, budget, place);
   handler.onRequestStart?.(controller, {});
   handler.onResponseStart?.(controller, 200, {});
   return {
@@ -67,13 +68,36 @@ describe('the body of an answer', () => {
 
   it('shares a budget with all that arrive, and gives its part back', async () => {
     const budget = new BodyBudget(10_000);
-    const [first, second] = [startCall(budget), startCall(budget)];
+    const [first, second] = [startCall(budget, 0), startCall(budget, 1)];
     first.receive(Buffer.alloc(6000));
     second.receive(Buffer.alloc(5000));
     await expect(second.response).rejects.toMatchObject({ name: 'BodyBudgetExceeded' });
     first.end();
     await first.response;
-    expect(budget.take(10_000)).toBe(true);
+    expect(budget.take(0, 5000)).toBe(true);
+    expect(budget.take(1, 5000)).toBe(true);
+  });
+
+  it('of one key leaves a quarter of the budget to others', async () => {
+    const budget = new BodyBudget(10_000);
+    const calls = [startCall(budget, 0), startCall(budget, 0)] as const;
+    for (const call of calls) call.receive(Buffer.alloc(5000));
+    await expect(calls[1].response).rejects.toMatchObject({ name: 'BodyBudgetExceeded' });
+    const other = startCall(budget, 1);
+    other.receive(Buffer.alloc(5000));
+    other.end();
+    expect((await other.response).body).toHaveLength(5000);
+  });
+
+  it('counts until it is given back, when it is large', async () => {
+    const budget = new BodyBudget(400_000);
+    const call = startCall(budget);
+    call.receive(Buffer.alloc(200_000));
+    call.end();
+    const { giveBack } = await call.response;
+    expect(budget.take(0, 200_000)).toBe(false);
+    giveBack?.();
+    expect(budget.take(0, 200_000)).toBe(true);
   });
 });
 

@@ -321,13 +321,25 @@ describe('retries', () => {
 
   it('are counted out by the budget', () => {
     const budget = new RetryBudget(0.5, 2);
-    expect([budget.withdraw(), budget.withdraw(), budget.withdraw()]).toEqual([true, true, false]);
-    budget.deposit();
-    expect(budget.withdraw()).toBe(false);
-    budget.deposit();
-    expect(budget.withdraw()).toBe(true);
-    for (let index = 0; index < 100; index++) budget.deposit();
-    expect([budget.withdraw(), budget.withdraw(), budget.withdraw()]).toEqual([true, true, false]);
+    const [own, other] = [0, 1];
+    // Of a burst, one key has half.
+    expect([budget.withdraw(own), budget.withdraw(own)]).toEqual([true, false]);
+    expect([budget.withdraw(other), budget.withdraw(other)]).toEqual([true, false]);
+    budget.deposit(own);
+    expect(budget.withdraw(own)).toBe(false);
+    budget.deposit(own);
+    expect(budget.withdraw(own)).toBe(true);
+    for (let index = 0; index < 100; index++) budget.deposit(own);
+    expect([budget.withdraw(own), budget.withdraw(own)]).toEqual([true, false]);
+  });
+
+  it('of one key whose calls fail without end leave others theirs', () => {
+    const budget = new RetryBudget();
+    for (let index = 0; index < 1000; index++) {
+      budget.deposit(0);
+      budget.withdraw(0);
+    }
+    expect([1, 2, 3].map(() => budget.withdraw(1))).toEqual([true, true, true]);
   });
 });
 

@@ -5,6 +5,7 @@ import { parseJson } from '../../contract/json.ts';
 import type { Call, PetStore } from '../../contract/pet-store.ts';
 import { type NewPet, type PetStatus, pageSize } from '../../contract/records.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { takeTurn } from '../../turns.ts';
 import { createApiKeyCheck } from './api-keys.ts';
 import { type Database, openDatabase, type Tables } from './database.ts';
 import { addDemoData } from './demo.ts';
@@ -49,8 +50,11 @@ function createPetStore(database: Database, demoKey: string | undefined, log: Lo
     return guard(requestId, false, work);
   }
 
-  async function write<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
+  async function write<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    const { apiKey, authorization, requestId } = call;
     await guard(requestId, false, () => checkApiKey(apiKey));
+    // SQLite writes inside the event loop, and ends when the disk has it.
+    await takeTurn(authorization);
     return guard(requestId, true, work);
   }
 

@@ -1,5 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../end-of-turn.ts';
+import { turnBytes } from '../../turns.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { BodyBudgetExceeded, BodyInterrupted } from './faults.ts';
 
 /** What can end a call before its answer is there: its deadline, or a caller who leaves. */
@@ -17,6 +19,8 @@ export interface RestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;
+  /** A large body counts for the budget, as long as what was read from it is held, until this is called. */
+  readonly giveBack: (() => void) | undefined;
 }
 
 /**
@@ -25,30 +29,10 @@ export interface RestResponse {
  */
 const errorBody = { maxBytes: 16 * 1024, timeoutMs: 1000 };
 
-/** What the bodies of several calls may hold together while they arrive, in bytes. */
-export class BodyBudget {
-  readonly #maxBytes: number;
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** False when there is not so much left; then nothing was taken. */
-  take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#maxBytes) return false;
-    this.#bytes += bytes;
-    return true;
-  }
-
-  giveBack(bytes: number): void {
-    this.#bytes -= bytes;
-  }
-}
-
 /**
  * Sends one request and collects its whole answer; redirects are answers. Straight to undici's
- * dispatcher, since its `request` makes a stream of every body.
+ * dispatcher, since its `request` makes a stream of every body. The body counts for the key with this
+ * place.
  * @throws what undici throws, `BodyInterrupted` after the headers, `BodyBudgetExceeded`, or the
  *   reason of the cancellation.
  */
@@ -57,16 +41,18 @@ export function exchange(
   options: Dispatcher.DispatchOptions,
   cancellation: Cancellation,
   budget: BodyBudget,
+  place: number,
 ): Promise<RestResponse> {
   return new Promise((resolve, reject) => {
     if (cancellation.reason) reject(cancellation.reason);
-    else dispatcher.dispatch(options, new Collector(cancellation, budget, resolve, reject));
+    else dispatcher.dispatch(options, new Collector(cancellation, budget, place, resolve, reject));
   });
 }
 
 class Collector implements Dispatcher.DispatchHandler {
   readonly #cancellation: Cancellation;
   readonly #budget: BodyBudget;
+  readonly #place: number;
   readonly #resolve: (response: RestResponse) => void;
   readonly #reject: (error: unknown) => void;
   /** The only chunk so far, or a buffer of our own that chunks are copied into. */
@@ -85,11 +71,13 @@ class Collector implements Dispatcher.DispatchHandler {
   constructor(
     cancellation: Cancellation,
     budget: BodyBudget,
+    place: number,
     resolve: (response: RestResponse) => void,
     reject: (error: unknown) => void,
   ) {
     this.#cancellation = cancellation;
     this.#budget = budget;
+    this.#place = place;
     this.#resolve = resolve;
     this.#reject = reject;
     cancellation.onCancel = this.#onCancel;
@@ -148,7 +136,7 @@ class Collector implements Dispatcher.DispatchHandler {
 
   /** Takes so much of the budget in all. */
   #take(bytes: number): boolean {
-    if (!this.#budget.take(bytes - this.#taken)) return false;
+    if (!this.#budget.take(this.#place, bytes - this.#taken)) return false;
     this.#taken = bytes;
     return true;
   }
@@ -162,7 +150,8 @@ class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#settle();
+    const isLarge = this.#size > turnBytes && !this.#isError();
+    this.#settle(isLarge ? this.#size : 0);
     this.#succeed();
   }
 
@@ -186,16 +175,19 @@ class Collector implements Dispatcher.DispatchHandler {
 
   #succeed(): void {
     const body = this.#isOwnBuffer ? this.#body.subarray(0, this.#size) : this.#body;
-    const response = { status: this.#status, headers: this.#headers, body };
+    const bytes = this.#taken;
+    const giveBack = bytes === 0 ? undefined : () => this.#budget.giveBack(this.#place, bytes);
+    const response = { status: this.#status, headers: this.#headers, body, giveBack };
     endOfTurn().then(() => this.#resolve(response));
   }
 
-  #settle(): void {
+  /** The call is over; of the budget, so many bytes stay taken. */
+  #settle(kept = 0): void {
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     this.#cancellation.onCancel = undefined;
-    this.#budget.giveBack(this.#taken);
-    this.#taken = 0;
+    this.#budget.giveBack(this.#place, this.#taken - kept);
+    this.#taken = kept;
   }
 }
 

@@ -2,9 +2,10 @@ import { type Dispatcher, Pool } from 'undici';
 import { BackendUnavailableError } from '../../contract/error.ts';
 import { placeOf } from '../../places.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
+import { BodyBudget } from './body-budget.ts';
 import { Circuit, type CircuitLimits } from './circuit.ts';
 import { type Connector, createConnector } from './connector.ts';
-import { BodyBudget, type Cancellation, exchange, type RestResponse } from './exchange.ts';
+import { type Cancellation, exchange, type RestResponse } from './exchange.ts';
 import { ConnectionFailed, isUnanswered, toContractError } from './faults.ts';
 import { KeyCircuits } from './key-circuits.ts';
 import { KeyShares, tooManyWait } from './key-shares.ts';
@@ -15,7 +16,7 @@ export interface OriginLimits extends CircuitLimits {
   readonly headersTimeoutMs: number;
   /** The most that the body of an answer may hold, in bytes. */
   readonly maxResponseBytes: number;
-  /** The most that the bodies of all answers may hold together while they arrive, in bytes. */
+  /** The most that bodies may hold together while they arrive, large ones until they are used, in bytes. */
   readonly maxBytesHeld: number;
   /** Calls in flight; each has a connection of its own. */
   readonly maxConnections: number;
@@ -110,7 +111,7 @@ export function openOrigin(
         if (circuit.refuses(begunAt)) throw circuitOpen(limits, '');
         keyCircuit?.begin();
         circuit.begin();
-        const response = await exchange(pool, options, cancellation, bodyBudget);
+        const response = await exchange(pool, options, cancellation, bodyBudget, place);
         // Whatever its status is, the origin is there.
         circuit.succeed();
         if (response.status >= 500) keyCircuits.fail(authorization, begunAt);

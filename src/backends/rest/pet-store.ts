@@ -8,6 +8,7 @@ import {
 import { BackendUnavailableError } from '../../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { takeTurn, turnBytes } from '../../turns.ts';
 import { circuitLog, logFault, outcomeOf } from './call-outcome.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { readJson } from './response.ts';
@@ -58,15 +59,19 @@ export function openRestPetStore(
     const observation = call.observe?.(operation);
     const start = performance.now();
     let outcome: number | string | undefined;
+    let giveBack: (() => void) | undefined;
     try {
       const response = await send(call, request, observation?.traceHeaders);
       outcome = response.status;
+      ({ giveBack } = response);
+      if (response.body.byteLength > turnBytes) await takeTurn(call.authorization);
       return decode(readJson(response, call.apiKey));
     } catch (error) {
       outcome = outcomeOf(call, error);
       logFault(log, call, operation, error);
       throw error;
     } finally {
+      if (giveBack !== undefined) holdUntilAnswered(call, giveBack);
       const ms = performance.now() - start;
       metrics.restCall(operation, outcome ?? '', ms / 1000);
       observation?.end(outcome ?? '', ms);
@@ -101,6 +106,12 @@ export function openRestPetStore(
       await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** What was read from a large body is held until its request is answered, if anybody says when that is. */
+function holdUntilAnswered({ whenAnswered }: Call, giveBack: () => void): void {
+  if (whenAnswered === undefined) giveBack();
+  else whenAnswered(giveBack);
 }
 
 function get(operation: string, path: string): RestRequest {

@@ -4,6 +4,7 @@ import {
   InvalidResponseError,
 } from '../../contract/error.ts';
 import type { Call, CallObservation } from '../../contract/pet-store.ts';
+import { placeOf } from '../../places.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Cancellation, RestResponse } from './exchange.ts';
 import { DeadlineExceeded, isRetryable, toContractError } from './faults.ts';
@@ -52,9 +53,10 @@ export function createSend(
     follows?.addEventListener('abort', cancellation);
     const headers = headersOf(call, body, traceHeaders);
     const options = { method, path: prefix + path, headers, body: body ?? null };
-    const mayRetry = () => method === 'GET' && budget.withdraw();
+    const place = placeOf(call.authorization);
+    const mayRetry = () => method === 'GET' && budget.withdraw(place);
     try {
-      budget.deposit();
+      budget.deposit(place);
       let first: RestResponse | undefined;
       try {
         first = await origin.request(call.authorization, options, cancellation);

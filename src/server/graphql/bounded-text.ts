@@ -1,31 +1,77 @@
 import { stringifyJson } from '../../contract/json.ts';
+import { takeTurn, turnBytes } from '../../turns.ts';
 import type { TypedResult } from './typed-result.ts';
 
 /** The most that a response may hold, in characters. */
 export const maxResponseLength = 8 * 1024 * 1024;
 
 /**
- * The JSON text of a result. Where it would be too long, the fields at the root that make it so become
- * null, each with an error; what fits before them stays.
+ * Makes a result small enough to be written: the fields at the root that make it too large become
+ * null, each with an error; what fits before them stays. A result that is large takes a turn. Only a
+ * document with aliases repeats what the backend sent; of others, no result needs to be measured.
  */
-export function writeBounded(result: TypedResult, requestId: string): string {
-  const text = stringifyJson(result);
-  return text.length <= maxResponseLength ? text : stringifyJson(withoutExcess(result, requestId));
+export async function limitResult(
+  result: TypedResult,
+  requestId: string,
+  authorization: string | undefined,
+): Promise<TypedResult> {
+  const { data } = result;
+  if (!data) return result;
+  // A field that passes JSON on has the same value under all of its aliases.
+  const known = new Map<unknown, number>();
+  const measure = (value: unknown) => {
+    const length = known.get(value) ?? lengthOf(value, maxResponseLength);
+    known.set(value, length);
+    return length;
+  };
+  let total = 0;
+  for (const value of Object.values(data)) total += measure(value);
+  if (total > turnBytes) await takeTurn(authorization);
+  return total > maxResponseLength ? withoutExcess(result, requestId, measure) : result;
 }
 
-function withoutExcess(result: TypedResult, requestId: string): TypedResult {
-  const data: Record<string, unknown> = {};
+/** The JSON text of a result, within the limit also where escapes make it longer than it was measured. */
+export function writeBounded(result: TypedResult, requestId: string): string {
+  const text = stringifyJson(result);
+  if (text.length <= maxResponseLength) return text;
+  return stringifyJson(withoutExcess(result, requestId, (value) => stringifyJson(value).length));
+}
+
+/** About how long a value is as JSON, at least; it is not measured much beyond `enough`. */
+function lengthOf(value: unknown, enough: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 4;
+  let length = 2;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && length < enough; index++) {
+      length += 1 + lengthOf(value[index], enough - length);
+    }
+    return length;
+  }
+  for (const [key, member] of Object.entries(value)) {
+    if (length >= enough) break;
+    length += key.length + 4 + lengthOf(member, enough - length);
+  }
+  return length;
+}
+
+function withoutExcess(
+  result: TypedResult,
+  requestId: string,
+  measure: (value: unknown) => number,
+): TypedResult {
+  const data: [key: string, value: unknown][] = [];
   const errors = [...(result.errors ?? [])];
   // Half of the response is left to errors and extensions.
   let left = maxResponseLength / 2;
   for (const [key, value] of Object.entries(result.data ?? {})) {
-    const { length } = stringifyJson(value);
+    const length = measure(value);
     const fits = length <= left;
-    data[key] = fits ? value : null;
+    data.push([key, fits ? value : null]);
     if (fits) left -= length;
     else errors.push(tooLarge(key, requestId));
   }
-  return { ...result, errors, data };
+  return { ...result, errors, data: Object.fromEntries(data) };
 }
 
 function tooLarge(key: string, requestId: string) {

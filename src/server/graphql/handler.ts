@@ -4,8 +4,10 @@ import { createContext } from '../../graphql/context.ts';
 import { HttpError } from '../../http/error.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
+import { takeTurn } from '../../turns.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import { BoundedCache } from './bounded-cache.ts';
+import { limitResult } from './bounded-text.ts';
 import { documentBytes } from './document-bytes.ts';
 import type { PrepareDocument } from './engine.ts';
 import { type GraphqlParams, readParams } from './params.ts';
@@ -14,9 +16,13 @@ import { PreparedDocument } from './prepared-document.ts';
 import { RequestedDocuments } from './requested-document.ts';
 import { writeResult } from './response.ts';
 import { type TypedResult, typeResult } from './typed-result.ts';
+import { UntilAnswered } from './until-answered.ts';
 
 /** What kept documents may take, in bytes, the code compiled for them included. */
 const maxDocumentBytes = 32 * 1024 * 1024;
+
+/** A document of more characters takes a turn the first time: to check it may take milliseconds. */
+const longDocument = 2000;
 
 /** What GraphQL is served with. */
 export interface GraphqlHandlerOptions {
@@ -65,6 +71,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   ) => {
     const { requestId } = record;
     const kept = documents.get(text);
+    if (kept === undefined && text.length > longDocument) await takeTurn(authorization);
     const document = kept ?? prepare(text);
     if (!(document instanceof PreparedDocument)) {
       return typeResult({ errors: document }, record, signal, reportError);
@@ -72,17 +79,25 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const operation = document.find(operationName);
     if (operation === undefined) throw unknownOperation();
     const { definition, deprecations } = operation;
+    if (operation.isIntrospection) await takeTurn(authorization);
     record.setOperation(definition.operation, definition.name?.value);
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
-    const options = { petStore, authorization, requestId, signal, listener: record };
-    const result = await operation.execute(variables, createContext(options));
-    if (kept === undefined && record.keyAccepted) {
-      documents.add(text, document, documentBytes(text, document.document));
+    const answered = new UntilAnswered();
+    const { add: whenAnswered } = answered;
+    const options = { petStore, authorization, requestId, signal, listener: record, whenAnswered };
+    try {
+      const result = await operation.execute(variables, createContext(options));
+      if (kept === undefined && record.keyAccepted) {
+        documents.add(text, document, documentBytes(text, document.document));
+      }
+      let typed = typeResult(result, record, signal, reportError);
+      if (operation.hasAliases) typed = await limitResult(typed, requestId, authorization);
+      if (deprecations.length === 0) return typed;
+      record.deprecatedFields = deprecations.map(({ field }) => field);
+      return { ...typed, extensions: { deprecations } };
+    } finally {
+      answered.end();
     }
-    const typed = typeResult(result, record, signal, reportError);
-    if (deprecations.length === 0) return typed;
-    record.deprecatedFields = deprecations.map(({ field }) => field);
-    return { ...typed, extensions: { deprecations } };
   };
 
   async function answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {

@@ -2,8 +2,10 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   execute,
+  type FieldNode,
   getOperationAST,
   type OperationDefinitionNode,
+  visit,
 } from 'graphql';
 import { type CompiledOperation, compileOperation } from '../../execution/compile.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
@@ -42,6 +44,10 @@ export class PreparedOperation {
   readonly definition: OperationDefinitionNode;
   /** The deprecated fields that its document uses. */
   readonly deprecations: readonly Deprecation[];
+  /** Whether its document has aliases, under which a field may appear any number of times. */
+  readonly hasAliases: boolean;
+  /** Whether its document asks for the schema, which takes milliseconds. */
+  readonly isIntrospection: boolean;
   readonly #args: ExecutionArgs;
   #uses: 'none' | 'one' | 'several' = 'none';
   #compiled: CompiledOperation | undefined;
@@ -49,6 +55,9 @@ export class PreparedOperation {
   constructor(definition: OperationDefinitionNode, args: ExecutionArgs) {
     this.definition = definition;
     this.deprecations = deprecationsOf(args.schema, args.document);
+    const fields = fieldsOf(args.document);
+    this.hasAliases = fields.some(({ alias }) => alias !== undefined);
+    this.isIntrospection = fields.some(({ name }) => /^__(?:schema|type)$/.test(name.value));
     this.#args = args;
   }
 
@@ -75,4 +84,10 @@ export class PreparedOperation {
     }
     this.#uses = this.#uses === 'none' ? 'one' : 'several';
   }
+}
+
+function fieldsOf(document: DocumentNode): readonly FieldNode[] {
+  const fields: FieldNode[] = [];
+  visit(document, { Field: (field) => void fields.push(field) });
+  return fields;
 }

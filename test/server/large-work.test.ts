@@ -1,0 +1,90 @@
+import { getIntrospectionQuery } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { openGateway, type TestOptions } from '../support/gateway.ts';
+import { ask } from '../support/graphql.ts';
+import { quiet } from '../support/log.ts';
+import { countTurns } from '../support/turns.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+const aliases = (count: number, field: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => `a${index}: ${field(index)}`).join(' ');
+
+/** How many turns of the event loop a request takes, sent this many times at once. */
+async function turnsOf(query: string, times: number, variables?: object, options?: TestOptions) {
+  await using opened = await openGateway(options);
+  await ask(opened.gateway, '{ pets { id } }');
+  using counted = countTurns();
+  const texts = Array.from({ length: times }, (_, index) => `${query} # ${index}`);
+  await Promise.all(texts.map((text) => ask(opened.gateway, text, variables)));
+  return counted.turns;
+}
+
+describe('work of milliseconds leaves the event loop to others between two pieces', () => {
+  it('of writes', async () => {
+    const write = (index: number) => `addPet(input: { name: "Rex", categoryId: ${index} }) { id }`;
+    expect(await turnsOf(`mutation { ${aliases(20, write)} }`, 1)).toBeGreaterThanOrEqual(20);
+    expect(await turnsOf('{ __typename }', 1)).toBeLessThan(10);
+  });
+
+  it('of introspection', async () => {
+    expect(await turnsOf(getIntrospectionQuery(), 20)).toBeGreaterThanOrEqual(20);
+  });
+
+  it('of checking long documents', async () => {
+    const long = `{ pets { ${'id name '.repeat(300)} } }`;
+    expect(await turnsOf(long, 20)).toBeGreaterThanOrEqual(20);
+  });
+
+  it('of reading large bodies', async () => {
+    const query = 'query ($text: String!) { __typename @include(if: true) pets(limit: 0) { id } }';
+    const text = { text: 'x'.repeat(100_000) };
+    expect(await turnsOf(query, 20, text)).toBeGreaterThanOrEqual(20);
+  });
+
+  it('of writing large responses', async () => {
+    await using opened = await openGateway();
+    const pet = { id: '1', name: 'x'.repeat(10_000), categoryId: '1' };
+    const petStore = { ...opened.petStore, listPets: async () => [pet, pet] };
+    const query = `{ pets { ${aliases(10, () => 'name')} } }`;
+    expect(await turnsOf(query, 20, undefined, { petStore })).toBeGreaterThanOrEqual(20);
+  });
+});
+
+describe('large pages of a REST service', () => {
+  const page = JSON.stringify([{ id: 1, name: 'x'.repeat(1_000_000), categoryId: 1 }]);
+
+  /** A gateway that may hold four of them, three of one key. */
+  async function open() {
+    const upstream = await startUpstream((_, response) => sendJson(response, 200, page));
+    const petStore = openRestPetStore(
+      {
+        baseUrl: new URL(`${upstream.url}/v1`),
+        messagesBaseUrl: undefined,
+        timeoutMs: 10_000,
+        limits: { maxBytesHeld: 12_000_000 },
+      },
+      quiet,
+    );
+    const opened = await openGateway({ petStore });
+    return {
+      ask: (count: number) =>
+        ask(opened.gateway, `{ ${aliases(count, (index) => `pets(limit: ${index + 1}) { id }`)} }`),
+      async [Symbol.asyncDispose]() {
+        await opened[Symbol.asyncDispose]();
+        await upstream[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  it('are held until their request is answered, and no more of them than may be', async () => {
+    await using gateway = await open();
+    const { data, errors = [] } = await gateway.ask(20);
+    const held = Object.values(data ?? {}).filter((value) => value !== null);
+    expect(held.length).toBeGreaterThan(0);
+    expect(held.length).toBeLessThanOrEqual(9);
+    expect(errors).toHaveLength(20 - held.length);
+    for (const { extensions } of errors) expect(extensions['code']).toBe('UPSTREAM_UNAVAILABLE');
+    for (let time = 0; time < 20; time++) expect((await gateway.ask(1)).errors).toBeUndefined();
+  });
+});

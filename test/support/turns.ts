@@ -1,0 +1,10 @@
+/** Counts the turns of the event loop from now on, until it is disposed of. */
+export function countTurns() {
+  const counted = { turns: 0, [Symbol.dispose]: () => clearImmediate(next) };
+  const count = () => {
+    counted.turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  return counted;
+}
