@@ -14,7 +14,7 @@ const largeOrders = JSON.stringify(
 
 /**
  * A REST service that serves the honest key at once. For the hostile key, what a page of animals is
- * like depends on its limit: 1 hangs, 99 has large names, any other is small.
+ * like depends on its limit: 1 hangs, 90 to 99 have large names, any other is small.
  */
 export function startRestService() {
   return startUpstream((request, response) => {
@@ -34,7 +34,7 @@ function answerTo({
   if (method === 'POST') return [400, refusal(400)];
   if (url.endsWith('/orders')) return [200, largeOrders];
   if (/limit=1(?:&|$)/.test(url)) return undefined;
-  return [200, /limit=99/.test(url) ? largePage : honestPage];
+  return [200, /limit=9\d/.test(url) ? largePage : honestPage];
 }
 
 function refusal(status: number): string {

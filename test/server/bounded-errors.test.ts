@@ -49,3 +49,21 @@ describe('errors', () => {
     expect((await (await opened.gateway(request)).text()).length).toBeLessThan(500);
   });
 });
+
+describe('a long text', () => {
+  const long = `${'x'.repeat(2000)}y`;
+
+  it.each([
+    ['a variable', addPet, { input: { name: long, categoryId: '1' } }],
+    ['a literal', `mutation { addPet(input: { name: "${long}", categoryId: 1 }) { id } }`],
+    [
+      'a default',
+      `mutation ($name: String = "${long}") { addPet(input: { name: $name, categoryId: 1 }) { id } }`,
+    ],
+  ])('reaches the store whole as %s', async (_, query, variables?: object) => {
+    await using opened = await openGateway();
+    const { errors } = await ask(opened.gateway, query, variables);
+    // The built-in service's own refusal says how long the name was.
+    expect(errors?.[0]?.message).toContain('2001');
+  });
+});

@@ -34,6 +34,9 @@ describe('the limits of an operation', () => {
     ['root fields', `{ ${repeat(21, () => 'orders')} }`, '20 root fields, received 21'],
     ['root fields by fragments', doubling, 'aliases, received 1073741824'],
     ['fields by doubled fragments', doubled(24), 'fields, received 16777'],
+    ['long names', `{ ${'a'.repeat(257)}: orders }`, '256 characters of a name, received 257'],
+    ['long integers', `{ pet(id: ${'9'.repeat(1001)}) { id } }`, '1000 characters of a number'],
+    ['long decimals', `{ pet(id: 0.${'9'.repeat(1000)}) { id } }`, 'number, received 1002'],
     ['aliases below the root', `{ pets { ${repeat(31, (i) => `a${i}: id`)} } }`, 'received 31'],
   ])('refuse too many %s with 400, the limit and the count, before any call', async (_, query, told) => {
     const { petStore, calls } = recording(await openBuiltin());
@@ -53,6 +56,7 @@ describe('the limits of an operation', () => {
   it.each([
     ['tokens and root fields', `{ ${repeat(20, () => 'orders')} }`],
     ['aliases', `{ ${repeat(20, (i) => `a${i}: __typename`)} }`],
+    ['names', `{ ${'a'.repeat(256)}: orders } # ${'a'.repeat(2000)}`],
     ['introspection, which is deeper', getIntrospectionQuery()],
   ])('let pass what is just within: %s', async (_, query) => {
     await using opened = await openGateway();

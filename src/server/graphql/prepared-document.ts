@@ -3,7 +3,9 @@ import {
   type ExecutionArgs,
   execute,
   type FieldNode,
+  type GraphQLError,
   getOperationAST,
+  getVariableValues,
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
@@ -11,6 +13,7 @@ import { type CompiledOperation, compileOperation } from '../../execution/compil
 import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
 import type { Deprecation } from '../../graphql/result.ts';
+import { shortenVariables } from './quoted-input.ts';
 import type { EngineResult } from './typed-result.ts';
 
 /** What all executions of a document have in common. */
@@ -70,10 +73,23 @@ export class PreparedOperation {
     contextValue: GatewayContext,
   ): EngineResult | Promise<EngineResult> {
     if (this.#uses !== 'several') this.#countUse();
+    const shown = shortenVariables(variableValues);
+    const errors = shown === variableValues ? undefined : this.#check(shown);
+    if (errors !== undefined) return { errors };
     return (
       this.#compiled?.(contextValue, variableValues) ??
       execute({ ...this.#args, variableValues, contextValue })
     );
+  }
+
+  /** The errors of variables; undefined when there are none. */
+  #check(variableValues: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
+    const { schema, hideSuggestions, options } = this.#args;
+    const { variableDefinitions = [] } = this.definition;
+    return getVariableValues(schema, variableDefinitions, variableValues, {
+      maxErrors: options?.maxCoercionErrors ?? 0,
+      hideSuggestions: hideSuggestions ?? false,
+    }).errors;
   }
 
   /** Compiling costs more than executing once: an operation earns it by being used again. */

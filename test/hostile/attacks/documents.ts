@@ -212,4 +212,51 @@ export const documentAttacks: readonly Attack[] = [
     method: 'GET',
     path: `/graphql?query=${encodeURIComponent(`{ nope${index}${'x'.repeat(12_000)} }`)}`,
   })),
+  floodOf(
+    'deep variable',
+    'The same as a variable.',
+    16,
+    () =>
+      `{"query":"query($v: Int) { pets(limit: $v) { id } }","variables":{"v":${'['.repeat(120_000)}${']'.repeat(120_000)}}}`,
+  ),
+  floodOf(
+    'id of 250,000 digits',
+    'A literal and a variable are numbers as long as a body.',
+    12,
+    (index) =>
+      index % 4 < 2
+        ? graphql(`{ pet(id: ${'9'.repeat(250_000)}) { id } }`)
+        : `{"query":"query($v: ID!) { pet(id: $v) { id } }","variables":{"v":${'9'.repeat(250_000)}}}`,
+  ),
+  floodOf(
+    'numbers beyond 2^53',
+    'Variables are 12,000 numbers that have to be read digit by digit.',
+    12,
+    () =>
+      `{"query":"query($v: Int) { pets(limit: $v) { id } }","variables":{"v":[${Array(12_000).fill('9223372036854775807').join()}]}}`,
+  ),
+  floodOf(
+    'introspection',
+    'The whole schema is asked for where it is shown.',
+    32,
+    (index) =>
+      graphql(
+        `{ __schema { types { name a${index}: fields { name args { name type { name ofType { name ofType { name } } } } type { name } } inputFields { name } enumValues { name } } } }`,
+      ),
+    { INTROSPECTION: 'on' },
+  ),
+  floodOf('fifteen large pages', 'Fifteen aliases of a page of large names.', 8, () => ({
+    body: graphql(`{ ${fields(15, (n) => `a${n}: pets(limit: 99) { id name }`)} }`),
+  })),
+  floodOf('fifteen lists of orders', 'Fifteen aliases of orders of 2 MB.', 8, () =>
+    graphql(`{ ${fields(15, (n) => `a${n}: orders`)} }`),
+  ),
+  floodOf('twenty different large pages', 'Each field asks for large names of its own.', 8, () =>
+    graphql(
+      `{ ${fields(20, (n) => `a${n}: pets(limit: ${90 + (n % 10)}${n < 10 ? '' : ', status: sold'}) { id }`)} }`,
+    ),
+  ),
+  floodOf('a large page thirty times', 'One field of a large page under thirty aliases.', 8, () =>
+    graphql(`{ pets(limit: 99) { ${fields(30, (n) => `a${n}: name`)} } }`),
+  ),
 ];

@@ -84,4 +84,16 @@ export const builtInAttacks: readonly Attack[] = [
         path: index % 2 === 0 ? '/livez' : '/readyz',
       })),
   },
+  {
+    id: 'twenty writes at once',
+    sentence: 'Mutations that add twenty animals each.',
+    backend: 'built-in',
+    run: (target) => {
+      const one = (n: number) => `a${n}: addPet(input: { name: "Rex", categoryId: ${n} }) { id }`;
+      const body = graphql(
+        `mutation { ${Array.from({ length: 20 }, (_, n) => one(n)).join(' ')} }`,
+      );
+      return flood(target, { connections: 16, requests: 5000 }, () => ({ body }));
+    },
+  },
 ];

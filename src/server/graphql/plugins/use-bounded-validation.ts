@@ -1,5 +1,6 @@
 import { NoSchemaIntrospectionCustomRule, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { shortenDocument } from '../quoted-input.ts';
 
 /** The most errors that a document, or the variables of a request, are refused with. */
 export const maxErrors = 10;
@@ -13,7 +14,9 @@ export function useBoundedValidation(introspection: boolean): Pick<Plugin, 'onVa
   return {
     onValidate({ addValidationRule, setValidationFn }) {
       if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule);
-      setValidationFn((schema, document, rules) => validate(schema, document, rules, options));
+      setValidationFn((schema, document, rules) =>
+        validate(schema, shortenDocument(document), rules, options),
+      );
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, Kind, parse } from 'graphql';
+import { type DocumentNode, GraphQLError, Kind, parse, TokenKind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { type OperationLimits, operationCost } from '../../../graphql/operation-cost.ts';
 import { HttpError } from '../../../http/error.ts';
@@ -15,10 +15,29 @@ export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onPar
         if (isTooLong(result)) {
           throw tooLarge('tokens', limits.maxTokens, `more than ${limits.maxTokens}`);
         }
-        if (isDocument(result)) refuseBeyond(limits, result);
+        if (isDocument(result)) {
+          refuseLongTokens(result);
+          refuseBeyond(limits, result);
+        }
       };
     },
   };
+}
+
+/** The most characters of names and numbers in a document. */
+const tokenLimits: Readonly<Partial<Record<TokenKind, readonly [number, string]>>> = {
+  [TokenKind.NAME]: [256, 'characters of a name'],
+  [TokenKind.INT]: [1000, 'characters of a number'],
+  [TokenKind.FLOAT]: [1000, 'characters of a number'],
+};
+
+/** Names and numbers are quoted by errors, compared for suggestions, and read in the square of their length. */
+function refuseLongTokens({ loc }: DocumentNode): void {
+  for (let token = loc?.startToken; token; token = token.next ?? undefined) {
+    const [maximum = Number.POSITIVE_INFINITY, what = ''] = tokenLimits[token.kind] ?? [];
+    const length = token.end - token.start;
+    if (length > maximum) throw tooLarge(what, maximum, String(length));
+  }
 }
 
 function refuseBeyond(limits: OperationLimits, document: DocumentNode): void {
