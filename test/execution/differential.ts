@@ -1,20 +1,5 @@
-import type { Parameters as PropertyParameters } from 'fast-check';
 import type { ExecutionResult } from 'graphql';
 import { typedError } from '../../src/graphql/errors.ts';
-
-const { FUZZ_SEED, FUZZ_RUNS } = process.env;
-
-/**
- * The number of runs and the seed of a property: those of `npm run fuzz:execution`, or fixed ones.
- */
-export function fuzzed<T>(numRuns: number): PropertyParameters<T> {
-  const seed = Number(FUZZ_SEED ?? 20261121);
-  // No shrinking: generated schemas do not shrink, and a failure reports its seed immediately.
-  return { numRuns: Number(FUZZ_RUNS ?? numRuns), seed, endOnFailure: true };
-}
-
-/** The timeout of a property in milliseconds. `npm run fuzz:execution` has no timeout. */
-export const fuzzTimeout = FUZZ_RUNS === undefined ? 60_000 : 0;
 
 /**
  * Everything that two executors must agree on: the serialised data, and the message, path,

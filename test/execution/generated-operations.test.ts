@@ -12,7 +12,8 @@ import type { PetStore } from '../../src/contract/pet-store.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { createContext } from '../../src/graphql/context.ts';
 import { schema } from '../../src/graphql/schema.ts';
-import { comparable, fuzzed, fuzzTimeout } from './differential.ts';
+import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
+import { comparable } from './differential.ts';
 
 /** Generated operations declare all variables and fragments, used or not. */
 const rules = specifiedRules.filter(

@@ -9,7 +9,8 @@ import {
 } from 'graphql';
 import { expect, it } from 'vitest';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { comparable, fuzzed, fuzzTimeout, written } from './differential.ts';
+import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
+import { comparable, written } from './differential.ts';
 import { generateOperation, generateVariables } from './generate-operation.ts';
 import { type Calls, generateFrom, generateSchema } from './generate-schema.ts';
 

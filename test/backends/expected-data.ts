@@ -1,0 +1,91 @@
+import type { Operation } from './generate-answer.ts';
+
+/** What GraphQL should make of a body. */
+export interface Expected {
+  /** The value of the field, in the form of `normalized`. */
+  readonly data: string;
+  /** How many animals have a status that is none; each is null, with an error. */
+  readonly oddStatuses: number;
+}
+
+/** A number as its text. */
+class Digits {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  /** The same for all texts of the same number. */
+  toJSON(): string {
+    const value = Number(this.source);
+    if (/^-?\d+$/.test(this.source)) return `number ${BigInt(this.source)}`;
+    const isShort = this.source.replace(/[eE].*|\D/g, '').length <= 15;
+    return `number ${isShort && Number.isFinite(value) ? value : this.source}`;
+  }
+}
+
+const parse = (text: string): unknown =>
+  JSON.parse(text, (_key, value: unknown, { source }) =>
+    typeof value === 'number' ? new Digits(source ?? '') : value,
+  );
+
+/** A value of JSON, equal for equal values. */
+export function normalized(text: string, select: (json: unknown) => unknown): string {
+  return JSON.stringify(select(parse(text)));
+}
+
+/** What the contract says of a body, in other words than the code's; undefined for a broken one. */
+export function expectedData(operation: Operation, body: Buffer): Expected | undefined {
+  let oddStatuses = 0;
+  const requireThat = (condition: boolean) => {
+    if (!condition) throw new TypeError('not what the contract says');
+  };
+  const toId = (id: unknown) => {
+    requireThat(id instanceof Digits);
+    const { source } = id as Digits;
+    const isInteger = /^-?\d+$/.test(source);
+    requireThat(isInteger || Number.isSafeInteger(Number(source)));
+    const value = isInteger ? BigInt(source) : BigInt(Number(source));
+    requireThat(value >= -(2n ** 63n) && value < 2n ** 63n);
+    return String(value);
+  };
+  const toPet = (json: unknown) => {
+    requireThat(typeof json === 'object' && json !== null && !Array.isArray(json));
+    const { id, name, categoryId, status = null } = json as Record<string, unknown>;
+    requireThat(typeof name === 'string');
+    const isOdd = status !== null && !['available', 'pending', 'sold'].includes(status as string);
+    if (isOdd) oddStatuses++;
+    return { id: toId(id), name, categoryId: toId(categoryId), status: isOdd ? null : status };
+  };
+  const readers: Readonly<Record<Operation, (json: unknown) => unknown>> = {
+    pets(json) {
+      requireThat(Array.isArray(json) && json.length <= 100);
+      return (json as unknown[]).map(toPet);
+    },
+    addPet: toPet,
+    orders(json) {
+      requireThat(depthOf(json) <= 500);
+      return json;
+    },
+    sendMessage(json) {
+      const { id, message, status, createdAt } = json as Record<string, unknown>;
+      for (const text of [id, message, status, createdAt]) requireThat(typeof text === 'string');
+      requireThat(!Number.isNaN(Date.parse(String(createdAt).replace(':60', ':59'))));
+      return { id, message, status, createdAt };
+    },
+  };
+  try {
+    requireThat(body.length <= 4 * 1024 * 1024);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    requireThat((text.match(/[,[{]/g) ?? []).length < 250_000);
+    return { data: JSON.stringify(readers[operation](parse(text))), oddStatuses };
+  } catch {
+    return undefined;
+  }
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null || value instanceof Digits) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}

@@ -1,0 +1,263 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+
+/** What a REST service sends, and what is known of it. */
+export interface GeneratedAnswer {
+  readonly operation: Operation;
+  readonly status: number;
+  /** What is written, piece by piece. */
+  readonly pieces: readonly Buffer[];
+  /** The body as a reader of HTTP has it when all of it arrives. */
+  readonly body: Buffer;
+  readonly ending: Ending;
+  /** Whether everything is as it should be: the outcome is known. */
+  readonly isIntact: boolean;
+  /** Whether the head is as it was generated: the status line can be relied upon. */
+  readonly hasIntactHead: boolean;
+}
+
+/** The operations whose answers are generated. */
+export type Operation = 'pets' | 'orders' | 'addPet' | 'sendMessage';
+
+/** What happens to the connection once everything was written. */
+export type Ending = 'stays open' | 'ends' | 'is reset' | 'hangs';
+
+/** A text in each body of a server error, which no client may see. */
+export const hiddenText = 'a-stack-trace-of-the-service';
+
+const int64 = fc.oneof(
+  fc.constantFrom(
+    '9223372036854775807',
+    '-9223372036854775808',
+    '9007199254740991',
+    '9007199254740992',
+    '9007199254740993',
+    '-9007199254740993',
+    '1000000000000000000',
+    '0',
+    '-1',
+  ),
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
+);
+
+/** No int64, in whatever way. */
+const notInt64 = fc.constantFrom(
+  '9223372036854775808',
+  '-9223372036854775809',
+  '1.5',
+  '9007199254740993.5',
+  '1e400',
+  '"1"',
+  'null',
+  '[1]',
+  '01',
+  '1234567890123456789012345678901234567890'.repeat(2),
+);
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.constantFrom('Rex', '', '"', '\\', '12345678901234567890', '[{', '__proto__', '😀', '\u2028'),
+  fc.constantFrom(100, 5000, 70_000).map((length) => 'é'.repeat(length)),
+);
+const jsonText = text.map((value) => JSON.stringify(value));
+const escapedText = text.map(
+  (value) =>
+    `"${Array.from({ length: value.length }, (_, index) => `\\u${value.charCodeAt(index).toString(16).padStart(4, '0')}`).join('')}"`,
+);
+const string = fc.oneof({ weight: 4, arbitrary: jsonText }, { weight: 1, arbitrary: escapedText });
+const space = fc.constantFrom('', '', '', ' ', '\n\t');
+
+function object(members: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<string> {
+  const pairs = Object.entries(members).map(([name, value]) =>
+    fc.tuple(space, value).map(([gap, one]) => `"${name}":${gap}${one}`),
+  );
+  return fc.tuple(...pairs).map((all) => `{${all.join(',')}}`);
+}
+
+const status = fc.constantFrom('"available"', '"pending"', '"sold"', 'null');
+const goodPet = object({ id: int64, name: string, categoryId: int64, status });
+const more = object({ id: int64, more: string, name: string, categoryId: int64 });
+const oddPet = fc.oneof(
+  object({ id: notInt64, name: string, categoryId: int64 }),
+  object({ id: int64, name: fc.constantFrom('1', 'null', '{}'), categoryId: int64 }),
+  object({ id: int64, name: string, categoryId: int64, status: fc.constant('"lost"') }),
+  fc.constantFrom('null', '[]', '7', '{}', '{"__proto__":{"id":1,"name":"Rex","categoryId":1}}'),
+);
+const rarely = (good: fc.Arbitrary<string>, odd: fc.Arbitrary<string>) =>
+  fc.oneof({ weight: 8, arbitrary: good }, { weight: 1, arbitrary: odd });
+const pet = rarely(fc.oneof(goodPet, more), oddPet);
+
+const json = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    int64,
+    string,
+    fc.constantFrom('null', 'true', 'false', '12.5', '0.12345678901234567890', '1e400', '1E3'),
+    fc.array(tie('value'), { maxLength: 5 }).map((items) => `[${items.join(',')}]`),
+    fc
+      .array(fc.tuple(fc.constantFrom('"id"', '"a"', '""', '"total"'), tie('value')), {
+        maxLength: 4,
+      })
+      .map((members) => `{${members.map((member) => member.join(': ')).join(' ,')}}`),
+  ),
+})).value;
+
+const createdAt = fc.constantFrom('"2026-11-21T00:00:00Z"', '"2026-11-21T23:59:60.5+01:00"');
+const message = object({ id: string, message: string, status: string, createdAt });
+const oddMessage = object({ id: int64, message: string, status: string, createdAt: string });
+
+const bodies: Readonly<Record<Operation, fc.Arbitrary<string>>> = {
+  pets: fc.oneof(
+    { weight: 9, arbitrary: fc.array(pet, { maxLength: 8 }).map((pets) => `[${pets.join(',')}]`) },
+    { weight: 1, arbitrary: fc.constantFrom('{}', 'null', '', `[${'[],'.repeat(300_000)}[]]`) },
+  ),
+  orders: rarely(json, fc.constantFrom('['.repeat(600) + ']'.repeat(600), '[', '')),
+  addPet: pet,
+  sendMessage: rarely(message, oddMessage),
+};
+
+const problem = fc.constantFrom(
+  `{"code":"refused","message":"${hiddenText}","status":400}`,
+  `{"title":"Refused","detail":"${hiddenText}"}`,
+  `<html>${hiddenText}</html>`,
+  '',
+);
+
+const statusLine = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(200, 201) },
+  fc.constantFrom(202, 299, 301, 302, 307, 400, 401, 403, 404, 409, 418, 422, 429, 500, 502, 503),
+);
+
+/** How the body is packed. */
+const packing = fc.record({
+  framing: fc.constantFrom<'length' | 'chunks' | 'end'>('length', 'length', 'chunks', 'end'),
+  interim: fc.constantFrom('', '', '', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
+  type: fc.constantFrom(
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/problem+json',
+    undefined,
+  ),
+  headers: fc.constantFrom('', 'Retry-After: 1\r\n', 'Set-Cookie: a=b\r\nSet-Cookie: c=d\r\n'),
+  chunkSize: fc.constantFrom(1, 2, 7, 100, 65_536),
+  extension: fc.constantFrom('', ';a=b'),
+  trailer: fc.constantFrom('', 'X-Trailer: 1\r\n'),
+});
+
+/** What goes wrong on the way; mostly nothing. */
+const damage = fc.oneof(
+  { weight: 6, arbitrary: fc.constant({ kind: 'none' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('cut', 'cut', 'cut', 'hang'), at: fc.nat() }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('body byte', 'head byte'),
+      at: fc.nat(),
+      byte: fc.nat(255),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('gzip', 'html', 'utf-16', 'longer', 'shorter') }),
+  },
+);
+
+/** An answer with a body for the operation, whole or damaged. */
+export const generatedAnswer: fc.Arbitrary<GeneratedAnswer> = fc
+  .constantFrom<Operation>('pets', 'pets', 'orders', 'addPet', 'sendMessage')
+  .chain((operation) =>
+    fc
+      .tuple(
+        statusLine,
+        bodies[operation],
+        problem,
+        packing,
+        damage,
+        fc.array(fc.nat(), { maxLength: 5 }),
+      )
+      .map(([code, good, bad, packed, harm, cuts]) =>
+        pack(operation, code, code < 300 ? good : bad, packed, harm, cuts),
+      ),
+  );
+
+type Packing = typeof packing extends fc.Arbitrary<infer P> ? P : never;
+type Damage = typeof damage extends fc.Arbitrary<infer D> ? D : never;
+
+function pack(
+  operation: Operation,
+  code: number,
+  content: string,
+  { framing, interim, type, headers, chunkSize, extension, trailer }: Packing,
+  harm: Damage,
+  cuts: readonly number[],
+): GeneratedAnswer {
+  let body: Buffer = Buffer.from(content);
+  let encoding = '';
+  let mediaType: string | undefined = type;
+  if (harm.kind === 'body byte' && body.length > 0) body[harm.at % body.length] = harm.byte;
+  if (harm.kind === 'utf-16') body = Buffer.from(content, 'utf16le');
+  if (harm.kind === 'html') mediaType = 'text/html';
+  if (harm.kind === 'gzip') {
+    body = gzipSync(body);
+    encoding = 'Content-Encoding: gzip\r\n';
+  }
+  const sizes = { longer: body.length + 5, shorter: Math.max(0, body.length - 5) };
+  const length = harm.kind in sizes ? sizes[harm.kind as keyof typeof sizes] : body.length;
+  const frame = {
+    length: `Content-Length: ${length}\r\n`,
+    chunks: 'Transfer-Encoding: chunked\r\n',
+    end: 'Connection: close\r\n',
+  }[framing];
+  const head = `${interim}HTTP/1.1 ${code} Reason\r\n${mediaType === undefined ? '' : `Content-Type: ${mediaType}\r\n`}${headers}${encoding}${frame}\r\n`;
+  const packedBody =
+    framing === 'chunks'
+      ? inChunks(body, Math.max(chunkSize, body.length >> 8), extension, trailer)
+      : body;
+  let bytes = Buffer.concat([Buffer.from(head), packedBody]);
+  if (harm.kind === 'head byte') bytes[harm.at % head.length] = harm.byte;
+  const isCut = harm.kind === 'cut' || harm.kind === 'hang';
+  if (isCut) bytes = bytes.subarray(0, harm.at % bytes.length);
+  if (isCut && framing === 'end') body = bytes.subarray(head.length);
+  const isWrongLength = harm.kind in sizes && framing === 'length';
+  const isIntact = harm.kind === 'none' || (harm.kind in sizes && !isWrongLength);
+  return {
+    operation,
+    status: code,
+    pieces: inPieces(bytes, cuts),
+    body: harm.kind === 'shorter' && isWrongLength ? body.subarray(0, length) : body,
+    ending: endingOf(harm.kind, framing, isIntact),
+    isIntact,
+    hasIntactHead: harm.kind !== 'head byte' && !isCut,
+  };
+}
+
+function endingOf(kind: Damage['kind'], framing: Packing['framing'], isIntact: boolean): Ending {
+  if (kind === 'hang') return 'hangs';
+  if (kind === 'cut' && framing === 'length') return 'is reset';
+  return isIntact && framing !== 'end' ? 'stays open' : 'ends';
+}
+
+function inChunks(body: Buffer, size: number, extension: string, trailer: string): Buffer {
+  const parts: Buffer[] = [];
+  for (let start = 0; start < body.length; start += size) {
+    const chunk = body.subarray(start, start + size);
+    parts.push(
+      Buffer.from(`${chunk.length.toString(16)}${extension}\r\n`),
+      chunk,
+      Buffer.from('\r\n'),
+    );
+  }
+  return Buffer.concat([...parts, Buffer.from(`0\r\n${trailer}\r\n`)]);
+}
+
+function inPieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const at = [
+    0,
+    ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b),
+    bytes.length,
+  ];
+  return at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+}
