@@ -79,6 +79,17 @@ describe('PostgreSQL', () => {
     expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
   });
 
+  it('ends a statement after five seconds', async () => {
+    const database = await openDatabase(await postgres.createDatabase(), quiet.log);
+    const start = performance.now();
+    await expect(sql`select pg_sleep(20)`.execute(database)).rejects.toMatchObject({
+      code: '57014',
+    });
+    expect(performance.now() - start).toBeGreaterThan(4900);
+    expect(performance.now() - start).toBeLessThan(10_000);
+    await database.destroy();
+  }, 20_000);
+
   it('assigns other ids while an import locks the next ones', async () => {
     const databaseUrl = await postgres.createDatabase();
     await using store = await openBuiltin(databaseUrl);

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect, it, vi } from 'vitest';
+import { createNodeListener } from '../../src/server/http/node.ts';
+import { openBuiltin, openGateway, startGateway } from '../support/gateway.ts';
+
+const authorization = 'Bearer demo-key';
+
+function connectTo(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  return connect(Number(port), hostname).on('error', () => {});
+}
+
+it.concurrent('accepts 5,000 connections, and closes further ones', async () => {
+  await using service = await startGateway();
+  let closed = 0;
+  const sockets: Socket[] = [];
+  for (let index = 0; index < 5010; index++) {
+    const socket = connectTo(service.url).once('close', () => closed++);
+    sockets.push(socket);
+    if (index % 100 === 99) await once(socket, 'connect');
+  }
+  await vi.waitFor(() => expect(closed).toBe(10), { timeout: 20_000 });
+  const [first] = sockets;
+  first?.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const [response] = await once(first as Socket, 'data');
+  expect(String(response)).toContain('200 OK');
+  for (const socket of sockets) socket.destroy();
+}, 60_000);
+
+it.concurrent('closes the connection of a client that reads nothing for 30 seconds', async () => {
+  const petStore = await openBuiltin();
+  const page = [{ id: '1', name: 'x'.repeat(7_000_000), categoryId: '1' }];
+  await using opened = await openGateway({
+    petStore: { ...petStore, listPets: async () => page },
+    graphiql: true,
+  });
+  const server = createServer(createNodeListener(opened.handle)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const requests = [
+    `GET /graphql?query={pets{name}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+    'GET /graphql HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n',
+  ];
+  const start = performance.now();
+  const times: number[] = [];
+  server.on('connection', (socket) =>
+    socket.once('close', () => times.push(performance.now() - start)),
+  );
+  const clients: Socket[] = [];
+  for (const request of requests) {
+    const client = connectTo(`http://127.0.0.1:${port}`).pause();
+    client.write(request);
+    clients.push(client);
+  }
+  // Only the server sees it: a client that reads nothing does not see the end either.
+  await vi.waitFor(() => expect(times).toHaveLength(2), { timeout: 100_000 });
+  for (const time of times) expect(time).toBeGreaterThan(29_000);
+  for (const client of clients) client.destroy();
+  server.close();
+}, 120_000);
