@@ -8,12 +8,11 @@ import {
   validate,
 } from 'graphql';
 import { expect, it } from 'vitest';
-import type { PetStore } from '../../src/contract/pet-store.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { createContext } from '../../src/graphql/context.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { comparable } from './differential.ts';
+import { storeOf } from './recorded-store.ts';
 
 /** Generated operations declare all variables and fragments, used or not. */
 const rules = specifiedRules.filter(
@@ -173,28 +172,6 @@ const backend = fc.record({
   createPet: outcome(record),
   sendMessage: outcome(record),
 });
-
-/** A store that returns these results, and a record of its calls. */
-function storeOf(results: Record<string, unknown>) {
-  const calls: unknown[] = [];
-  const petStore = Object.fromEntries(
-    Object.entries(results).map(([name, result]) => [
-      name,
-      async (_call: unknown, parameters: unknown) => {
-        calls.push([name, parameters]);
-        if (result instanceof Error) throw result;
-        return result;
-      },
-    ]),
-  ) as unknown as PetStore;
-  const context = createContext({
-    petStore,
-    authorization: 'Bearer key-of-a-test',
-    requestId: 'test',
-    signal: new AbortController().signal,
-  });
-  return { calls, context };
-}
 
 it(
   'executes generated operations like graphql-js',

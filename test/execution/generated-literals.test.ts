@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { execute, NoUnusedVariablesRule, parse, specifiedRules, validate } from 'graphql';
+import { expect, it } from 'vitest';
+import { compileOperation } from '../../src/execution/compile.ts';
+import { schema } from '../../src/graphql/schema.ts';
+import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
+import { comparable } from './differential.ts';
+import { storeOf } from './recorded-store.ts';
+
+const rules = specifiedRules.filter((rule) => rule !== NoUnusedVariablesRule);
+
+/** Mostly literals that a type takes: one that it does not take makes the whole operation invalid. */
+const rarely = (good: fc.Arbitrary<string>, ...odd: string[]) =>
+  fc.oneof({ weight: 20, arbitrary: good }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
+
+const int = rarely(
+  fc.oneof(fc.integer().map(String), fc.integer({ min: -2, max: 120 }).map(String)),
+  '2147483648',
+  '-0',
+  'null',
+  '1.0',
+  '"1"',
+);
+const id = rarely(
+  fc.oneof(
+    fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String),
+    fc.constantFrom('"7"', '"9007199254740993"', '9223372036854775807', '""', '"\\u0037"'),
+    fc.constantFrom('"""8"""', '"1.0"', '0'),
+  ),
+  '-0',
+  '1.5',
+  'true',
+);
+const status = rarely(fc.constantFrom('available', 'pending', 'sold'), 'null', 'lost', '"sold"');
+const text = rarely(
+  fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 8 }).map((value) => JSON.stringify(value)),
+    fc.constantFrom('""', '"""\n  block\n    of lines\n"""', '"\\u{1F600}"', '"\\""'),
+  ),
+  '5',
+  'null',
+);
+const boolean = rarely(fc.constantFrom('true', 'false'), '1');
+const input = fc
+  .tuple(
+    text.map((value) => `name: ${value}`),
+    id.map((value) => `categoryId: ${value}`),
+    fc.option(
+      status.map((value) => `status: ${value}`),
+      { nil: '' },
+    ),
+    fc.boolean(),
+  )
+  .map(([name, categoryId, state, isTurned]) =>
+    isTurned ? `{ ${state} ${categoryId}, ${name} }` : `{ ${name} ${categoryId} ${state} }`,
+  );
+
+const literals = fc.record({ int, id, status, text, boolean, input });
+
+/** An operation with literals as arguments, inside an input object, and as defaults of variables. */
+const operation = fc
+  .record({ isMutation: fc.boolean(), argument: literals, standard: literals, inner: literals })
+  .map(({ isMutation, argument, standard, inner }) => {
+    const variables = `($int: Int = ${standard.int}, $id: ID! = ${standard.id}, $status: PetStatus = ${standard.status},
+      $text: String! = ${standard.text}, $yes: Boolean! = ${standard.boolean}, $input: AddPetInput! = ${standard.input})`;
+    const fields = isMutation
+      ? `a: addPet(input: ${argument.input}) { id status @include(if: ${argument.boolean}) }
+         b: addPet(input: $input) { id @skip(if: $yes) name }
+         c: addPet(input: { name: $text, categoryId: ${inner.id}, status: $status }) { id }
+         d: addPet(input: { name: ${inner.text}, categoryId: $id }) { id }
+         sendMessage(message: ${argument.text}) { id } e: sendMessage(message: $text) { id }`
+      : `a: pets(limit: ${argument.int}, status: ${argument.status}) { id }
+         b: pets(limit: $int, status: $status) { name @include(if: $yes) id }
+         c: pet(id: ${argument.id}) { id } d: pet(id: $id) { id }`;
+    return `${isMutation ? 'mutation' : 'query'} ${variables} { ${fields} }`;
+  });
+
+const variables = fc.record(
+  {
+    int: fc.constantFrom<unknown>(3, 0, null, 'wrong'),
+    id: fc.constantFrom<unknown>('7', 8, 9_223_372_036_854_775_807n, null),
+    status: fc.constantFrom('sold', null, 'lost'),
+    text: fc.constantFrom('words', null),
+    yes: fc.constantFrom(true, false, null),
+    input: fc.constantFrom<unknown>({ name: 'Ada', categoryId: 9_007_199_254_740_993n }, null),
+  },
+  { requiredKeys: [] },
+);
+
+const pet = { id: '1', name: 'Rex', categoryId: '2', status: 'sold' };
+const answers = {
+  listPets: [pet],
+  getPet: pet,
+  createPet: pet,
+  sendMessage: { id: 'm', message: 'text', status: 'queued', createdAt: '2026-11-21T00:00:00Z' },
+};
+
+it(
+  'reads generated literals and defaults like graphql-js',
+  async () => {
+    const seen = { compared: 0, withErrors: 0 };
+    await fc.assert(
+      fc.asyncProperty(operation, variables, async (source, variableValues) => {
+        const document = parse(source);
+        // An operation of which graphql-js refuses a literal is not executed at all.
+        if (validate(schema, document, rules).length > 0) return;
+        const fallback = storeOf(answers);
+        const contextValue = fallback.context;
+        const expected = await execute({ schema, document, contextValue, variableValues });
+        const own = storeOf(answers);
+        const compiled = compileOperation(schema, document, undefined);
+        const result = await compiled?.(own.context, variableValues);
+        if (result === undefined) return;
+        seen.compared++;
+        if (expected.errors) seen.withErrors++;
+        expect(comparable(result)).toEqual(comparable(expected));
+        expect(own.calls).toEqual(fallback.calls);
+      }),
+      fuzzed(3000),
+    );
+    // Neither the generator nor the compiler may come to leave most of it out.
+    expect(seen.compared).toBeGreaterThan(100);
+    expect(seen.withErrors).toBeGreaterThan(30);
+  },
+  fuzzTimeout,
+);
