@@ -1,4 +1,4 @@
-import type { Int64, Message, NewPet, Pet, PetStatus } from './records.ts';
+import type { Int64, Message, NewPet, Pet, PetStatus, Pets } from './records.ts';
 
 /** What every operation needs to know of the request that it serves. */
 export interface Call {
@@ -40,7 +40,7 @@ export interface ListPetsQuery {
  */
 export interface PetStore extends AsyncDisposable {
   /** `GET /pets`: at most `limit` animals, of one status if asked for. */
-  listPets(call: Call, query: ListPetsQuery): Promise<readonly Pet[]>;
+  listPets(call: Call, query: ListPetsQuery): Promise<Pets>;
   /** `POST /pets`: stores the animal durably before it resolves. */
   createPet(call: Call, pet: NewPet): Promise<Pet>;
   /** `GET /pets/{petId}`, deprecated; `ErrorResponse` 404 for an unknown animal. */

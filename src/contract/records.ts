@@ -36,6 +36,9 @@ export interface Message {
   readonly createdAt: string;
 }
 
+/** Animals in the order of the service (contract, "Pets"). */
+export type Pets = Iterable<Pet>;
+
 /** The bounds of `limit` on the list operation, in animals (contract, "Limits"). */
 export const pageSize = { minimum: 1, maximum: 100, default: 20 } as const;
 

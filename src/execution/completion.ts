@@ -2,17 +2,15 @@ import {
   type FieldNode,
   type GraphQLError,
   type GraphQLField,
-  GraphQLID,
   type GraphQLObjectType,
   type GraphQLOutputType,
-  GraphQLString,
-  getNullableType,
   isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
   locatedError,
 } from 'graphql';
+import { isRecordsText, isText, JsonText, planRecords, type WriteRecords } from './records-text.ts';
 import { NotCompilable, UnforeseenValue } from './refusals.ts';
 import type { SelectedField, SelectionReader } from './selection.ts';
 
@@ -53,7 +51,8 @@ export function completeType(
   function completeNamed(): Complete {
     if (isListType(type)) {
       const complete = completeType(type.ofType, field, parent, selections);
-      return completeList(complete, !isNonNullType(type.ofType), field.nodes);
+      const writeRecords = planRecords(type.ofType, field, selections);
+      return completeList(complete, !isNonNullType(type.ofType), field.nodes, writeRecords);
     }
     if (isLeafType(type)) {
       return (value) => {
@@ -96,8 +95,11 @@ function completeList(
   complete: Complete,
   isNullable: boolean,
   nodes: readonly FieldNode[],
+  writeRecords: WriteRecords,
 ): Complete {
-  return (list, completion) => {
+  return (value, completion) => {
+    const list = isRecordsText(value) ? (writeRecords(value) ?? [...value]) : value;
+    if (list instanceof JsonText) return list;
     if (!isPlainArray(list)) throw new UnforeseenValue();
     const { path } = completion;
     const depth = path.length;
@@ -206,12 +208,6 @@ function completeField(
       path.length = depth;
     }
   };
-}
-
-/** Whether a string is completed to itself. */
-function isText(type: GraphQLOutputType): boolean {
-  const nullable = getNullableType(type);
-  return nullable === GraphQLString || nullable === GraphQLID;
 }
 
 /**

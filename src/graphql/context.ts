@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, ErrorResponse } from '../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
-import type { Int64, Message, NewPet, Pet } from '../contract/records.ts';
+import type { Int64, Message, NewPet, Pet, Pets } from '../contract/records.ts';
 
 /** What the context of a request is made from. */
 export interface ContextOptions {
@@ -32,7 +32,7 @@ export interface CallListener {
  */
 export interface GatewayContext {
   /** `GET /pets`, once per limit and status. */
-  readonly pets: Reads<ListPetsQuery, readonly Pet[]>;
+  readonly pets: Reads<ListPetsQuery, Pets>;
   /** `GET /pets/{petId}`, once per id. */
   readonly pet: Reads<Int64, Pet>;
   /** `GET /store/orders`, once. */

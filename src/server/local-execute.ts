@@ -1,4 +1,5 @@
 import { type DocumentNode, print } from 'graphql';
+import { JsonText } from '../execution/records-text.ts';
 import { HttpError, internalError } from '../http/error.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -69,10 +70,20 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
   ): Promise<LocalResult<Data>> => {
     const { requestId, traceparent } = caller;
     const record = openRecord(telemetry, requestId ?? undefined, traceparent ?? undefined);
-    const result = await run(document, variables as object | undefined, caller, record);
+    const result = asObjects(await run(document, variables as object | undefined, caller, record));
     record.close({ method: 'execute', path: '', status: 'data' in result ? 200 : 400 });
     return result as LocalResult<Data>;
   };
+}
+
+/** The result with what is JSON text already as objects. */
+function asObjects(result: TypedResult): TypedResult {
+  if (!Object.values(result.data ?? {}).some((value) => value instanceof JsonText)) return result;
+  const entries = Object.entries(result.data ?? {}).map(([key, value]) => [
+    key,
+    value instanceof JsonText ? value.toJSON() : value,
+  ]);
+  return { ...result, data: Object.fromEntries(entries) };
 }
 
 /** The signal of a caller who waits for as long as it takes. */

@@ -118,7 +118,7 @@ async function listPets(
     ...(status === undefined ? {} : { status: decodePetStatus(status) }),
   };
   const pets = await petStore.listPets(call, query);
-  return json(200, JSON.stringify(pets.map(encodePet)));
+  return json(200, JSON.stringify(Array.from(pets, encodePet)));
 }
 
 async function createPet(

@@ -99,7 +99,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     await administration.importLines('pets', lines('{"name":"b","categoryId":1}'), ignore);
     await using store = await openBuiltin(databaseUrl);
     const { id } = await store.createPet(callWith(), { name: 'c', categoryId: '1' });
-    const ids = (await store.listPets(callWith(), {})).map((pet) => BigInt(pet.id));
+    const ids = Array.from(await store.listPets(callWith(), {}), (pet) => BigInt(pet.id));
     expect(ids).toHaveLength(3);
     expect(ids.slice(1).every((one) => one > 500n)).toBe(true);
     expect(ids).toContain(BigInt(id));
@@ -184,7 +184,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     await using store = await openBuiltin(databaseUrl);
     await using administration = await openAdministration(databaseUrl, quiet.log);
     const names = async () =>
-      (await store.listPets(callWith(), { limit: 100 })).map(({ name }) => name);
+      Array.from(await store.listPets(callWith(), { limit: 100 }), ({ name }) => name);
     const add = (name: string) => store.createPet(callWith(), { name, categoryId: '1' });
     await add('before');
     async function* slowly() {

@@ -14,7 +14,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
   describe(`${name} as a pet store`, () => {
     it('lists animals in the order of their ids', async () => {
       await using opened = await open();
-      const pets = await opened.petStore.listPets(callWith(), {});
+      const pets = [...(await opened.petStore.listPets(callWith(), {}))];
       expect(pets[0]).toEqual({ id: '1', name: 'Biscuit', categoryId: '1', status: 'available' });
       const ids = pets.map(({ id }) => BigInt(id));
       expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)));
@@ -26,7 +26,8 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
         await opened.petStore.createPet(callWith(), { name: `pet ${index}`, categoryId: '1' });
       }
       const sizeOf = async (limit?: number) =>
-        (await opened.petStore.listPets(callWith(), limit === undefined ? {} : { limit })).length;
+        [...(await opened.petStore.listPets(callWith(), limit === undefined ? {} : { limit }))]
+          .length;
       expect(await sizeOf()).toBe(20);
       expect(await sizeOf(1)).toBe(1);
       expect(await sizeOf(100)).toBe(32);
@@ -34,7 +35,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
 
     it.each(['available', 'pending', 'sold'] as const)('lists only %s animals', async (status) => {
       await using opened = await open();
-      const pets = await opened.petStore.listPets(callWith(), { status });
+      const pets = [...(await opened.petStore.listPets(callWith(), { status }))];
       expect(pets.length).toBeGreaterThan(0);
       expect(new Set(pets.map((pet) => pet.status))).toEqual(new Set([status]));
       const [first, ...rest] = await opened.petStore.listPets(callWith(), { status, limit: 1 });
@@ -50,7 +51,9 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       const added = await opened.petStore.createPet(callWith(), pet);
       expect(added).toEqual({ ...pet, id: expect.stringMatching(/^\d+$/) });
       expect(await opened.petStore.getPet(callWith(), added.id)).toEqual(added);
-      expect(await opened.petStore.listPets(callWith(), { limit: 100 })).toContainEqual(added);
+      expect([...(await opened.petStore.listPets(callWith(), { limit: 100 }))]).toContainEqual(
+        added,
+      );
     });
 
     it('gives every animal an id of its own, also when many are added at once', async () => {
@@ -110,7 +113,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       for (let index = 0; index < 90; index++) {
         await opened.petStore.createPet(callWith(), { name, categoryId: '1' });
       }
-      const pets = await opened.petStore.listPets(callWith(), { limit: 100 });
+      const pets = [...(await opened.petStore.listPets(callWith(), { limit: 100 }))];
       expect(pets.filter((pet) => pet.name === name)).toHaveLength(88);
     });
 
@@ -121,7 +124,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
           opened.petStore.createPet(callWith(), { name, categoryId: '1' }),
         ).rejects.toMatchObject({ status: 400, body: { status: 400 } });
       }
-      expect(await opened.petStore.listPets(callWith(), { limit: 100 })).toHaveLength(12);
+      expect([...(await opened.petStore.listPets(callWith(), { limit: 100 }))]).toHaveLength(12);
     });
 
     it('answers 401 with an Error body for a wrong key, on every operation', async () => {
@@ -137,7 +140,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       ]) {
         await expect(operation()).rejects.toMatchObject({ status: 401, body: { status: 401 } });
       }
-      expect(await petStore.listPets(callWith(), { limit: 100 })).toHaveLength(12);
+      expect([...(await petStore.listPets(callWith(), { limit: 100 }))]).toHaveLength(12);
     });
   });
 }

@@ -75,7 +75,7 @@ describe('PostgreSQL', () => {
       message: expect.stringContaining('The outcome is unknown'),
     });
     // The animal was stored once, and the store uses a new connection.
-    const pets = await store.listPets(callWith(), { limit: 100 });
+    const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
     expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
   });
 

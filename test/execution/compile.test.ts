@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { compileOperation } from '../../src/execution/compile.ts';
+import { JsonText } from '../../src/execution/records-text.ts';
 import { comparable } from './differential.ts';
 
 type Resolvers = Readonly<Record<string, GraphQLFieldResolver<unknown, unknown>>>;
@@ -119,6 +120,42 @@ describe('compileOperation', () => {
     const result = await compiled?.({}, {});
     expect(comparable(result ?? {})).toEqual(comparable(await execute({ schema, document })));
     expect(compiled?.({}, {})).toBeUndefined();
+  });
+
+  it.each([
+    ['Item', '{ records { id word } }', '[{"id":"1","word":"a"}]'],
+    ['Item!', '{ records { __typename w: word id } }', '[{"__typename":"Item","w":"a","id":"1"}]'],
+    ['Item', '{ records { number } }', undefined],
+    ['Item', '{ records { other } }', undefined],
+    ['Item', '{ records { required } }', undefined],
+    ['Item', '{ records { shout } }', undefined],
+  ])('takes records of %s in %s from their text where it fits', async (type, text, expected) => {
+    const schema = buildSchema(`
+      enum Word { a b }
+      enum Fewer { a }
+      type Item { id: ID, word: Word, number: Int, other: Fewer, required: Word!, shout: Word }
+      type Query { records: [${type}] }
+    `);
+    const item = { id: '1', word: 'a', number: '1', other: 'a', required: 'a', shout: 'a' };
+    const records = {
+      properties: {
+        ...{ id: 'digits', number: 'digits', word: ['a', 'b'], other: ['a', 'b'] },
+        required: ['a', 'b'],
+      },
+      write: (texts: readonly Uint8Array[], names: readonly string[]) =>
+        `[${texts.map((one, at) => String(one) + ({ id: 1, word: '"a"' }[names[at] ?? ''] ?? '')).join('')}]`,
+      [Symbol.iterator]: () => [item].values(),
+    };
+    const field = schema.getQueryType()?.getFields()['records'];
+    if (field) field.resolve = () => records;
+    const document = parse(text);
+    const compiled = compileOperation(schema, document, undefined);
+    for (let again = 0; again < 2; again++) {
+      const result = (await compiled?.({}, {})) ?? {};
+      expect(comparable(result)).toEqual(comparable(await execute({ schema, document })));
+      const completed = result.data?.['records'];
+      expect(completed instanceof JsonText ? completed.text : undefined).toBe(expected);
+    }
   });
 
   it('does not run the resolvers of a mutation twice when it leaves a value to graphql-js', async () => {

@@ -8,6 +8,7 @@ import {
   validate,
 } from 'graphql';
 import { expect, it } from 'vitest';
+import { PetsText } from '../../src/contract/pets-text.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
@@ -165,8 +166,17 @@ const record = fc.oneof(
 );
 const outcome = <T>(value: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 6, arbitrary: value }, fc.constant(new Error('no response')));
+const petsText = PetsText.read(
+  '[{"id":1,"name":"Rex","categoryId":-2,"status":"sold"},{"id":9007199254740993,"name":"ö","categoryId":0}]',
+);
 const backend = fc.record({
-  listPets: outcome(fc.oneof(fc.array(record, { maxLength: 4 }), fc.constant(null))),
+  listPets: outcome(
+    fc.oneof(
+      { weight: 2, arbitrary: fc.array(record, { maxLength: 4 }) },
+      { weight: 2, arbitrary: fc.constant(petsText) },
+      fc.constant(null),
+    ),
+  ),
   getPet: outcome(record),
   listOrders: outcome(fc.constantFrom<unknown>([{ id: 9_007_199_254_740_993n }], null, 1, 'text')),
   createPet: outcome(record),

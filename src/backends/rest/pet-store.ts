@@ -7,11 +7,13 @@ import {
 } from '../../contract/decode.ts';
 import { BackendUnavailableError } from '../../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
+import { PetsText } from '../../contract/pets-text.ts';
+import type { Pets } from '../../contract/records.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { takeTurn, turnBytes } from '../../turns.ts';
 import { circuitLog, logFault, outcomeOf } from './call-outcome.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
-import { readJson } from './response.ts';
+import { readJson, readText } from './response.ts';
 import { createSend, type RestRequest, type Send } from './transport.ts';
 
 /** Where the REST service lives. */
@@ -53,7 +55,7 @@ export function openRestPetStore(
     send: Send,
     call: Call,
     request: RestRequest,
-    decode: (json: unknown) => T,
+    read: (text: string) => T,
   ): Promise<T> {
     const { operation } = request;
     const observation = call.observe?.(operation);
@@ -65,7 +67,7 @@ export function openRestPetStore(
       outcome = response.status;
       ({ giveBack } = response);
       if (response.body.byteLength > turnBytes) await takeTurn(call.authorization);
-      return decode(readJson(response, call.apiKey));
+      return read(readText(response, call.apiKey));
     } catch (error) {
       outcome = outcomeOf(call, error);
       logFault(log, call, operation, error);
@@ -80,19 +82,18 @@ export function openRestPetStore(
 
   return {
     listPets: (call, query) =>
-      ask(pets, call, get('listPets', `/pets${toSearch(query)}`), decodePets),
+      ask(pets, call, get('listPets', `/pets${toSearch(query)}`), readPets),
     createPet: (call, pet) =>
-      ask(pets, call, post('createPet', '/pets', encodeNewPet(pet)), (json) => decodePet(json)),
-    getPet: (call, petId) =>
-      ask(pets, call, get('getPet', `/pets/${petId}`), (json) => decodePet(json)),
-    listOrders: (call) => ask(pets, call, get('listOrders', '/store/orders'), decodeOrders),
+      ask(pets, call, post('createPet', '/pets', encodeNewPet(pet)), readPet),
+    getPet: (call, petId) => ask(pets, call, get('getPet', `/pets/${petId}`), readPet),
+    listOrders: (call) => ask(pets, call, get('listOrders', '/store/orders'), readOrders),
     async sendMessage(call, message) {
       if (messages === undefined) {
         throw new BackendUnavailableError(
           'Messages can not be sent: this gateway has no MESSAGES_BASE_URL.',
         );
       }
-      return ask(messages, call, post('sendMessage', '/messages', { message }), decodeMessage);
+      return ask(messages, call, post('sendMessage', '/messages', { message }), readMessage);
     },
     async checkReady() {
       try {
@@ -113,6 +114,11 @@ function holdUntilAnswered({ whenAnswered }: Call, giveBack: () => void): void {
   if (whenAnswered === undefined) giveBack();
   else whenAnswered(giveBack);
 }
+
+const readPets = (text: string): Pets => PetsText.read(text) ?? decodePets(readJson(text));
+const readPet = (text: string) => decodePet(readJson(text));
+const readOrders = (text: string) => decodeOrders(readJson(text));
+const readMessage = (text: string) => decodeMessage(readJson(text));
 
 function get(operation: string, path: string): RestRequest {
   return { operation, method: 'GET', path };

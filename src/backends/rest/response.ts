@@ -6,29 +6,18 @@ import type { RestResponse } from './exchange.ts';
 import { withoutKey } from './redact.ts';
 
 /**
- * The JSON of a 2xx answer, int64-exact. The caller's key is cut out of what an error says.
+ * The text of a 2xx answer. The caller's key is cut out of what an error says.
  * @throws ErrorResponse for every other status; InvalidResponseError for a body that is encoded,
- *   not UTF-8, not JSON, or of another media type.
+ *   not UTF-8, or of another media type.
  */
-export function readJson(response: RestResponse, apiKey: string): unknown {
+export function readText(response: RestResponse, apiKey: string): string {
   const { status } = response;
   if (status < 200 || status > 299) throw readError(response, apiKey);
-  return parseBody(response);
+  return decodeBody(response);
 }
 
-function parseBody({ headers, body }: RestResponse): unknown {
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw new InvalidResponseError('body: expected no encoding.');
-  const mediaType = headers['content-type'];
-  if (mediaType !== undefined && !isJson(String(mediaType))) {
-    throw new InvalidResponseError('body: expected application/json, received another type.');
-  }
-  let text: string;
-  try {
-    text = decodeUtf8(body);
-  } catch (cause) {
-    throw new InvalidResponseError('body: expected UTF-8, received other bytes.', { cause });
-  }
+/** The JSON of a text, int64-exact. @throws InvalidResponseError */
+export function readJson(text: string): unknown {
   if (text.length > maxValues && scanJson(text).values > maxValues) {
     throw new InvalidResponseError(`body: expected at most ${maxValues} JSON values.`);
   }
@@ -36,6 +25,20 @@ function parseBody({ headers, body }: RestResponse): unknown {
     return parseJson(text);
   } catch (cause) {
     throw new InvalidResponseError('body: expected JSON, received other text.', { cause });
+  }
+}
+
+function decodeBody({ headers, body }: RestResponse): string {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new InvalidResponseError('body: expected no encoding.');
+  const mediaType = headers['content-type'];
+  if (mediaType !== undefined && !isJson(String(mediaType))) {
+    throw new InvalidResponseError('body: expected application/json, received another type.');
+  }
+  try {
+    return decodeUtf8(body);
+  } catch (cause) {
+    throw new InvalidResponseError('body: expected UTF-8, received other bytes.', { cause });
   }
 }
 
@@ -55,7 +58,7 @@ function readError(response: RestResponse, apiKey: string): ErrorResponse {
 
 function readErrorBody(response: RestResponse, apiKey: string): ErrorBody | undefined {
   try {
-    const json = parseBody(response);
+    const json = readJson(decodeBody(response));
     const body = decodeErrorBody(json) ?? decodeProblem(json, response.status);
     if (body === undefined) return undefined;
     const { code, message } = body;

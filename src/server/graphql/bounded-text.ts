@@ -1,4 +1,5 @@
 import { stringifyJson } from '../../contract/json.ts';
+import { JsonText } from '../../execution/records-text.ts';
 import { takeTurn, turnBytes } from '../../turns.ts';
 import type { TypedResult } from './typed-result.ts';
 
@@ -30,17 +31,38 @@ export async function limitResult(
   return total > maxResponseLength ? withoutExcess(result, requestId, measure) : result;
 }
 
+/** JSON with the fields at the root that are text already as they are. */
+function write({ errors, data, extensions }: TypedResult): string {
+  const members: string[] = [];
+  if (errors !== undefined) members.push(`"errors":${stringifyJson(errors)}`);
+  if (data !== undefined) members.push(`"data":${data === null ? 'null' : writeFields(data)}`);
+  if (extensions !== undefined) members.push(`"extensions":${stringifyJson(extensions)}`);
+  return `{${members.join(',')}}`;
+}
+
+function writeFields(data: Readonly<Record<string, unknown>>): string {
+  let text = '';
+  // A name of GraphQL needs no escaping.
+  for (const key in data) text += `${text === '' ? '' : ','}"${key}":${writeField(data[key])}`;
+  return `{${text}}`;
+}
+
+function writeField(value: unknown): string {
+  return value instanceof JsonText ? value.text : stringifyJson(value);
+}
+
 /** The JSON text of a result, within the limit also where escapes make it longer than it was measured. */
 export function writeBounded(result: TypedResult, requestId: string): string {
-  const text = stringifyJson(result);
+  const text = write(result);
   if (text.length <= maxResponseLength) return text;
-  return stringifyJson(withoutExcess(result, requestId, (value) => stringifyJson(value).length));
+  return write(withoutExcess(result, requestId, (value) => writeField(value).length));
 }
 
 /** About how long a value is as JSON, at least; it is not measured much beyond `enough`. */
 function lengthOf(value: unknown, enough: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 4;
+  if (value instanceof JsonText) return value.text.length;
   let length = 2;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length && length < enough; index++) {
