@@ -4,6 +4,12 @@ import { HttpError, overloaded, tooManyRequests } from './error.ts';
 /** The most that a request body may hold, in bytes. */
 export const maxBodyBytes = 256 * 1024;
 
+/** In how many chunks a body may arrive: each costs processor time, however small it is. */
+const maxChunks = 4096;
+
+/** How much of a body that is too large is read, in bytes, for a client that reads when it has written. */
+const maxReadBytes = 4 * maxBodyBytes;
+
 /** What every body may hold without being counted, in bytes: most operations are smaller. */
 const freeBytes = 16 * 1024;
 
@@ -18,16 +24,17 @@ let countedBytes = 0;
 const countedBytesPerKey = new Uint32Array(places);
 
 /**
- * Collects a body of at most `maxBodyBytes` while it arrives, of `freeBytes` without a key. Chunks after the first are copied into
- * one buffer that doubles, because a chunk of one byte is an object of several hundred. When large
- * bodies take too much together, or those of one key, the next large one is refused; small ones are
- * not.
+ * Collects a body while it arrives, of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks
+ * after the first are copied into one buffer that doubles, because a chunk of one byte is an object of
+ * several hundred bytes. When large bodies take too much together, or those of one key, the next large
+ * one is refused; small ones are not.
  */
 export class BodyReader {
   readonly #maxBytes: number;
   readonly #authorization: string | undefined;
   #bytes: Uint8Array = empty;
   #size = 0;
+  #chunks = 0;
   #counted = 0;
   #refusal: HttpError | undefined;
 
@@ -37,14 +44,16 @@ export class BodyReader {
     this.#authorization = authorization;
   }
 
-  /** Takes the next chunk; what comes after a refusal is dropped. */
-  push(chunk: Uint8Array): void {
-    if (this.#refusal !== undefined) return;
+  /** Takes the next chunk, and drops it after a refusal. False when no more of the body is to be read. */
+  push(chunk: Uint8Array): boolean {
     const start = this.#size;
     this.#size += chunk.byteLength;
-    if (this.#size > freeBytes && !this.#mayHold()) return;
-    if (start === 0) this.#bytes = chunk;
-    else this.#append(chunk, start);
+    if (++this.#chunks === maxChunks + 1) this.#refuse(tooManyChunks());
+    if (this.#refusal === undefined && this.#mayHold()) {
+      if (start === 0) this.#bytes = chunk;
+      else this.#append(chunk, start);
+    }
+    return this.#chunks <= maxChunks && this.#size <= maxReadBytes;
   }
 
   /** The whole body, or its refusal. */
@@ -58,12 +67,16 @@ export class BodyReader {
   }
 
   #mayHold(): boolean {
+    if (this.#size <= freeBytes) return true;
     const more = this.#size - freeBytes - this.#counted;
-    this.#refusal = this.#whyNot(more);
-    if (this.#refusal === undefined) {
-      this.#count(more);
-      return true;
-    }
+    const refusal = this.#whyNot(more);
+    if (refusal !== undefined) return this.#refuse(refusal);
+    this.#count(more);
+    return true;
+  }
+
+  #refuse(refusal: HttpError): false {
+    this.#refusal ??= refusal;
     this.#bytes = empty;
     this.release();
     return false;
@@ -102,5 +115,13 @@ function bodyTooLarge(maxBytes: number): HttpError {
     413,
     'BODY_TOO_LARGE',
     `The request body is too large: expected at most ${maxBytes} bytes${whose}.`,
+  );
+}
+
+function tooManyChunks(): HttpError {
+  return new HttpError(
+    413,
+    'BODY_TOO_LARGE',
+    `The request body arrives in too many chunks: expected at most ${maxChunks}.`,
   );
 }

@@ -14,8 +14,14 @@ const statusOf = (reader: BodyReader) => {
 };
 
 describe('BodyReader', () => {
-  it.each([1, 2, 3, 1000, 100_000])('joins chunks of %i bytes', (size) => {
-    const bytes = Buffer.alloc(maxBodyBytes, 'abcdefghijklmnopqrstuvwxyz');
+  it.each([
+    [4096, 1],
+    [4097, 2],
+    [maxBodyBytes, 64],
+    [maxBodyBytes, 1000],
+    [maxBodyBytes, 100_000],
+  ])('joins %i bytes in chunks of %i', (length, size) => {
+    const bytes = Buffer.alloc(length, 'abcdefghijklmnopqrstuvwxyz');
     const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
       bytes.subarray(index * size, (index + 1) * size),
     );
@@ -42,12 +48,27 @@ describe('BodyReader', () => {
     expect(statusOf(read([Buffer.alloc(maxBodyBytes + 1)]))).toBe(413);
   });
 
+  it('refuses too many chunks with 413, and wants no more of them', () => {
+    const reader = new BodyReader();
+    for (let chunks = 0; chunks < 4096; chunks++) expect(reader.push(Buffer.from('x'))).toBe(true);
+    expect(reader.push(Buffer.from('x'))).toBe(false);
+    expect(statusOf(reader)).toBe(413);
+  });
+
+  it('wants up to 1 MiB of a body that is too large', () => {
+    const reader = new BodyReader();
+    for (let times = 0; times < 4; times++)
+      expect(reader.push(Buffer.alloc(maxBodyBytes))).toBe(true);
+    expect(reader.push(Buffer.alloc(1))).toBe(false);
+    expect(statusOf(reader)).toBe(413);
+  });
+
   it('keeps no object per chunk', () => {
     const before = process.memoryUsage();
-    const readers = Array.from({ length: 40 }, () =>
+    const readers = Array.from({ length: 100 }, () =>
       read(
         (function* () {
-          for (let index = 0; index < maxBodyBytes; index++) yield Buffer.from('x');
+          for (let index = 0; index < maxBodyBytes; index += 64) yield Buffer.alloc(64);
         })(),
       ),
     );

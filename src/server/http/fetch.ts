@@ -39,7 +39,7 @@ async function readBody(request: Request, reader: BodyReader): Promise<void> {
   if (length !== null && Number(length) <= maxBodyBytes) {
     reader.push(new Uint8Array(await request.arrayBuffer()));
   } else if (request.body !== null) {
-    for await (const chunk of request.body) reader.push(chunk);
+    for await (const chunk of request.body) if (!reader.push(chunk)) break;
   }
 }
 

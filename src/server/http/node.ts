@@ -3,9 +3,19 @@ import { BodyReader } from '../../http/body.ts';
 import { HttpError, internalError } from '../../http/error.ts';
 import { restErrorResponse } from '../../http/error-response.ts';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestHeaders } from '../../http/message.ts';
+import { holdBack } from './hold-back.ts';
 
 /** A request listener for servers of `node:http`. Resolves when the response has been handed over. */
 export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+
+/**
+ * Called for each request when it arrives. Undefined when it is to be answered at once; else resolves
+ * when it is to be, with whether its client is still there.
+ */
+export type TakeTurn = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+) => Promise<boolean> | undefined;
 
 /** How long a client may take to read its response once the socket is full, in milliseconds. */
 const readTimeoutMs = 30_000;
@@ -15,19 +25,23 @@ const maxUnreadBytes = 64 * 1024 * 1024;
 
 /**
  * Translates between `node:http` and the handler. When the client disconnects first, the request's
- * signal is aborted and nothing is written. A handler that rejects is answered with status 500.
+ * signal is aborted and nothing is written. A handler that rejects is answered with status 500. A body
+ * is read at once, also that of a request that waits for its turn.
  */
-export function createNodeListener(handle: HttpHandler): NodeListener {
+export function createNodeListener(handle: HttpHandler, takeTurn?: TakeTurn): NodeListener {
   return async (incoming, outgoing) => {
+    const turn = takeTurn?.(incoming, outgoing);
     const client = new AbortController();
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) client.abort();
     });
     const reader = new BodyReader(incoming.headers.authorization);
     try {
-      const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
-      const body = hasBody ? await readBody(incoming, reader) : reader.end();
+      const body = mayHaveBody(incoming)
+        ? await readBody(incoming, outgoing, reader)
+        : reader.end();
       if (body === undefined) return;
+      if (turn !== undefined && !(await turn)) return;
       const response = await handle(toRequest(incoming, body, client.signal));
       if (!client.signal.aborted && !outgoing.headersSent) write(response, outgoing);
     } catch {
@@ -40,16 +54,35 @@ export function createNodeListener(handle: HttpHandler): NodeListener {
   };
 }
 
-/** The body or its refusal; undefined when the client disconnects before it is complete. */
+/** A GET has a body only if its headers say so (RFC 9112, section 6); what a body parser read is gone. */
+function mayHaveBody({ method, headers, readableDidRead }: IncomingMessage): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return true;
+  if (readableDidRead) return false;
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/**
+ * The body or its refusal; undefined when the client disconnects before it is complete. The connection
+ * of a body that is not read to its end closes with the response.
+ */
 function readBody(
   incoming: IncomingMessage,
+  outgoing: ServerResponse,
   reader: BodyReader,
 ): Promise<HttpRequest['body'] | undefined> {
   return new Promise((resolve) => {
     if (incoming.readableDidRead) return resolve(bodyWasRead());
     if (incoming.destroyed) return resolve(undefined);
+    let isOver = false;
     incoming
-      .on('data', (chunk: Buffer) => reader.push(chunk))
+      .on('data', (chunk: Buffer) => {
+        if (reader.push(chunk) || isOver) return;
+        isOver = true;
+        outgoing.shouldKeepAlive = false;
+        // A connection of HTTP/2 has other requests too.
+        if (incoming.httpVersionMajor === 1) holdBack(incoming.socket);
+        resolve(reader.end());
+      })
       .once('end', () => resolve(reader.end()))
       .once('error', () => resolve(undefined));
   });

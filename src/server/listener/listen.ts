@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { Server } from 'node:http';
-import { type AddressInfo, Server as TcpServer } from 'node:net';
+import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { endOfTurn } from '../../end-of-turn.ts';
 import type { HttpHandler } from '../../http/message.ts';
 import { createNodeListener } from '../http/node.ts';
+import { refuseMalformed } from './malformed.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
 /** Where to listen. */
@@ -37,6 +38,9 @@ const serverOptions = {
 /** The most connections at a time, about 20 kB each while they are idle; more are closed at once. */
 const maxConnections = 5000;
 
+/** From how many characters or bytes on a response is written at once. */
+const largeLength = 64 * 1024;
+
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleMs = 3000;
 
@@ -45,14 +49,20 @@ export async function listen(
   handle: HttpHandler,
   { host, port }: ListenOptions,
 ): Promise<Listener> {
-  const listener = createNodeListener(async (request) => {
+  const answer: HttpHandler = async (request) => {
     if (server.portClosed) await server.portClosed;
     const response = await handle(request);
-    await endOfTurn();
+    // Large ones would add up until then.
+    if (response.body.length < largeLength) await endOfTurn();
     if (server.portClosed) response.headers['connection'] = 'close';
     return response;
-  });
-  const server = new DrainingServer(serverOptions, oneAtATime(listener));
+  };
+  const turns = oneAtATime();
+  const listener = createNodeListener(answer, turns.take);
+  const server = new DrainingServer(serverOptions, listener);
+  // Node answers what it does not expect by itself, out of turn; a server may ignore it.
+  server.on('checkExpectation', listener);
+  server.on('clientError', (error, socket: Socket) => refuseMalformed(error, socket, turns));
   server.maxConnections = maxConnections;
   try {
     server.listen(port, host);

@@ -33,6 +33,8 @@ function chunks(head: string, chunk: string, count: number) {
 const chunked = (method: string, path: string, key?: string) =>
   `${rawHead(method, path, key)}${json}Transfer-Encoding: chunked\r\n\r\n`;
 
+const small = rawPost(graphql('{ __typename }'));
+
 /** What connections can cost: held open, filled slowly, filled with much, or left unread. */
 export const connectionAttacks: readonly Attack[] = [
   socketsOf(
@@ -169,6 +171,87 @@ export const connectionAttacks: readonly Attack[] = [
         }
       }
       await Promise.all(Array.from({ length: 20 }, comeAndGo));
+    },
+  },
+  ...['/graphql', '/livez', '/v1/pets', '/nowhere'].map((path) =>
+    socketsOf(
+      `one-byte chunks to ${path}`,
+      'Bodies of 240,000 chunks of one byte.',
+      12,
+      chunks(chunked('POST', path), '1\r\n \r\n', 240_000),
+      { backend: 'built-in' },
+    ),
+  ),
+  socketsOf(
+    'one-byte chunks of a GET',
+    'A GET has a body of chunks that nobody reads.',
+    12,
+    chunks(chunked('GET', '/graphql?query={__typename}'), '1\r\n \r\n', 240_000),
+  ),
+  socketsOf(
+    '1,200 pipelined',
+    'One connection pipelines 1,200 requests, again and again.',
+    1,
+    ({ signal }) =>
+      (socket) =>
+        writeAll(socket, Array(20).fill(small.repeat(1200)), signal),
+  ),
+  socketsOf(
+    'pipelined and unread',
+    'Twenty connections pipeline for ever and read nothing.',
+    20,
+    ({ signal }) => {
+      const batch = small.repeat(500);
+      return (socket) => writeAll(socket, Array(200).fill(batch), signal);
+    },
+    { reads: false },
+  ),
+  socketsOf(
+    'pipelined probes, unread',
+    'Twenty connections pipeline for ever and read nothing, at /livez.',
+    20,
+    ({ signal }) => {
+      const batch = `${rawHead('GET', '/livez')}\r\n`.repeat(500);
+      return (socket) => writeAll(socket, Array(200).fill(batch), signal);
+    },
+    { reads: false },
+  ),
+  socketsOf(
+    'invalid and unread',
+    'Fifty connections pipeline invalid documents of 100 KB and read nothing.',
+    50,
+    ({ signal }) => {
+      const one = rawPost(graphql(`{ ${'nope '.repeat(450)} }`));
+      return (socket) => writeAll(socket, Array(400).fill(one), signal);
+    },
+    { reads: false },
+  ),
+  socketsOf(
+    'large pages, unread',
+    'A hundred connections with a key ask for the largest pages and read nothing.',
+    100,
+    ({ signal, apiKey }) => {
+      const one = rawPost(graphql('{ a: pets(limit: 99) { id name } }'), { apiKey });
+      return (socket) => writeAll(socket, [one, one, one], signal);
+    },
+    { reads: false },
+  ),
+  {
+    id: 'clients that leave',
+    sentence: 'Clients ask for hanging REST calls and leave at once.',
+    backend: 'rest',
+    async run({ port, apiKey, signal, countRequest }) {
+      const text = rawPost(graphql('{ pets(limit: 1) { id } }'), { apiKey });
+      async function leaveAgain() {
+        while (!signal.aborted) {
+          const socket = connect(port, '127.0.0.1').on('error', () => {});
+          const closed = new Promise((resolve) => socket.once('close', resolve));
+          socket.write(text, () => setImmediate(() => socket.resetAndDestroy()));
+          countRequest();
+          await closed;
+        }
+      }
+      await Promise.all(Array.from({ length: 20 }, leaveAgain));
     },
   },
 ];

@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, vi } from 'vitest';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+
+const json = 'Content-Type: application/json\r\n';
+const typename = '{"query":"{ __typename }"}';
+const answered = '{"data":{"__typename":"Query"}}';
+
+function open({ url }: { readonly url: string }): Socket {
+  const { hostname, port } = new URL(url);
+  return connect(Number(port), hostname).on('error', () => {});
+}
+
+/** What comes back until the connection is closed. */
+function send(service: { readonly url: string }, bytes: string): Promise<string> {
+  const socket = open(service);
+  socket.write(bytes);
+  return text(socket);
+}
+
+function post(body: string, more = ''): string {
+  return `POST /graphql HTTP/1.1\r\nHost: x\r\n${json}${more}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+function chunkedPost(chunks: readonly string[], path = '/graphql', method = 'POST'): string {
+  const lines = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\nHost: x\r\n${json}Transfer-Encoding: chunked\r\n\r\n${lines.join('')}0\r\n\r\n`;
+}
+
+const last = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+const statusesOf = (answers: string) =>
+  [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+
+describe('a body in chunks', () => {
+  it.each([
+    ['/graphql', 'POST'],
+    ['/livez', 'POST'],
+    ['/v1/pets', 'POST'],
+    ['/nowhere', 'POST'],
+    ['/graphql?query={__typename}', 'GET'],
+  ])('ends the connection when there are too many: %s %s', async (path, method) => {
+    await using service = await startGateway();
+    const answers = await send(service, chunkedPost(Array(20_000).fill(' '), path, method) + last);
+    expect(statusesOf(answers)).toHaveLength(1);
+    expect(answers).toMatch(/^Connection: close\r$/im);
+  });
+
+  it('says that there are too many', async () => {
+    await using service = await startGateway();
+    const answers = await send(service, chunkedPost(Array(20_000).fill(' ')));
+    expect(statusesOf(answers)).toEqual([413]);
+    expect(answers).toContain('in too many chunks: expected at most 4096');
+  });
+
+  it('may have a thousand small ones', async () => {
+    await using service = await startGateway();
+    const padding = Array(1000).fill(' '.repeat(200));
+    const answers = await send(service, chunkedPost([...typename, ...padding]) + last);
+    expect(statusesOf(answers)).toEqual([200, 200]);
+    expect(answers).toContain(answered);
+  });
+
+  it('is read and ignored with a GET', async () => {
+    await using service = await startGateway();
+    const get = chunkedPost(['ignored'], '/graphql?query={__typename}', 'GET');
+    const answers = await send(service, get + last);
+    expect(statusesOf(answers)).toEqual([200, 200]);
+    expect(answers).toContain(answered);
+  });
+});
+
+describe('a body that is too large', () => {
+  it('is read to its end when that is near, and the connection goes on', async () => {
+    await using service = await startGateway();
+    const answers = await send(service, post(' '.repeat(1024 * 1024)) + last);
+    expect(statusesOf(answers)).toEqual([413, 200]);
+  });
+
+  it('ends the connection when it goes on', async () => {
+    await using service = await startGateway();
+    const head = post('').replace('Content-Length: 0', 'Content-Length: 100000000');
+    const answers = await send(service, head + ' '.repeat(1024 * 1024 + 1));
+    expect(statusesOf(answers)).toEqual([413]);
+  });
+});
+
+describe('pipelined requests', () => {
+  it('are answered before what is malformed behind them', async () => {
+    await using service = await startGateway();
+    const answers = await send(service, `${post(typename).repeat(2)}nonsense\r\n\r\n`);
+    expect(statusesOf(answers)).toEqual([200, 200, 400]);
+  });
+
+  it('are answered before a malformed body behind them', async () => {
+    await using service = await startGateway();
+    const bad = `POST /graphql HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\nnonsense\r\n`;
+    expect(statusesOf(await send(service, post(typename).repeat(2) + bad))).toEqual([
+      200, 200, 400,
+    ]);
+    expect(statusesOf(await send(service, bad))).toEqual([400]);
+  });
+
+  it('are answered before headers that are too long', async () => {
+    await using service = await startGateway();
+    const long = `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`;
+    expect(statusesOf(await send(service, post(typename) + long))).toEqual([200, 431]);
+  });
+
+  it('are not begun while the client does not read the response before', async () => {
+    const petStore = await openBuiltin();
+    let calls = 0;
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listOrders: async () => {
+          calls++;
+          return 'x'.repeat(7_000_000);
+        },
+      },
+    });
+    const get = `GET /graphql?query={orders} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo-key\r\n\r\n`;
+    const socket = open(service);
+    await once(socket, 'connect');
+    socket.pause().write(get.repeat(2000) + last);
+    await vi.waitFor(() => expect(calls).toBe(1));
+    // Requests of other connections are answered; of this one none is.
+    for (let others = 0; others < 20; others++) {
+      expect((await fetch(`${service.url}/graphql?query={__typename}`)).status).toBe(200);
+    }
+    expect(calls).toBe(1);
+    socket.destroy();
+  });
+
+  it('end their connections when too many wait on all together', async () => {
+    const held = Promise.withResolvers<void>();
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: { ...petStore, listOrders: () => held.promise.then(() => []) },
+    });
+    const orders = `GET /graphql?query={orders} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo-key\r\n\r\n`;
+    let closed = 0;
+    const sockets = Array.from({ length: 12 }, () => open(service).once('close', () => closed++));
+    const bare = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+    for (const socket of sockets) socket.resume().write(orders + bare.repeat(2000));
+    await vi.waitFor(() => expect(closed).toBeGreaterThan(4), { timeout: 10_000 });
+    expect(closed).toBeLessThan(sockets.length);
+    held.resolve();
+    for (const socket of sockets) socket.destroy();
+    await vi.waitFor(
+      async () => {
+        const answers = await send(service, post(typename).repeat(16) + last);
+        expect(statusesOf(answers)).toHaveLength(17);
+      },
+      { timeout: 15_000 },
+    );
+  }, 30_000);
+});
