@@ -62,7 +62,10 @@ export async function listen(
   const server = new DrainingServer(serverOptions, listener);
   // Node answers what it does not expect by itself, out of turn; a server may ignore it.
   server.on('checkExpectation', listener);
-  server.on('clientError', (error, socket: Socket) => refuseMalformed(error, socket, turns));
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) =>
+    refuseMalformed(code, socket, turns),
+  );
+  server.on('connect', (_, socket: Socket) => refuseMalformed(undefined, socket, turns));
   server.maxConnections = maxConnections;
   try {
     server.listen(port, host);

@@ -11,20 +11,22 @@ const statuses = new Map([
 ]);
 
 /**
- * Answers what is no request, when the requests before it on its connection are answered, and closes
- * the connection. Node itself answers at once, and the client takes that for the response to a request
- * in flight.
+ * Answers what is no request, or one for a tunnel, when the requests before it on its connection are
+ * answered, and closes the connection. Node itself answers at once, and the client takes that for the
+ * response to a request in flight.
  */
 export async function refuseMalformed(
-  { code = '' }: NodeJS.ErrnoException,
+  code: string | undefined,
   socket: Socket,
   turns: Turns,
 ): Promise<void> {
+  // Node listens no longer where it has seen a request for a tunnel.
+  socket.on('error', () => {});
   holdBack(socket);
   const turn = turns.takeLast(socket);
   if (turn !== undefined) await turn;
   if (!socket.writable) return void socket.destroy();
-  const status = statuses.get(code) ?? 400;
+  const status = statuses.get(code ?? '') ?? 400;
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
   socket.destroySoon();
 }

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { HttpResponse } from '../../src/http/message.ts';
+import { fuzzed, fuzzTimeout } from '../execution/differential.ts';
+import { startGateway } from '../support/gateway.ts';
+import { httpRequest } from '../support/http-request.ts';
+import { exchange, type ReceivedResponse, readResponses } from './exchange.ts';
+import { connections, type PlannedRequest } from './generate-connection.ts';
+
+it(
+  'answers each request of a connection once, in turn and as its handler does, however it is sent',
+  async () => {
+    await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
+
+    /** What the handler answers to the request as plain data: neither sockets nor bytes are in between. */
+    async function expected({ method, target, headers, body }: PlannedRequest) {
+      const { pathname, search } = target.startsWith('/')
+        ? { pathname: target.split('?')[0] ?? '', search: target.slice(target.indexOf('?')) }
+        : new URL(target);
+      return comparable(
+        method,
+        await service.handle(
+          httpRequest(pathname, {
+            method,
+            search: target.includes('?') ? search.slice(1) : '',
+            headers,
+            body: Buffer.from(body, 'latin1'),
+          }),
+        ),
+      );
+    }
+
+    await fc.assert(
+      fc.asyncProperty(connections, async ({ requests, malformed, parts }) => {
+        const methods = requests.map(({ method }) => method);
+        const responses = readResponses(await exchange(service.url, parts), methods);
+        const answers = responses.slice(0, requests.length).map(withoutConnection);
+        expect(answers).toEqual(await Promise.all(requests.map(expected)));
+        const more = responses.slice(requests.length);
+        expect(more).toHaveLength(malformed === '' ? 0 : 1);
+        for (const { status, headers } of more) {
+          expect([400, 413, 431]).toContain(status);
+          expect(headers['connection']).toBe('close');
+        }
+      }),
+      fuzzed(300),
+    );
+  },
+  fuzzTimeout,
+);
+
+function comparable(method: string, { status, headers, body }: HttpResponse): ReceivedResponse {
+  const bytes = Buffer.from(body);
+  const isEmpty = status === 204 || status === 304;
+  return {
+    status,
+    headers: isEmpty ? headers : { ...headers, 'content-length': String(bytes.length) },
+    body: method === 'HEAD' || isEmpty ? '' : bytes.toString('latin1'),
+  };
+}
+
+/** Without what the server adds for the connection. */
+function withoutConnection({ status, headers, body }: ReceivedResponse): ReceivedResponse {
+  const { date: _, connection: __, 'keep-alive': ___, ...others } = headers;
+  return { status, headers: others, body };
+}
