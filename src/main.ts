@@ -52,6 +52,7 @@ program
       tracing: await openTracing(config.otlpEndpoint, log),
     };
     const isWorker = workers?.default.isWorker === true;
+    const worker = isWorker ? await import('./workers/worker.ts') : undefined;
     const unknown = unknownVariables(process.env);
     if (unknown.length > 0 && !isWorker) {
       log.warn(
@@ -62,7 +63,10 @@ program
     const service =
       workers && !isWorker
         ? await (await import('./workers/primary.ts')).superviseWorkers(config, telemetry)
-        : await serve(isWorker ? { ...config, adminPort: undefined } : config, telemetry);
+        : await serve(
+            worker ? { ...config, adminPort: undefined, released: worker.primaryReleased } : config,
+            telemetry,
+          );
     const force = new AbortController();
     let isStopping = false;
     let signalledAt: number | undefined;
@@ -88,10 +92,7 @@ program
         } else if (performance.now() - signalledAt >= duplicateSignalMs) force.abort();
       });
     }
-    if (isWorker) {
-      const { obeyPrimary } = await import('./workers/worker.ts');
-      return obeyPrimary(service, metrics, stop);
-    }
+    if (worker) return worker.obeyPrimary(service, metrics, stop);
     process.stdout.off('error', exitOnClosedPipe).on('error', (err) => {
       log.warn({ err }, 'could not write the banner to standard output');
     });

@@ -2,17 +2,14 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AppOptions, openApp } from '../app.ts';
 import { createAdmin } from '../server/admin.ts';
-import { listen } from '../server/listener/listen.ts';
+import { type ListenOptions, listen } from '../server/listener/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../server/listener/overload.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createV1 } from '../v1/routes.ts';
 import { banner } from './banner.ts';
 
 /** Options of `serve`. */
-export interface ServeOptions extends AppOptions, OverloadLimits {
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
+export interface ServeOptions extends AppOptions, OverloadLimits, ListenOptions {
   /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
   /** A separate port for `/metrics`, `/livez` and `/readyz`. */
@@ -49,7 +46,7 @@ async function open(
   telemetry: Telemetry,
   opened: AsyncDisposableStack,
 ): Promise<Service> {
-  const { host, port, adminPort, onlyLoopbackHosts, shutdownGraceMs } = options;
+  const { host, adminPort, onlyLoopbackHosts, shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
   let isDraining = false;
@@ -62,7 +59,7 @@ async function open(
     createV1,
   };
   const app = opened.use(await openApp(options, context));
-  const listener = await listen(app.handle, { host, port });
+  const listener = await listen(app.handle, options);
   opened.defer(() => listener.close(0));
   let adminUrl: string | undefined;
   if (adminPort !== undefined) {

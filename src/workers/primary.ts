@@ -116,12 +116,9 @@ export async function superviseWorkers(
     const hurried = once(hurry, 'abort');
     const stopping = workers();
     const ended = stopping.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
-    for (const worker of stopping) {
-      ask(worker, { ask: 'stop' });
-      // The primary lets go of the port first, so that the last worker to close it has seen all
-      // connections; else those in between are reset.
-      worker.disconnect();
-    }
+    // The primary lets go of the port before it asks anyone to stop, and workers wait for that.
+    for (const worker of stopping) worker.disconnect();
+    for (const worker of stopping) ask(worker, { ask: 'stop' });
     await Promise.race([
       Promise.all(ended),
       wait(shutdownGraceMs + lateMs, undefined, { ref: false }),

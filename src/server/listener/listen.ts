@@ -13,6 +13,8 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Resolves when no process holds the port that does not accept: connections to it would be reset. */
+  readonly released?: (() => Promise<unknown>) | undefined;
 }
 
 /** A listening HTTP server. */
@@ -47,7 +49,7 @@ const idleMs = 3000;
 /** Serves a handler over HTTP/1.1. @throws the listen error; where the port is taken, with what to do. */
 export async function listen(
   handle: HttpHandler,
-  { host, port }: ListenOptions,
+  { host, port, released }: ListenOptions,
 ): Promise<Listener> {
   const answer: HttpHandler = async (request) => {
     if (server.portClosed) await server.portClosed;
@@ -60,6 +62,7 @@ export async function listen(
   const turns = oneAtATime();
   const listener = createNodeListener(answer, turns.take);
   const server = new DrainingServer(serverOptions, listener);
+  server.released = released;
   // Node answers what it does not expect by itself, out of turn; a server may ignore it.
   server.on('checkExpectation', listener);
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) =>
@@ -104,29 +107,48 @@ class DrainingServer extends Server {
    */
   portClosed: Promise<void> | undefined;
 
+  released: ListenOptions['released'];
+
   /**
    * Not http's own, which cuts off idle connections too: on one that a load balancer keeps, a
    * request may be on its way. The response to it says that it was the last.
    */
   override close(onClosed?: (error?: Error) => void): this {
-    this.portClosed ??= nobodyWaits(this);
+    this.portClosed ??= Promise.resolve(this.released?.()).then(() => nobodyWaits(this));
     this.portClosed.then(() => TcpServer.prototype.close.call(this, onClosed));
     return this;
   }
 }
 
 /**
- * Resolves when every connection that was opened has been accepted, or after a second of ever new
- * ones. Node accepts one per turn of its loop; a listener that closes resets those not yet accepted.
+ * How long no connection may have come before the port closes, in milliseconds; after how many one turn
+ * of the event loop without any is enough; after how many the port closes though they still come.
+ */
+const closing = { quiet: 5, patience: 100, end: 1000 } as const;
+
+/** How long the last turn may have taken, in milliseconds: in a longer one, connections may have come since. */
+const shortTurnMs = 0.5;
+
+/**
+ * Resolves when every connection that was opened has been accepted. Node accepts one per turn of its
+ * loop; a listener that closes resets those not yet accepted. Clients open them in bursts, such as when
+ * another process that accepts at the same port has closed it and answered: one turn without any may be
+ * in the middle of a burst.
  */
 async function nobodyWaits(server: TcpServer): Promise<void> {
-  const end = performance.now() + 1000;
-  let accepted = 1;
-  server.on('connection', () => accepted++);
+  const start = performance.now();
+  let lastAccepted = start;
+  server.on('connection', () => {
+    lastAccepted = performance.now();
+  });
   // The turn that is under way may have had its one already.
   await turn();
-  for (let before = 0; before < accepted && performance.now() < end; ) {
-    before = accepted;
+  for (let now = performance.now(); now - start < closing.end; ) {
+    const began = now;
     await turn();
+    now = performance.now();
+    const isQuiet = lastAccepted < began && now - began < shortTurnMs;
+    const isLate = now - start >= closing.patience;
+    if (isQuiet && (isLate || now - lastAccepted >= closing.quiet)) return;
   }
 }
