@@ -21,7 +21,7 @@ export type TakeTurn = (
 const readTimeoutMs = 30_000;
 
 /** The most that texts of responses may take together while clients do not read them, in bytes. */
-const maxUnreadBytes = 64 * 1024 * 1024;
+const maxUnreadBytes = 32 * 1024 * 1024;
 
 /**
  * Translates between `node:http` and the handler. When the client disconnects first, the request's
@@ -31,10 +31,6 @@ const maxUnreadBytes = 64 * 1024 * 1024;
 export function createNodeListener(handle: HttpHandler, takeTurn?: TakeTurn): NodeListener {
   return async (incoming, outgoing) => {
     const turn = takeTurn?.(incoming, outgoing);
-    const client = new AbortController();
-    outgoing.once('close', () => {
-      if (!outgoing.writableFinished) client.abort();
-    });
     const reader = new BodyReader(incoming.headers.authorization);
     try {
       const body = mayHaveBody(incoming)
@@ -42,6 +38,10 @@ export function createNodeListener(handle: HttpHandler, takeTurn?: TakeTurn): No
         : reader.end();
       if (body === undefined) return;
       if (turn !== undefined && !(await turn)) return;
+      const client = new AbortController();
+      outgoing.once('close', () => {
+        if (!outgoing.writableFinished) client.abort();
+      });
       const response = await handle(toRequest(incoming, body, client.signal));
       if (!client.signal.aborted && !outgoing.headersSent) write(response, outgoing);
     } catch {

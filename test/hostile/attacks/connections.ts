@@ -226,16 +226,6 @@ export const connectionAttacks: readonly Attack[] = [
     },
     { reads: false },
   ),
-  socketsOf(
-    'large pages, unread',
-    'A hundred connections with a key ask for the largest pages and read nothing.',
-    100,
-    ({ signal, apiKey }) => {
-      const one = rawPost(graphql('{ a: pets(limit: 99) { id name } }'), { apiKey });
-      return (socket) => writeAll(socket, [one, one, one], signal);
-    },
-    { reads: false },
-  ),
   {
     id: 'clients that leave',
     sentence: 'Clients ask for hanging REST calls and leave at once.',
