@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { BodyReader } from '../../src/http/body.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
-import { fuzzed, fuzzTimeout } from '../execution/differential.ts';
+import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { startGateway } from '../support/gateway.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { exchange, type ReceivedResponse, readResponses } from './exchange.ts';
@@ -17,6 +18,9 @@ it(
       const { pathname, search } = target.startsWith('/')
         ? { pathname: target.split('?')[0] ?? '', search: target.slice(target.indexOf('?')) }
         : new URL(target);
+      const reader = new BodyReader(headers['authorization']);
+      reader.push(Buffer.from(body, 'latin1'));
+      reader.release();
       return comparable(
         method,
         await service.handle(
@@ -24,7 +28,7 @@ it(
             method,
             search: target.includes('?') ? search.slice(1) : '',
             headers,
-            body: Buffer.from(body, 'latin1'),
+            body: reader.end(),
           }),
         ),
       );

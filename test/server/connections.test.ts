@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 
-const json = 'Content-Type: application/json\r\n';
+const json = 'Authorization: Bearer demo-key\r\nContent-Type: application/json\r\n';
 const typename = '{"query":"{ __typename }"}';
 const answered = '{"data":{"__typename":"Query"}}';
 
