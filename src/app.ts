@@ -11,8 +11,8 @@ import {
   type PersistedDocumentsOptions,
 } from './server/graphql/persisted-documents.ts';
 import { createHealth, type Health } from './server/health.ts';
-import type { LocalExecute } from './server/local-caller.ts';
-import { createLocalExecute } from './server/local-execute.ts';
+import type { LocalExecution } from './server/local-caller.ts';
+import { createLocalExecution } from './server/local-execute.ts';
 import { createRouter } from './server/router.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import type { createV1 } from './v1/routes.ts';
@@ -54,11 +54,9 @@ export interface AppParts extends ServedOptions, AppContext {
 }
 
 /** The gateway without a listener. */
-export interface App {
+export interface App extends LocalExecution {
   /** Handles HTTP requests to any path. Mounted in another server, it serves GraphQL at every path. */
   readonly handle: HttpHandler;
-  /** Executes operations for callers in this process, without HTTP. */
-  readonly execute: LocalExecute;
   /** Handles health checks; undefined if the app is mounted in another server. */
   readonly health: Health | undefined;
   /** Rejects with the reason if the backend is not available. */
@@ -114,6 +112,6 @@ export function createApp(parts: AppParts): App {
     onlyLoopbackHosts: parts.onlyLoopbackHosts,
     mounted: isDraining === undefined,
   });
-  const execute = createLocalExecute({ telemetry, admission, graphql });
-  return { handle, execute, health, checkReady };
+  const localExecution = createLocalExecution({ telemetry, admission, graphql });
+  return { handle, ...localExecution, health, checkReady };
 }

@@ -8,6 +8,7 @@ export const assetNames = [
   'graphiql/paw.svg',
   'openapi.yaml',
   'operations/add-pet.graphql',
+  'operations/deferred-storefront.graphql',
   'operations/get-pet.graphql',
   'operations/list-orders.graphql',
   'operations/list-pets.graphql',

@@ -4,7 +4,7 @@ import { once } from './once.ts';
 import { openGate } from './server/gate.ts';
 import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
 import { createNodeListener as listenerOf, type NodeListener } from './server/http/node.ts';
-import type { LocalExecute } from './server/local-caller.ts';
+import type { LocalExecute, LocalExecuteIncrementally } from './server/local-caller.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
@@ -12,6 +12,8 @@ import { openTracing } from './telemetry/tracing.ts';
 export type {
   LocalCaller,
   LocalExecute,
+  LocalExecuteIncrementally,
+  LocalPartialResult,
   LocalResult,
   TypedDocument,
 } from './server/local-caller.ts';
@@ -30,6 +32,8 @@ export interface Gateway extends FetchHandler {
   readonly nodeListener: NodeListener;
   /** The same for callers in this process, without HTTP. */
   readonly execute: LocalExecute;
+  /** The same for operations that defer fragments: an async iterable of what has come. */
+  readonly executeIncrementally: LocalExecuteIncrementally;
 }
 
 const parts = [
@@ -83,6 +87,7 @@ export async function createGateway(
     return Object.assign(createFetchHandler(app.handle), {
       nodeListener: listenerOf(app.handle),
       execute: app.execute,
+      executeIncrementally: app.executeIncrementally,
       [Symbol.asyncDispose]: () => {
         closed ??= close();
         return closed;
@@ -97,6 +102,7 @@ export async function createGateway(
 /** A gateway that may not be open yet. Where it can't be opened, it rejects with the reason. */
 export interface LazyGateway extends FetchHandler {
   readonly execute: LocalExecute;
+  readonly executeIncrementally: LocalExecuteIncrementally;
 }
 
 /**
@@ -108,7 +114,11 @@ export function createLazyGateway(open: () => Promise<Gateway>): LazyGateway {
   // What reads the configuration throws at once.
   const opened = once(async () => open());
   const execute: LocalExecute = async (...operation) => (await opened()).execute(...operation);
-  return Object.assign(async (request: Request) => (await opened())(request), { execute });
+  const executeIncrementally: LocalExecuteIncrementally = async function* (...operation) {
+    yield* (await opened()).executeIncrementally(...operation);
+  };
+  const handle = async (request: Request) => (await opened())(request);
+  return Object.assign(handle, { execute, executeIncrementally });
 }
 
 /** The gateway as a request listener of `node:http`: its `nodeListener`. */

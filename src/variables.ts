@@ -96,7 +96,7 @@ export const variables = {
   MAX_DIRECTIVES: limit('50', 'number of directives in an operation'),
   MAX_ROOT_FIELDS: limit(
     '20',
-    'number of root fields in an operation, each of which is a REST call',
+    'number of root fields in an operation, each of which is a REST call, and deferred fragments',
   ),
   PERSISTED_DOCUMENTS: {
     fallback: 'off',

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { ListPetsDocument } from '../packages/client/src/documents.ts';
+import { DeferredStorefrontDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
 import {
   createGateway,
   createLazyGateway,
@@ -15,7 +15,8 @@ import {
   loadConfig,
 } from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
-import { startUpstream } from './support/upstream.ts';
+import { petsFirst, readParts, sendForParts } from './support/parts.ts';
+import { sendJson, startUpstream } from './support/upstream.ts';
 
 const config = { ...loadConfig({ DATABASE_URL: ':memory:' }), graphiql: false };
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
@@ -125,6 +126,33 @@ describe.each([
     client.abort();
     await aborted;
     await ended;
+  });
+
+  it('sends parts as they are made, and cancels the rest when the client disconnects', async () => {
+    const completed = Promise.withResolvers<ServerResponse>();
+    const cancelled = Promise.withResolvers<ServerResponse>();
+    const arrivals = [completed, cancelled];
+    await using upstream = await startUpstream(({ url }, response) => {
+      if (url.includes('orders')) arrivals.shift()?.resolve(response);
+      else sendJson(response, 200, '[]');
+    });
+    await using gateway = await createGateway(
+      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` }),
+    );
+    await using server = await mount(gateway);
+    const open = async (signal?: AbortSignal) =>
+      readParts(await sendForParts(fetch, `${server.url}/api`, petsFirst, undefined, signal));
+    const parts = await open();
+    expect((await parts.next()).value).toMatchObject({ data: { pets: [] }, hasNext: true });
+    sendJson(await completed.promise, 200, '[]');
+    expect((await parts.next()).value).toMatchObject({ hasNext: false });
+    expect((await parts.next()).done).toBe(true);
+
+    const client = new AbortController();
+    await (await open(client.signal)).next();
+    const closed = once(await cancelled.promise, 'close');
+    client.abort();
+    await closed;
   });
 });
 
@@ -383,6 +411,94 @@ describe('gateway.execute', () => {
       operation: 'query',
       codes: ['NOT_FOUND'],
     });
+  });
+
+  it('yields typed data before deferred fields arrive', async () => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<ServerResponse>();
+    await using upstream = await startUpstream(({ url }, response) => {
+      if (url.includes('orders')) ask(response);
+      else sendJson(response, 200, '[{"id":1,"name":"a","categoryId":1}]');
+    });
+    const { log, lines } = openTelemetry();
+    const config = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    await using gateway = await createGateway(config, log);
+    const document = DeferredStorefrontDocument;
+    const results = gateway.executeIncrementally(document, { limit: 1 }, { authorization });
+    const first = (await results.next()).value;
+    expect(first?.data?.pets?.map(({ name }) => name)).toEqual(['a']);
+    expect([first?.data?.orders, first?.errors, first?.hasNext]).toEqual([
+      undefined,
+      undefined,
+      true,
+    ]);
+    expect(lines).toEqual([]);
+    sendJson(await asked, 200, '[9007199254740993]');
+    const second = (await results.next()).value;
+    expect(second).toEqual({
+      data: { ...first?.data, orders: [9007199254740993n] },
+      hasNext: false,
+    });
+    expect(second?.data?.pets).toBe(first?.data?.pets);
+    expect(await results.next()).toEqual({ value: undefined, done: true });
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { operation: 'query DeferredStorefront', status: 200, firstPartMs: expect.any(Number) },
+    ]);
+  });
+
+  it('merges fragments that are deferred below the root, and errors', async () => {
+    await using gateway = await createGateway(config);
+    const query =
+      '{ pets(limit: 2) { id ... @defer { name } } ... @defer { pet(id: 404404) { id } } }';
+    const results = await Array.fromAsync(
+      gateway.executeIncrementally(query, {}, { authorization }),
+    );
+    expect(results[0]).toEqual({
+      data: { pets: [{ id: '1' }, { id: '2' }] },
+      extensions: { deprecations: [expect.objectContaining({ field: 'Query.pet' })] },
+      hasNext: true,
+    });
+    expect(results.at(-1)).toMatchObject({
+      data: {
+        pets: [
+          { id: '1', name: 'Biscuit' },
+          { id: '2', name: 'Marmalade' },
+        ],
+        pet: null,
+      },
+      errors: [{ path: ['pet'], extensions: { code: 'NOT_FOUND' } }],
+      extensions: { deprecations: [expect.objectContaining({ field: 'Query.pet' })] },
+      hasNext: false,
+    });
+  });
+
+  it('yields once if nothing is deferred, or the operation is refused', async () => {
+    await using gateway = await createGateway(config);
+    const yielded = (query: string) =>
+      Array.fromAsync(gateway.executeIncrementally(query, {}, { authorization }));
+    expect(await yielded('{ pets(limit: 1) { id } }')).toEqual([
+      { data: { pets: [{ id: '1' }] }, hasNext: false },
+    ]);
+    expect(await yielded(`{ ${'orders '.repeat(21)} }`)).toMatchObject([
+      { errors: [{ extensions: { code: 'OPERATION_TOO_LARGE' } }], hasNext: false },
+    ]);
+    const whole = await gateway.execute('{ ... @defer { __typename } }', {}, { authorization });
+    expect(whole).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  it('cancels the REST calls when the reader stops', async () => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    await using upstream = await startUpstream(({ url }, response) => {
+      if (url.includes('orders')) response.once('close', end);
+      else sendJson(response, 200, '[]');
+    });
+    const config = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' });
+    await using gateway = await createGateway(config);
+    const query = '{ pets { id } ... @defer { orders } }';
+    for await (const { data } of gateway.executeIncrementally(query, {}, { authorization })) {
+      expect(data).toEqual({ pets: [] });
+      break;
+    }
+    await ended;
   });
 
   it('cancels the REST calls when the signal aborts', async () => {

@@ -46,8 +46,6 @@ export function compileOperation(
   const operation = getOperationAST(document, operationName);
   const root = operation && schema.getRootType(operation.operation);
   if (!root || operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
-  // graphql-js refuses to execute anything for such a schema.
-  if (schema.getDirective('defer') || schema.getDirective('stream')) return undefined;
   const conditions = conditionsOf(schema, document);
   if (conditions === undefined || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];

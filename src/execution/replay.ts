@@ -1,12 +1,12 @@
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  execute,
-  type GraphQLObjectType,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
+import type {
+  DocumentNode,
+  ExecutionResult,
+  GraphQLObjectType,
+  GraphQLResolveInfo,
+  GraphQLSchema,
+  OperationDefinitionNode,
 } from 'graphql';
+import { executeWhole } from './execute-whole.ts';
 import type { Execution } from './execution.ts';
 
 /** An operation that was compiled. */
@@ -43,7 +43,7 @@ export async function replay(
   };
   /** False when a resolver executes another operation with the schema that it was given. */
   const isOf = (info: GraphQLResolveInfo) => info.operation === operation;
-  return await execute({
+  return await executeWhole({
     schema: Object.create(schema, { getField: { value: getField } }),
     document,
     operationName: operation.name?.value ?? null,

@@ -1,4 +1,10 @@
-import { type DocumentNode, Kind, type SelectionSetNode } from 'graphql';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLDeferDirective,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
 
 /** The limits of one operation. */
 export interface OperationLimits {
@@ -8,7 +14,7 @@ export interface OperationLimits {
   readonly maxDepth: number;
   readonly maxAliases: number;
   readonly maxDirectives: number;
-  /** Fields at the root of an operation, each of which is a call to the backend. */
+  /** Fields at the root of an operation, each of which is a call to the backend, and its `@defer`. */
   readonly maxRootFields: number;
   /** Fields of all levels, every fragment counted as often as it is spread. */
   readonly maxFields: number;
@@ -20,6 +26,7 @@ export interface OperationCost {
   readonly depth: number;
   readonly aliases: number;
   readonly directives: number;
+  /** Fields at the root, and deferred fragments of all levels. */
   readonly rootFields: number;
   /** Fields of all levels. */
   readonly fields: number;
@@ -47,7 +54,7 @@ export function operationCost(document: DocumentNode): OperationCost {
       dearest.directives,
       cost.directives + (definition.directives?.length ?? 0),
     );
-    dearest.rootFields = Math.max(dearest.rootFields, cost.ownFields);
+    dearest.rootFields = Math.max(dearest.rootFields, cost.ownFields + cost.deferred);
     dearest.fields = Math.max(dearest.fields, cost.fields);
   }
   return dearest;
@@ -57,6 +64,7 @@ interface Cost {
   depth: number;
   aliases: number;
   directives: number;
+  deferred: number;
   /** Fields of the selection set itself, without those below them. */
   ownFields: number;
   fields: number;
@@ -79,11 +87,14 @@ function costOf(
     }
     total.aliases += cost.aliases;
     total.directives += cost.directives;
+    total.deferred += cost.deferred;
     total.fields += cost.fields;
     return cost;
   };
   for (const selection of selections) {
-    total.directives += selection.directives?.length ?? 0;
+    const { directives = [] } = selection;
+    total.directives += directives.length;
+    total.deferred += directives.filter(isDefer).length;
     if (selection.kind === Kind.FIELD) {
       const below = add(selection.selectionSet);
       const isIntrospection = selection.name.value.startsWith('__');
@@ -104,4 +115,15 @@ function costOf(
   return total;
 }
 
-const nothing: Cost = { depth: 0, aliases: 0, directives: 0, ownFields: 0, fields: 0 };
+const nothing: Cost = {
+  depth: 0,
+  aliases: 0,
+  directives: 0,
+  deferred: 0,
+  ownFields: 0,
+  fields: 0,
+};
+
+function isDefer({ name }: DirectiveNode): boolean {
+  return name.value === GraphQLDeferDirective.name;
+}

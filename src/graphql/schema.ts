@@ -1,4 +1,4 @@
-import { type GraphQLSchema, specifiedDirectives } from 'graphql';
+import { GraphQLDeferDirective, type GraphQLSchema, specifiedDirectives } from 'graphql';
 import { builder } from './builder.ts';
 import { operationStability } from './operation-stability.ts';
 import { markStability, type OperationStability, stabilityDirective } from './stability.ts';
@@ -21,9 +21,13 @@ const description =
 /** Builds the schema with the fields of these operations marked. @throws for an unknown operation. */
 export function createSchema(stability: OperationStability): GraphQLSchema {
   const isMarked = Object.keys(stability).length > 0;
-  const schema = builder.toSchema(
-    isMarked ? { directives: [...specifiedDirectives, stabilityDirective] } : {},
-  );
+  const schema = builder.toSchema({
+    directives: [
+      ...specifiedDirectives,
+      GraphQLDeferDirective,
+      ...(isMarked ? [stabilityDirective] : []),
+    ],
+  });
   markStability(schema, stability);
   return Object.assign(schema, { description });
 }

@@ -6,6 +6,7 @@ import { createStaticFile } from '../http/static-file.ts';
 const tabs = [
   ['list-pets', { limit: 5 }],
   ['storefront', { limit: 3 }],
+  ['deferred-storefront', { limit: 3 }],
   [
     'add-pet',
     { input: { name: 'Biscuit', categoryId: '9223372036854775807', status: 'available' } },

@@ -36,3 +36,28 @@ export type LocalExecute = <Data = Record<string, unknown>, Variables = Record<s
   variables?: Variables,
   caller?: LocalCaller,
 ) => Promise<LocalResult<Data>>;
+
+/** A result as far as it has come. */
+export interface LocalPartialResult<Data> extends LocalResult<Data> {
+  /** Whether more follows. */
+  readonly hasNext: boolean;
+}
+
+/**
+ * The same for operations that defer fragments: yields what there is, again each time that fragments
+ * have come. Starts when it is first read, and cancels its REST calls when the reader stops early.
+ */
+export type LocalExecuteIncrementally = <
+  Data = Record<string, unknown>,
+  Variables = Record<string, unknown>,
+>(
+  document: string | TypedDocument<Data, Variables>,
+  variables?: Variables,
+  caller?: LocalCaller,
+) => AsyncGenerator<LocalPartialResult<Data>, void>;
+
+/** How callers in this process execute operations. */
+export interface LocalExecution {
+  readonly execute: LocalExecute;
+  readonly executeIncrementally: LocalExecuteIncrementally;
+}

@@ -4,9 +4,16 @@ import { HttpError, internalError } from '../http/error.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
-import type { GraphqlHandler } from './graphql/handler.ts';
+import type { Caller, GraphqlHandler, OperationRequest } from './graphql/handler.ts';
+import { mergeParts, type PartialResult } from './graphql/merged-parts.ts';
+import { TypedParts } from './graphql/typed-parts.ts';
 import type { TypedResult } from './graphql/typed-result.ts';
-import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
+import type {
+  LocalCaller,
+  LocalExecution,
+  LocalPartialResult,
+  LocalResult,
+} from './local-caller.ts';
 
 /** What the operations of this process go through. */
 export interface LocalExecuteOptions {
@@ -15,8 +22,8 @@ export interface LocalExecuteOptions {
   readonly graphql: GraphqlHandler;
 }
 
-/** Makes the function; a document that is an object is printed once. */
-export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
+/** Makes the functions; a document that is an object is printed once. */
+export function createLocalExecution(options: LocalExecuteOptions): LocalExecution {
   const { telemetry, admission, graphql } = options;
   const texts = new WeakMap<object, string>();
 
@@ -30,6 +37,14 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     return text;
   }
 
+  function open({ requestId, traceparent }: LocalCaller): RequestRecord {
+    return openRecord(telemetry, requestId ?? undefined, traceparent ?? undefined);
+  }
+
+  function close(record: RequestRecord, result: TypedResult): void {
+    record.close({ method: 'execute', path: '', status: 'data' in result ? 200 : 400 });
+  }
+
   function refuse(error: unknown, record: RequestRecord): TypedResult {
     const { requestId } = record;
     if (!(error instanceof HttpError)) {
@@ -40,21 +55,25 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     return { errors: [{ message, extensions: { code, requestId } }] };
   }
 
+  function toRequest(document: string | object, variables: unknown): OperationRequest {
+    return { text: textOf(document), variables: { ...(variables as object | undefined) } };
+  }
+
+  function toCaller({ authorization, signal = never }: LocalCaller): Caller {
+    return { authorization: authorization ?? undefined, signal, isReadOnly: false };
+  }
+
   async function run(
     document: string | object,
-    variables: object | undefined,
-    { authorization: given, signal = never }: LocalCaller,
+    variables: unknown,
+    caller: Caller,
     record: RequestRecord,
   ): Promise<TypedResult> {
-    const authorization = given ?? undefined;
+    const { authorization } = caller;
     try {
       admission.enter(authorization);
       try {
-        return await graphql.execute(
-          { text: textOf(document), variables: { ...variables }, operationName: undefined },
-          { authorization, signal, isReadOnly: false },
-          record,
-        );
+        return await graphql.execute(toRequest(document, variables), caller, record);
       } finally {
         admission.leave(authorization);
       }
@@ -63,16 +82,53 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     }
   }
 
-  return async <Data>(
+  async function* runIncrementally(
     document: string | object,
-    variables?: unknown,
-    caller: LocalCaller = {},
-  ): Promise<LocalResult<Data>> => {
-    const { requestId, traceparent } = caller;
-    const record = openRecord(telemetry, requestId ?? undefined, traceparent ?? undefined);
-    const result = asObjects(await run(document, variables as object | undefined, caller, record));
-    record.close({ method: 'execute', path: '', status: 'data' in result ? 200 : 400 });
-    return result as LocalResult<Data>;
+    variables: unknown,
+    caller: Caller,
+    record: RequestRecord,
+  ): AsyncGenerator<PartialResult, void> {
+    const { authorization } = caller;
+    try {
+      admission.enter(authorization);
+      try {
+        const request = toRequest(document, variables);
+        const result = await graphql.executeIncrementally(request, caller, record);
+        if (result instanceof TypedParts) yield* mergeParts(result);
+        else yield { ...asObjects(result), hasNext: false };
+      } finally {
+        admission.leave(authorization);
+      }
+    } catch (error) {
+      yield { ...refuse(error, record), hasNext: false };
+    }
+  }
+
+  return {
+    async execute<Data>(document: string | object, variables?: unknown, caller: LocalCaller = {}) {
+      const record = open(caller);
+      const result = asObjects(await run(document, variables, toCaller(caller), record));
+      close(record, result);
+      return result as LocalResult<Data>;
+    },
+
+    async *executeIncrementally<Data>(
+      document: string | object,
+      variables?: unknown,
+      caller: LocalCaller = {},
+    ) {
+      const record = open(caller);
+      const results = runIncrementally(document, variables, toCaller(caller), record);
+      let last: TypedResult = { data: null };
+      try {
+        for await (const result of results) {
+          last = result;
+          yield result as LocalPartialResult<Data>;
+        }
+      } finally {
+        close(record, last);
+      }
+    },
   };
 }
 

@@ -1,6 +1,12 @@
 import { HttpError, internalError, methodNotAllowed } from '../http/error.ts';
 import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../http/message.ts';
+import {
+  type BodyParts,
+  type HttpHandler,
+  type HttpRequest,
+  type HttpResponse,
+  isInParts,
+} from '../http/message.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { takeTurn, turnBytes } from '../turns.ts';
@@ -51,13 +57,18 @@ export function createRouter(options: RouterOptions): HttpHandler {
     const { body, headers } = request;
     const { authorization } = headers;
     admission.enter(authorization);
+    let parts: BodyParts | undefined;
     try {
       if (!(body instanceof HttpError) && body.byteLength > turnBytes) {
         await takeTurn(authorization);
       }
-      return await route(request, record);
+      const response = await route(request, record);
+      if (isInParts(response.body)) parts = response.body;
+      return response;
     } finally {
-      admission.leave(authorization);
+      const leave = () => admission.leave(authorization);
+      if (parts === undefined) leave();
+      else parts.finished.then(leave);
     }
   }
 
@@ -90,7 +101,10 @@ export function createRouter(options: RouterOptions): HttpHandler {
     }
     cors.addHeaders(request, response);
     response.headers['x-request-id'] = record.requestId;
-    record.close({ method, path, status: response.status });
+    const { body, status } = response;
+    const close = () => record.close({ method, path, status });
+    if (isInParts(body)) body.finished.then(close);
+    else close();
     return response;
   };
 }

@@ -26,6 +26,8 @@ export interface RequestEntry {
   readonly status: number;
   readonly codes: readonly string[];
   readonly ms: number;
+  /** When the first part of a response in parts was made. */
+  readonly firstPartMs: number | undefined;
   readonly calls: readonly CallRecord[];
 }
 

@@ -67,6 +67,7 @@ export class Metrics {
   readonly #clients = new LabelValues(50, 'unknown');
   readonly #origins = new Map<string, () => OriginState>();
   readonly #requests: Histogram<'operation' | 'outcome'>;
+  readonly #firstParts: Histogram<'operation'>;
   readonly #errors: Counter<'code' | 'request_id' | 'trace_id'>;
   readonly #calls: Histogram<'operation' | 'status'>;
   readonly #retries: Counter<'operation'>;
@@ -81,6 +82,13 @@ export class Metrics {
       name: 'petstore_graphql_request_duration_seconds',
       help: 'GraphQL requests by operation and by whether the result had errors.',
       labelNames: ['operation', 'outcome'],
+      buckets,
+      registers,
+    });
+    this.#firstParts = new Histogram({
+      name: 'petstore_graphql_first_part_duration_seconds',
+      help: 'GraphQL requests that are answered in parts, until the first, by operation.',
+      labelNames: ['operation'],
       buckets,
       registers,
     });
@@ -182,6 +190,11 @@ export class Metrics {
       const exemplarLabels = { request_id: ids.requestId, trace_id: ids.traceId ?? '' };
       this.#errors.inc({ labels: { code }, value: 1, exemplarLabels });
     }
+  }
+
+  /** Counts and times the first parts of responses, each after its request was counted. */
+  firstPart(name: string | undefined, seconds: number): void {
+    this.#firstParts.observe({ operation: this.#operations.label(name) }, seconds);
   }
 
   /** Counts and times a REST call by its HTTP status, or the kind of its failure. */

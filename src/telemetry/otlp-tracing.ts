@@ -79,13 +79,14 @@ export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
             },
           };
         },
-        end({ name, method, status, requestId, codes, operation }) {
+        end({ name, method, status, requestId, codes, operation, firstPartMs }) {
           request.updateName(name).setAttributes({
             'http.request.method': method,
             'http.response.status_code': status,
             'graphql.operation.type': operation?.type,
             'graphql.operation.name': operation?.name,
             'petstore.request_id': requestId,
+            'petstore.first_part_ms': firstPartMs,
             ...(codes.length > 0 && { 'petstore.error_codes': codes.join(' ') }),
           });
           end(request, status >= 500 || codes.length > 0);

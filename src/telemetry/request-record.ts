@@ -49,6 +49,7 @@ export class RequestRecord {
   readonly #trace: RequestTrace;
   readonly #calls: CallRecord[] = [];
   readonly #start = performance.now();
+  #firstPartMs: number | undefined;
 
   constructor(telemetry: Telemetry, requestId: string, trace: RequestTrace) {
     this.#telemetry = telemetry;
@@ -88,6 +89,11 @@ export class RequestRecord {
     this.keyAccepted = true;
   }
 
+  /** Records that the first part of the response is made; others follow. */
+  onFirstPart(): void {
+    this.#firstPartMs = rounded(performance.now() - this.#start);
+  }
+
   /** Observes one call to the backend; see `Call.observe`. */
   readonly observe = (operation: string) => {
     const trace = this.#trace.startCall(operation);
@@ -111,6 +117,8 @@ export class RequestRecord {
     }
     const client = this.#client;
     const clientLibrary = this.#clientLibrary;
+    const firstPartMs = this.#firstPartMs;
+    if (firstPartMs !== undefined) metrics.firstPart(operation?.name, firstPartMs / 1000);
     // After the request was counted, which may have given its operation a label.
     for (const field of this.deprecatedFields) {
       const clientName = (client ?? clientLibrary)?.name;
@@ -119,7 +127,7 @@ export class RequestRecord {
     const name = operation
       ? `${operation.type} ${operation.name ?? ''}`.trim()
       : `${method} ${path.slice(0, maxPathLength)}`;
-    this.#trace.end({ name, method, status, requestId, codes, operation });
+    this.#trace.end({ name, method, status, requestId, codes, operation, firstPartMs });
     log.request({
       requestId,
       traceId,
@@ -130,6 +138,7 @@ export class RequestRecord {
       status,
       codes,
       ms,
+      firstPartMs,
       calls: this.#calls,
     });
   }

@@ -19,6 +19,8 @@ export interface RequestOutcome {
   readonly codes: readonly string[];
   /** The GraphQL operation; undefined for any other request. */
   readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
+  /** When the first part of a response in parts was made, in milliseconds from the start. */
+  readonly firstPartMs: number | undefined;
 }
 
 /** The headers of W3C Trace Context, as they are sent. */

@@ -3,8 +3,9 @@ import { describe, expect } from 'vitest';
 import { ListPetsDocument, persistedHash } from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { startGateway, type TestOptions } from '../support/gateway.ts';
+import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
 import { manifestFile } from '../support/manifest.ts';
+import { holdingOrders } from '../support/parts.ts';
 
 /** GraphiQL of a new gateway in a new browser, every address that the page asked for, and what it sent. */
 async function openGraphiql(options: TestOptions = {}, width = 1280) {
@@ -91,6 +92,21 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     expect(await tabs()).toEqual(before);
     await execute(page);
     await result.getByText('"Biscuit"').waitFor();
+  });
+
+  browserTest('shows the parts of a response as they arrive', async () => {
+    const { petStore, release } = holdingOrders(await openBuiltin());
+    await using graphiql = await openGraphiql({ petStore });
+    const { page, result } = graphiql;
+    await openTab(page, 'DeferredStorefront');
+    await execute(page);
+    await result.getByText('"Biscuit"').waitFor();
+    expect(await result.innerText()).not.toContain('orders');
+    release();
+    await result.getByText('"orders"').waitFor();
+    await result.getByText('"Biscuit"').waitFor();
+    const entries = graphiql.lines.filter((line) => line.includes('DeferredStorefront'));
+    expect(entries).toHaveLength(1);
   });
 
   browserTest('adds an animal, its int64 id digit by digit, and lists it', async () => {

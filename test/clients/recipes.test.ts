@@ -185,6 +185,25 @@ describe('docs/clients.md', () => {
   });
 });
 
+describe('docs/incremental-delivery.md', () => {
+  it.each([
+    [
+      'Apollo Client',
+      ['@apollo/client', 'rxjs', '@graphql-typed-document-node/core'],
+      'streaming 3 animals\ncomplete 3 animals\ncomplete with orders\n',
+    ],
+    ['urql', ['@urql/core'], '3 animals  true\n3 animals with orders false\n'],
+  ])('shows the animals before the orders with %s', async (client, packages, printed) => {
+    const { files, commands } = await recipe('incremental-delivery.md', client);
+    const { shell, tsc } = await consumer.project({
+      ours: ['graphql', ...packages, ...node],
+      files: { ...files, 'tsconfig.json': settings },
+    });
+    expect(await tsc('7.0')).toBe('');
+    expect(await shell(commands)).toBe(printed);
+  });
+});
+
 describe('docs/urql.md in Chromium', () => {
   browserTest('lists, adds at once, and explains errors', async ({ skip }) => {
     skip(!isConsumerInstalled, 'test/consumers could not be installed');

@@ -140,6 +140,7 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
               headers: {
                 authorization: `Bearer demo-key-${Math.floor(client / 2)}`,
                 'content-type': 'application/json',
+                accept: 'multipart/mixed, application/json',
               },
               // Different ids, because equal reads share a call.
               body: JSON.stringify({ query, variables: { id: ++id } }),
@@ -155,7 +156,8 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
 
     const healthyUntil = performance.now() + 6000;
     const isHealthyOver = () => performance.now() > healthyUntil;
-    const list = 'query List { pets { id } }';
+    const later = '... @defer { kind: __typename }';
+    const list = `query List { pets { id } ${later} }`;
     await Promise.all([load(5, list, isHealthyOver), watch(isHealthyOver)]);
     expect(fired).toEqual(new Set());
 
@@ -163,7 +165,7 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
       behaviour = fault as keyof typeof faults;
       const end = performance.now() + 30_000;
       const isOver = () => expected.every((name) => fired.has(name)) || performance.now() > end;
-      const one = 'query One($id: ID!) { pet(id: $id) { id } }';
+      const one = `query One($id: ID!) { pet(id: $id) { id } ${later} }`;
       await Promise.all([load(behaviour === 'slow' ? 300 : 20, one, isOver), watch(isOver)]);
       expect([...fired], fault).toEqual(expect.arrayContaining([...expected]));
     }

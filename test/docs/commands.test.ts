@@ -85,6 +85,21 @@ describe('the commands of docs/built-in-backend.md', () => {
   });
 });
 
+describe('the commands of docs/incremental-delivery.md', () => {
+  it('print a response in parts', async () => {
+    const [request, response] = await blocksOf(
+      'docs/incremental-delivery.md',
+      'Incremental delivery',
+    );
+    await using checkout = await openCheckout();
+    await using gateway = await checkout.start('npm start');
+    const pasted = (request?.block ?? '').replaceAll(documented, gateway.url);
+    const output = await checkout.paste(pasted);
+    const lines = output.replaceAll('\r', '').replace(/("orders":\[).+?(\]\})/, '$1…$2');
+    expect(lines).toBe(response?.block);
+  });
+});
+
 describe('the commands of docs/persisted-documents.md', () => {
   it('start a gateway that answers the hash and nothing else', async () => {
     const [start, request] = await blocksOf('docs/persisted-documents.md', 'Persisted documents');

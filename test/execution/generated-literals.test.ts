@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { execute, NoUnusedVariablesRule, parse, specifiedRules, validate } from 'graphql';
 import { expect, it } from 'vitest';
 import { compileOperation } from '../../src/execution/compile.ts';
+import { executeWhole } from '../../src/execution/execute-whole.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { comparable } from './differential.ts';
@@ -106,7 +107,7 @@ it(
         if (validate(schema, document, rules).length > 0) return;
         const fallback = storeOf(answers);
         const contextValue = fallback.context;
-        const expected = await execute({ schema, document, contextValue, variableValues });
+        const expected = await executeWhole({ schema, document, contextValue, variableValues });
         const own = storeOf(answers);
         const compiled = compileOperation(schema, document, undefined);
         const result = await compiled?.(own.context, variableValues);

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import {
-  execute,
   NoUnusedFragmentsRule,
   NoUnusedVariablesRule,
   parse,
@@ -10,6 +9,7 @@ import {
 import { expect, it } from 'vitest';
 import { PetsText } from '../../src/contract/pets-text.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
+import { executeWhole } from '../../src/execution/execute-whole.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { comparable } from './differential.ts';
@@ -193,7 +193,8 @@ it(
         fc.pre(validate(schema, document, rules).length === 0);
         const fallback = storeOf(results);
         const contextValue = fallback.context;
-        const expected = await execute({ schema, document, contextValue, variableValues: values });
+        const args = { schema, document, contextValue, variableValues: values };
+        const expected = await executeWhole(args);
         const own = storeOf(results);
         const result = await compileOperation(schema, document, undefined)?.(own.context, values);
         if (result === undefined) return;

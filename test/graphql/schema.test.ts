@@ -18,6 +18,7 @@ import { createSchema, schema } from '../../src/graphql/schema.ts';
 
 /** The promised schema, without descriptions. */
 const promised = `
+  directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
   scalar DateTime
   scalar JSON
   type Query {

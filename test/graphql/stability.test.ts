@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { graphql } from 'graphql';
+import { parse as parseDocument } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { plugin as print } from '../../schema/print.ts';
 import { markedOperations } from '../../schema/stability.ts';
+import { executeWhole } from '../../src/execution/execute-whole.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { fieldOfOperation } from '../../src/graphql/stability.ts';
 
@@ -35,9 +36,9 @@ describe('an operation with x-stability', () => {
   });
 
   it('adds its level to the description of its field, for introspection', async () => {
-    const { data } = await graphql({
+    const { data } = await executeWhole({
       schema: createSchema({ sendMessage: 'beta' }),
-      source: '{ __type(name: "Mutation") { fields { name description } } }',
+      document: parseDocument('{ __type(name: "Mutation") { fields { name description } } }'),
     });
     expect(data).toMatchObject({
       __type: {

@@ -492,6 +492,7 @@ describe('GraphiQL', () => {
     for (const name of [
       'ListPets',
       'Storefront',
+      'DeferredStorefront',
       'AddPet',
       'GetPet',
       'ListOrders',

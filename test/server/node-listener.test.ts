@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { type AddressInfo, connect } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import type { BodyParts } from '../../src/http/message.ts';
 import { createNodeListener } from '../../src/server/http/node.ts';
 
 describe('a handler that rejects', () => {
@@ -20,6 +22,44 @@ describe('a handler that rejects', () => {
     expect(response.status).toBe(status);
     expect(await response.text()).not.toContain('secret');
     server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+/** An endless body in parts of 1 MiB. */
+function endlessParts() {
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const part = 'x'.repeat(1024 * 1024);
+  let made = 0;
+  const body: BodyParts = {
+    finished,
+    next: async () => ({ value: `${++made} ${part}`, done: false }),
+    return: async () => {
+      finish();
+      return { value: undefined, done: true };
+    },
+    end: finish,
+    [Symbol.asyncIterator]: () => body,
+  };
+  return { body, made: () => made };
+}
+
+describe('a body in parts', () => {
+  it('is made no faster than its client reads, and cancelled when it disconnects', async () => {
+    const { body, made } = endlessParts();
+    const handle = async () => ({ status: 200, headers: {}, body });
+    const server = createServer(createNodeListener(handle)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await vi.waitFor(() => expect(made()).toBeGreaterThan(0));
+    for (let turns = 0; turns < 200; turns++) await turn();
+    const unread = made();
+    expect(unread).toBeLessThan(50);
+    client.resume();
+    await vi.waitFor(() => expect(made()).toBeGreaterThan(unread + 50), { timeout: 10_000 });
+    client.destroy();
+    await body.finished;
     await new Promise((resolve) => server.close(resolve));
   });
 });

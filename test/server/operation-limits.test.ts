@@ -31,7 +31,17 @@ describe('the limits of an operation', () => {
       `{ orders ${repeat(51, () => '@skip(if: true)')} }`,
       '50 directives, received 51',
     ],
-    ['root fields', `{ ${repeat(21, () => 'orders')} }`, '20 root fields, received 21'],
+    [
+      'root fields',
+      `{ ${repeat(21, () => 'orders')} }`,
+      '20 root fields and deferred fragments, received 21',
+    ],
+    ['deferred fragments', `{ pets { ${repeat(20, () => '... @defer { id }')} } }`, 'received 21'],
+    [
+      'spreads of a deferred fragment',
+      `{ ${repeat(11, (i) => `a${i}: pets { ...F }`)} } fragment F on Pet { ... @defer { id } }`,
+      'received 22',
+    ],
     ['root fields by fragments', doubling, 'aliases, received 1073741824'],
     ['fields by doubled fragments', doubled(24), 'fields, received 16777'],
     ['long names', `{ ${'a'.repeat(257)}: orders }`, '256 characters of a name, received 257'],

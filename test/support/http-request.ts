@@ -8,6 +8,7 @@ export function httpRequest(path: string, changes: Partial<HttpRequest> = {}): H
     search: '',
     headers: {},
     body: new Uint8Array(),
+    mayStream: true,
     signal: new AbortController().signal,
     ...changes,
   };

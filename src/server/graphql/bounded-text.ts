@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../contract/json.ts';
 import { JsonText } from '../../execution/records-text.ts';
+import type { TypedError } from '../../graphql/result.ts';
 import { takeTurn, turnBytes } from '../../turns.ts';
 import type { TypedResult } from './typed-result.ts';
 
@@ -77,7 +78,11 @@ function lengthOf(value: unknown, enough: number): number {
   return length;
 }
 
-function withoutExcess(
+/**
+ * A result that is too large without the fields at the root that make it so: they become null, each
+ * with an error. What fits before them stays.
+ */
+export function withoutExcess(
   result: TypedResult,
   requestId: string,
   measure: (value: unknown) => number,
@@ -91,15 +96,15 @@ function withoutExcess(
     const fits = length <= left;
     data.push([key, fits ? value : null]);
     if (fits) left -= length;
-    else errors.push(tooLarge(key, requestId));
+    else errors.push({ ...responseTooLarge(requestId), path: [key] });
   }
   return { ...result, errors, data: Object.fromEntries(data) };
 }
 
-function tooLarge(key: string, requestId: string) {
+/** The error of what is left out of a response, without its path. */
+export function responseTooLarge(requestId: string): TypedError {
   return {
     message: `The response is too large: expected at most ${maxResponseLength} characters. Ask for fewer fields at a time.`,
-    path: [key],
     extensions: { code: 'RESPONSE_TOO_LARGE', requestId },
   };
 }

@@ -1,20 +1,24 @@
 import {
   type DocumentNode,
   type ExecutionArgs,
-  execute,
+  experimentalExecuteIncrementally,
   type FieldNode,
+  GraphQLDeferDirective,
   type GraphQLError,
   getOperationAST,
   getVariableValues,
+  legacyExecuteIncrementally,
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
 import { type CompiledOperation, compileOperation } from '../../execution/compile.ts';
+import { executeWhole } from '../../execution/execute-whole.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
 import type { Deprecation } from '../../graphql/result.ts';
+import type { DeliveryFormat } from './delivery.ts';
 import { shortenVariables } from './quoted-input.ts';
-import type { EngineResult } from './typed-result.ts';
+import type { EngineParts, EngineResult } from './typed-result.ts';
 
 /** What all executions of a document have in common. */
 type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'>;
@@ -23,11 +27,14 @@ type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' 
 export class PreparedDocument {
   readonly document: DocumentNode;
   readonly #args: CommonArgs;
+  /** The document without `@defer`; the same where it has none. */
+  readonly #whole: DocumentNode;
   readonly #operations = new Map<string | undefined, PreparedOperation>();
 
   constructor(args: CommonArgs) {
     this.document = args.document;
     this.#args = args;
+    this.#whole = withoutDefer(args.document);
   }
 
   /** The operation of this name, or the only one; undefined when there is none. */
@@ -36,10 +43,20 @@ export class PreparedDocument {
     if (known !== undefined) return known;
     const definition = getOperationAST(this.document, operationName);
     if (!definition) return undefined;
-    const operation = new PreparedOperation(definition, { ...this.#args, operationName });
+    const args = { ...this.#args, operationName };
+    const operation = new PreparedOperation(
+      definition,
+      { ...args, document: this.#whole },
+      this.#whole === this.document ? undefined : { ...args, enableEarlyExecution: true },
+    );
     this.#operations.set(operationName, operation);
     return operation;
   }
+}
+
+function withoutDefer(document: DocumentNode): DocumentNode {
+  const { name: defer } = GraphQLDeferDirective;
+  return visit(document, { Directive: ({ name }) => (name.value === defer ? null : undefined) });
 }
 
 /** An operation of a prepared document. */
@@ -51,40 +68,70 @@ export class PreparedOperation {
   readonly hasAliases: boolean;
   /** Whether its document asks for the schema, which takes milliseconds. */
   readonly isIntrospection: boolean;
-  readonly #args: ExecutionArgs;
+  readonly #whole: ExecutionArgs;
+  readonly #deferred: ExecutionArgs | undefined;
   #uses: 'none' | 'one' | 'several' = 'none';
   #compiled: CompiledOperation | undefined;
 
-  constructor(definition: OperationDefinitionNode, args: ExecutionArgs) {
+  constructor(
+    definition: OperationDefinitionNode,
+    whole: ExecutionArgs,
+    deferred: ExecutionArgs | undefined,
+  ) {
     this.definition = definition;
-    this.deprecations = deprecationsOf(args.schema, args.document);
-    const fields = fieldsOf(args.document);
+    this.deprecations = deprecationsOf(whole.schema, whole.document);
+    const fields = fieldsOf(whole.document);
     this.hasAliases = fields.some(({ alias }) => alias !== undefined);
     this.isIntrospection = fields.some(({ name }) => /^__(?:schema|type)$/.test(name.value));
-    this.#args = args;
+    this.#whole = whole;
+    this.#deferred = deferred;
+  }
+
+  /** Whether its document has a `@defer`. */
+  get isDeferred(): boolean {
+    return this.#deferred !== undefined;
   }
 
   /**
-   * Executes it: when it is used again by code compiled for it, where that answers the same, else by
-   * graphql-js. (Yoga's own executor rounds large integers in defaults of variables.)
+   * Executes it at once, `@defer` or not: when it is used again by code compiled for it, where that
+   * answers the same, else by graphql-js. (Yoga's own executor rounds large integers in defaults of
+   * variables.)
    */
   execute(
     variableValues: Readonly<Record<string, unknown>>,
     contextValue: GatewayContext,
   ): EngineResult | Promise<EngineResult> {
     if (this.#uses !== 'several') this.#countUse();
-    const shown = shortenVariables(variableValues);
-    const errors = shown === variableValues ? undefined : this.#check(shown);
+    const errors = this.#checkLong(variableValues);
     if (errors !== undefined) return { errors };
     return (
       this.#compiled?.(contextValue, variableValues) ??
-      execute({ ...this.#args, variableValues, contextValue })
+      executeWhole({ ...this.#whole, variableValues, contextValue })
     );
   }
 
-  /** The errors of variables; undefined when there are none. */
-  #check(variableValues: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
-    const { schema, hideSuggestions, options } = this.#args;
+  /**
+   * Executes it by graphql-js so that its deferred fragments come later, in this format. All fields
+   * start at once. The result is whole when the variables leave nothing to defer.
+   */
+  executeIncrementally(
+    variableValues: Readonly<Record<string, unknown>>,
+    contextValue: GatewayContext,
+    format: DeliveryFormat,
+  ): EngineResult | EngineParts | Promise<EngineResult | EngineParts> {
+    const errors = this.#checkLong(variableValues);
+    if (errors !== undefined) return { errors };
+    const args = { ...(this.#deferred ?? this.#whole), variableValues, contextValue };
+    return format === 'incrementalSpec=v0.2'
+      ? experimentalExecuteIncrementally(args)
+      : legacyExecuteIncrementally(args);
+  }
+
+  /** The errors of variables with long text, which is shortened first; undefined without errors. */
+  #checkLong(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
+    const variableValues = shortenVariables(given);
+    if (variableValues === given) return undefined;
+    const { schema, hideSuggestions, options } = this.#whole;
     const { variableDefinitions = [] } = this.definition;
     return getVariableValues(schema, variableDefinitions, variableValues, {
       maxErrors: options?.maxCoercionErrors ?? 0,
@@ -94,7 +141,7 @@ export class PreparedOperation {
 
   /** Compiling costs more than executing once: an operation earns it by being used again. */
   #countUse(): void {
-    const { schema, document, operationName } = this.#args;
+    const { schema, document, operationName } = this.#whole;
     if (this.#uses === 'one') {
       this.#compiled = compileOperation(schema, document, operationName ?? undefined);
     }

@@ -1,7 +1,9 @@
 import { BodyReader, maxBodyBytes } from '../../http/body.ts';
 import {
+  type BodyParts,
   type HttpHandler,
   type HttpResponse,
+  isInParts,
   type RequestHeaders,
   requestHeaders,
 } from '../../http/message.ts';
@@ -24,6 +26,7 @@ export function createFetchHandler(handle: HttpHandler): FetchHandler {
         search: search.slice(1),
         headers,
         body: reader.end(),
+        mayStream: true,
         signal,
       });
       return toResponse(response, method);
@@ -63,7 +66,24 @@ function toResponse({ status, headers, body }: HttpResponse, method: string): Re
   if (method === 'HEAD' || status === 204 || status === 304) {
     return new Response(null, { status, headers });
   }
+  if (isInParts(body)) return new Response(streamOfParts(body), { status, headers });
   return new Response(typeof body === 'string' ? body : streamOf(body), { status, headers });
+}
+
+/** Pulls each part when the one before it was read. */
+function streamOfParts(parts: BodyParts): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
+    async pull(controller) {
+      const { value, done } = await parts.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await parts.return();
+    },
+  };
+  return new ReadableStream(source, { highWaterMark: 0 });
 }
 
 /** How much of the bytes is copied at a time. */

@@ -2,7 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyReader } from '../../http/body.ts';
 import { HttpError, internalError } from '../../http/error.ts';
 import { restErrorResponse } from '../../http/error-response.ts';
-import type { HttpHandler, HttpRequest, HttpResponse, RequestHeaders } from '../../http/message.ts';
+import {
+  type BodyParts,
+  type HttpHandler,
+  type HttpRequest,
+  type HttpResponse,
+  isInParts,
+  type RequestHeaders,
+} from '../../http/message.ts';
 import { holdBack } from './hold-back.ts';
 
 /** A request listener for servers of `node:http`. Resolves when the response has been handed over. */
@@ -43,7 +50,7 @@ export function createNodeListener(handle: HttpHandler, takeTurn?: TakeTurn): No
         if (!outgoing.writableFinished) client.abort();
       });
       const response = await handle(toRequest(incoming, body, client.signal));
-      if (!client.signal.aborted && !outgoing.headersSent) write(response, outgoing);
+      if (!client.signal.aborted && !outgoing.headersSent) await write(response, outgoing);
     } catch {
       // A handler answers its own errors. One that rejects must not end the process.
       if (outgoing.headersSent) outgoing.destroy();
@@ -110,6 +117,7 @@ function toRequest(
     search: mark < 0 ? '' : target.slice(mark + 1),
     headers: headersOf(incoming),
     body,
+    mayStream: incoming.httpVersionMinor > 0,
     signal,
   };
 }
@@ -134,30 +142,70 @@ function headersOf({ headers, rawHeaders }: IncomingMessage): RequestHeaders {
   return values.length < 2 ? joined : { ...joined, authorization: values.join(', ') };
 }
 
-function write({ status, headers, body }: HttpResponse, outgoing: ServerResponse): void {
-  if (status === 204 || status === 304) {
-    outgoing.writeHead(status, headers).end();
-    return;
-  }
+function write(
+  { status, headers, body }: HttpResponse,
+  outgoing: ServerResponse,
+): Promise<void> | void {
+  if (status === 204 || status === 304) return void outgoing.writeHead(status, headers).end();
+  if (isInParts(body)) return writeParts(status, headers, body, outgoing);
   const length = Buffer.byteLength(body);
   headers['content-length'] = String(length);
   outgoing.writeHead(status, headers);
   // A text of as many bytes as characters is ASCII, which Node writes faster as Latin-1.
   const isAscii = typeof body === 'string' && length === body.length;
   outgoing.end(body, isAscii ? 'latin1' : 'utf8');
-  if (outgoing.writableLength > 0) waitForReader(outgoing, typeof body === 'string');
+  // Bytes that are no text are shared by all.
+  return closeUnread(outgoing, typeof body === 'string' ? outgoing.writableLength : 0);
+}
+
+/** Pulls each part when the client has read enough of those before it. */
+async function writeParts(
+  status: number,
+  headers: HttpResponse['headers'],
+  parts: BodyParts,
+  outgoing: ServerResponse,
+): Promise<void> {
+  outgoing.writeHead(status, headers);
+  for await (const part of parts) {
+    if (outgoing.destroyed) return;
+    if (outgoing.write(part)) continue;
+    const stopCounting = countUnread(outgoing, outgoing.writableLength);
+    // A limit in total, not between reads: the request holds its slot meanwhile.
+    const timer = setTimeout(() => outgoing.destroy(), readTimeoutMs);
+    await Promise.race([drainOrClose(outgoing), parts.finished]);
+    clearTimeout(timer);
+    stopCounting();
+  }
+  if (outgoing.destroyed) return;
+  outgoing.end();
+  closeUnread(outgoing, outgoing.writableLength);
+}
+
+function drainOrClose(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      outgoing.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    outgoing.on('drain', settle).on('close', settle);
+  });
+}
+
+/** Drops the response if its client reads nothing for a while. */
+function closeUnread(outgoing: ServerResponse, bytes: number): void {
+  if (outgoing.writableLength === 0) return;
+  outgoing.once('close', countUnread(outgoing, bytes));
+  outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
 }
 
 /** What texts of responses that their clients have not read take together, in bytes. */
 let unreadBytes = 0;
 
-/** Holds a response for its client for a while; bytes that are no text are shared by all. */
-function waitForReader(outgoing: ServerResponse, isText: boolean): void {
-  const bytes = isText ? outgoing.writableLength : 0;
-  if (unreadBytes + bytes > maxUnreadBytes) return void outgoing.destroy();
+/** Counts text that a client has not read, until the function that it returns is called. */
+function countUnread(outgoing: ServerResponse, bytes: number): () => void {
   unreadBytes += bytes;
-  outgoing.once('close', () => {
+  if (unreadBytes > maxUnreadBytes) outgoing.destroy();
+  return () => {
     unreadBytes -= bytes;
-  });
-  outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
+  };
 }

@@ -3,7 +3,7 @@ import { Server } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { endOfTurn } from '../../end-of-turn.ts';
-import type { HttpHandler } from '../../http/message.ts';
+import { type BodyParts, type HttpHandler, isInParts } from '../../http/message.ts';
 import { createNodeListener } from '../http/node.ts';
 import { refuseMalformed } from './malformed.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -21,7 +21,10 @@ export interface ListenOptions {
 export interface Listener {
   /** Its address, such as `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** Accepts nothing more, lets requests in flight finish for `graceMs`, then cuts them off. */
+  /**
+   * Accepts nothing more, lets requests in flight finish for `graceMs`, then cuts them off. A response
+   * in parts is ended before that, with a last part.
+   */
   close(graceMs: number): Promise<void>;
 }
 
@@ -46,16 +49,25 @@ const largeLength = 64 * 1024;
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleMs = 3000;
 
+/** The share of the grace after which responses in parts get their last one. */
+const shareForParts = 0.9;
+
 /** Serves a handler over HTTP/1.1. @throws the listen error; where the port is taken, with what to do. */
 export async function listen(
   handle: HttpHandler,
   { host, port, released }: ListenOptions,
 ): Promise<Listener> {
+  const inParts = new Set<BodyParts>();
   const answer: HttpHandler = async (request) => {
     if (server.portClosed) await server.portClosed;
     const response = await handle(request);
+    const { body } = response;
+    if (isInParts(body)) {
+      inParts.add(body);
+      body.finished.then(() => inParts.delete(body));
+    }
     // Large ones would add up until then.
-    if (response.body.length < largeLength) await endOfTurn();
+    else if (body.length < largeLength) await endOfTurn();
     if (server.portClosed) response.headers['connection'] = 'close';
     return response;
   };
@@ -88,11 +100,16 @@ export async function listen(
       const closed = new Promise((resolve) => server.close(resolve));
       await server.portClosed;
       const idle = setInterval(() => server.closeIdleConnections(), idleMs);
+      const end = () => {
+        for (const parts of inParts) parts.end();
+      };
+      const endParts = setTimeout(end, graceMs * shareForParts);
       const force = setTimeout(() => server.closeAllConnections(), graceMs);
       try {
         await closed;
       } finally {
         clearInterval(idle);
+        clearTimeout(endParts);
         clearTimeout(force);
       }
     },

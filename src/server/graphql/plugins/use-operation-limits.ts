@@ -46,7 +46,7 @@ function refuseBeyond(limits: OperationLimits, document: DocumentNode): void {
     ['levels of fields', limits.maxDepth, cost.depth],
     ['aliases', limits.maxAliases, cost.aliases],
     ['directives', limits.maxDirectives, cost.directives],
-    ['root fields', limits.maxRootFields, cost.rootFields],
+    ['root fields and deferred fragments', limits.maxRootFields, cost.rootFields],
     ['fields', limits.maxFields, cost.fields],
   ] as const;
   for (const [what, maximum, actual] of checks) {

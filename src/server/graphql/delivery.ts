@@ -1,0 +1,64 @@
+/**
+ * The formats of a response in parts, named by the `Accept` parameter that selects each: the one of
+ * graphql-js 17, and the draft of August 2022.
+ */
+const formats = ['incrementalSpec=v0.2', 'deferSpec=20220824'] as const;
+
+/** The format of the parts of a response. */
+export type DeliveryFormat = (typeof formats)[number];
+
+const transports = ['multipart/mixed', 'text/event-stream'] as const;
+
+/** How a response in parts is delivered. */
+export interface Delivery {
+  readonly transport: (typeof transports)[number];
+  readonly format: DeliveryFormat;
+}
+
+/**
+ * The delivery that an `Accept` header names first; undefined if it names none. A wildcard names none:
+ * clients that can't read parts send it too.
+ */
+export function readDelivery(accept = ''): Delivery | undefined {
+  for (const range of accept.split(',')) {
+    const [type, ...parameters] = range.split(';').map((text) => text.replace(/[\s"]/g, ''));
+    const transport = transports.find((name) => name === type?.toLowerCase());
+    if (transport === undefined || parameters.some(isRefusal)) continue;
+    const spec = parameters.find((text) => /^(?:incremental|defer)Spec=/i.test(text));
+    const format = spec === undefined ? formats[0] : formats.find((name) => isSame(name, spec));
+    if (format !== undefined) return { transport, format };
+  }
+  return undefined;
+}
+
+function isRefusal(parameter: string): boolean {
+  return /^q=0(?:\.0*)?$/i.test(parameter);
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+/** The `Content-Type` of a response with this delivery. */
+export function contentTypeOf({ transport, format }: Delivery): string {
+  return transport === 'multipart/mixed'
+    ? `${transport}; boundary="-"; ${format}`
+    : `${transport}; charset=utf-8`;
+}
+
+/**
+ * The text of one part. Its closing boundary follows at once, because a client reads a part when it
+ * sees the boundary (RFC 2046, section 5.1.1). Event streams use the distinct connections mode of
+ * GraphQL over SSE.
+ */
+export function framePart(
+  json: string,
+  transport: Delivery['transport'],
+  { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },
+): string {
+  if (transport === 'text/event-stream') {
+    return `event: next\ndata: ${json}\n\n${isLast ? 'event: complete\ndata:\n\n' : ''}`;
+  }
+  const head = '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n';
+  return `${isFirst ? '\r\n---' : ''}${head}${json}\r\n---${isLast ? '--\r\n' : ''}`;
+}

@@ -1,0 +1,54 @@
+import type { TypedError } from '../../graphql/result.ts';
+import type { TypedPart, TypedParts } from './typed-parts.ts';
+import type { TypedResult } from './typed-result.ts';
+
+/** A result as far as it has come. */
+export interface PartialResult extends TypedResult {
+  /** Whether more follows. */
+  readonly hasNext: boolean;
+}
+
+type Path = readonly (string | number)[];
+
+/**
+ * What the parts come to, one after the other. An object that a part adds to is a new one, as are
+ * those around it; the rest stay the same objects.
+ */
+export async function* mergeParts(parts: TypedParts): AsyncGenerator<PartialResult, void> {
+  const paths = new Map<string, Path>();
+  let result: PartialResult = { hasNext: true };
+  for await (const part of parts) {
+    for (const { id, path } of part.pending ?? []) paths.set(id, path);
+    result = addPart(result, part, paths);
+    yield result;
+  }
+}
+
+function addPart(
+  before: PartialResult,
+  { data, extensions, hasNext, ...part }: TypedPart,
+  paths: ReadonlyMap<string, Path>,
+): PartialResult {
+  let merged = data === undefined ? before.data : data;
+  const errors: TypedError[] = [...(before.errors ?? []), ...(part.errors ?? [])];
+  for (const { id = '', subPath = [], data, errors: own = [] } of part.incremental ?? []) {
+    const path = [...(paths.get(id) ?? []), ...subPath];
+    if (data) merged = addAt(merged ?? {}, path, data) as Record<string, unknown>;
+    errors.push(...own);
+  }
+  for (const { errors: own = [] } of part.completed ?? []) errors.push(...own);
+  return {
+    ...before,
+    ...(merged !== undefined && { data: merged }),
+    ...(errors.length > 0 && { errors }),
+    ...(extensions && { extensions }),
+    hasNext,
+  };
+}
+
+/** A copy of an object or a list, with these members added to what is at the path. */
+function addAt(target: object, [key, ...rest]: Path, members: object): object {
+  if (key === undefined) return { ...target, ...members };
+  const below = addAt(Reflect.get(target, key) ?? {}, rest, members);
+  return Array.isArray(target) ? target.with(Number(key), below) : { ...target, [key]: below };
+}

@@ -1,0 +1,123 @@
+import type { GraphQLError } from 'graphql';
+import type { Deprecation, TypedError } from '../../graphql/result.ts';
+import type { DeliveryFormat } from './delivery.ts';
+import { type EngineParts, type TypedResult, type Typing, typeErrors } from './typed-result.ts';
+
+/** A deferred fragment, or a part of one: by its id in graphql-js 17's format, by its path before. */
+interface Increment {
+  readonly id?: string;
+  readonly label?: string;
+  readonly path?: readonly (string | number)[];
+  readonly subPath?: readonly (string | number)[];
+  readonly data?: Record<string, unknown> | null;
+}
+
+/** One part of a result as its client sees it. */
+export interface TypedPart extends TypedResult {
+  readonly pending?: readonly Required<Pick<Increment, 'id' | 'path'>>[];
+  readonly incremental?: readonly (Increment & { readonly errors?: readonly TypedError[] })[];
+  readonly completed?: readonly { readonly id: string; readonly errors?: readonly TypedError[] }[];
+  /** Whether it is not the last. */
+  readonly hasNext: boolean;
+}
+
+/** What a part consists of before its errors are typed. */
+interface Untyped extends Omit<TypedPart, 'errors' | 'incremental' | 'completed' | 'extensions'> {
+  readonly errors?: readonly GraphQLError[];
+  readonly incremental?: readonly (Increment & { readonly errors?: readonly GraphQLError[] })[];
+  readonly completed?: readonly {
+    readonly id: string;
+    readonly errors?: readonly GraphQLError[];
+  }[];
+}
+
+/** What the parts of one result have in common. */
+export interface TypedPartsOptions extends Typing {
+  readonly format: DeliveryFormat;
+  readonly deprecations: readonly Deprecation[];
+  /** Aborts the calls of the operation. */
+  readonly calls: AbortController;
+}
+
+/**
+ * The parts of a result, each typed when it is read. Its reader reads them to the end, or returns the
+ * iterator, which cancels the calls in flight.
+ */
+export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
+  readonly format: DeliveryFormat;
+  readonly deprecations: readonly Deprecation[];
+  /** Resolves when the last part was made, or the rest was cancelled. Never rejects. */
+  readonly finished: Promise<void>;
+  readonly #options: TypedPartsOptions;
+  readonly #later: AsyncIterator<Untyped, unknown>;
+  readonly #finish: () => void;
+  #initial: Untyped | undefined;
+
+  constructor({ initialResult, subsequentResults }: EngineParts, options: TypedPartsOptions) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.format = options.format;
+    this.deprecations = options.deprecations;
+    this.finished = promise;
+    this.#finish = resolve;
+    this.#options = options;
+    this.#initial = initialResult;
+    this.#later = subsequentResults;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<TypedPart, undefined>> {
+    if (this.#initial !== undefined) this.#options.record.onFirstPart();
+    const value = await this.#read();
+    return value === undefined ? { value, done: true } : { value, done: false };
+  }
+
+  /** Cancels the calls, and reads the rest for the record. */
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    this.#options.calls.abort();
+    while ((await this.#read()) !== undefined);
+    return { value: undefined, done: true };
+  }
+
+  /** Times out the calls in flight, so that the next part is the last. */
+  end(): void {
+    this.#options.calls.abort(new DOMException('The gateway is shutting down.', 'TimeoutError'));
+  }
+
+  async #read(): Promise<TypedPart | undefined> {
+    const initial = this.#initial;
+    if (initial !== undefined) {
+      this.#initial = undefined;
+      const { deprecations } = this;
+      const part = this.#type(initial);
+      return deprecations.length === 0 ? part : { ...part, extensions: { deprecations } };
+    }
+    try {
+      const { value, done } = await this.#later.next();
+      if (!done && value.hasNext) return this.#type(value);
+      const last = done ? undefined : this.#type(value);
+      this.#finish();
+      return last;
+    } catch (error) {
+      const { record, reportError } = this.#options;
+      reportError(error, record.requestId);
+      this.#finish();
+      throw error;
+    }
+  }
+
+  #type({ errors, incremental, completed, ...rest }: Untyped): TypedPart {
+    const type = <Entry extends { readonly errors?: readonly GraphQLError[] }>(entry: Entry) => {
+      const { errors, ...rest } = entry;
+      return errors ? { ...rest, errors: typeErrors(errors, this.#options) } : rest;
+    };
+    return {
+      ...(errors && { errors: typeErrors(errors, this.#options) }),
+      ...rest,
+      ...(incremental && { incremental: incremental.map(type) }),
+      ...(completed && { completed: completed.map(type) }),
+    };
+  }
+}

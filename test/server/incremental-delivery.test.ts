@@ -1,0 +1,452 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { Agent } from 'undici';
+import { describe, expect, it, vi } from 'vitest';
+import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { BackendTimeoutError, ErrorResponse } from '../../src/contract/error.ts';
+import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
+import { createFetchHandler } from '../../src/server/http/fetch.ts';
+import { answer, type Play, startFaultServer } from '../support/fault-server.ts';
+import { openBuiltin, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
+import { openTelemetry } from '../support/log.ts';
+import { hasNginx, startNginx } from '../support/nginx.ts';
+import { holdingOrders, type Part, petsFirst, readParts, sendForParts } from '../support/parts.ts';
+import { nodeStart } from '../support/process.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+/** A gateway on a port whose orders are held back. */
+async function startHolding(options: TestOptions = {}) {
+  const { petStore, ...orders } = holdingOrders(await openBuiltin());
+  const service = await startGateway({ petStore, ...options });
+  return {
+    ...service,
+    ...orders,
+    /** Sends a document for a response in parts. */
+    ask: (query?: string, accept?: string, signal?: AbortSignal) =>
+      sendForParts(fetch, service.url, query, accept, signal),
+    /** The log lines of its requests. */
+    requests: () =>
+      service.lines
+        .map((line) => JSON.parse(line))
+        .filter(({ msg }: { readonly msg: string }) => msg === 'request'),
+  };
+}
+
+/** The orders of the demo: an id beyond 2^53 among them. */
+const orders = expect.arrayContaining([expect.objectContaining({ id: 9007199254740993n })]);
+
+describe('a deferred fragment', () => {
+  it.each([
+    ['multipart/mixed', 'multipart/mixed; boundary="-"; incrementalSpec=v0.2'],
+    ['text/event-stream', 'text/event-stream; charset=utf-8'],
+  ])('arrives after the rest, as %s', async (accept, contentType) => {
+    await using service = await startHolding();
+    const response = await service.ask(petsFirst, accept);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe(contentType);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const parts = readParts(response);
+    expect((await parts.next()).value).toEqual({
+      data: { pets: [{ id: '1' }] },
+      pending: [{ id: '0', path: [], label: 'later' }],
+      hasNext: true,
+    });
+    service.release();
+    expect((await parts.next()).value).toEqual({
+      incremental: [{ id: '0', data: { orders } }],
+      completed: [{ id: '0' }],
+      hasNext: false,
+    });
+    expect((await parts.next()).done).toBe(true);
+  });
+
+  it('is identified by its path in the format of August 2022', async () => {
+    await using service = await startHolding();
+    const accept = 'multipart/mixed;deferSpec=20220824,application/json;q=0.9';
+    const response = await service.ask(petsFirst, accept);
+    expect(response.headers.get('content-type')).toMatch(/deferSpec=20220824$/);
+    const parts = readParts(response);
+    expect((await parts.next()).value).toEqual({ data: { pets: [{ id: '1' }] }, hasNext: true });
+    service.release();
+    expect((await parts.next()).value).toEqual({
+      incremental: [{ data: { orders }, path: [], label: 'later' }],
+      hasNext: false,
+    });
+    expect((await parts.next()).done).toBe(true);
+  });
+
+  it('may be below the root', async () => {
+    await using service = await startHolding();
+    const query = '{ pets(limit: 2) { id ...Rest @defer } } fragment Rest on Pet { name }';
+    const all = await Array.fromAsync(readParts(await service.ask(query)));
+    expect(all[0]).toMatchObject({
+      data: { pets: [{ id: '1' }, { id: '2' }] },
+      pending: [{ path: ['pets', 0] }, { path: ['pets', 1] }],
+    });
+    const names = all.flatMap(({ incremental = [] }) => incremental.map(({ data }) => data));
+    expect(names).toEqual([{ name: 'Biscuit' }, { name: 'Marmalade' }]);
+  });
+
+  it('arrives in response to a GET, as EventSource sends it', async () => {
+    await using service = await startHolding();
+    service.release();
+    const query = new URLSearchParams({ query: petsFirst });
+    const response = await fetch(`${service.url}/graphql?${query}`, {
+      headers: { authorization: 'Bearer demo-key', accept: 'text/event-stream' },
+    });
+    expect(await response.text()).toMatch(/^event: next\ndata: \{.+event: complete\ndata:\n\n$/s);
+  });
+
+  it.each([
+    ['no Accept', ''],
+    ['a wildcard', '*/*'],
+    ['JSON', 'application/graphql-response+json, application/json;q=0.9'],
+    ['a stream that it refuses', 'multipart/mixed;q=0, application/json'],
+    ['a format that is not known', 'multipart/mixed;incrementalSpec=v9.9, application/json'],
+  ])('arrives with the rest for a client with %s', async (_, accept) => {
+    await using service = await startHolding();
+    service.release();
+    const answers = [petsFirst, '{ pets(limit: 1) { id } orders }'].map(async (query) => {
+      const response = await service.ask(query, accept);
+      expect(response.headers.get('content-type')).toMatch(/^application\/.*json; charset=utf-8$/);
+      return response.text();
+    });
+    const [deferred, plain] = await Promise.all(answers);
+    expect(deferred).toBe(plain);
+  });
+
+  it.each([
+    '{ pets(limit: 1) { id } ... @defer(if: false) { orders } }',
+    '{ orders }',
+  ])('gets a whole response to %s', async (query) => {
+    await using service = await startHolding();
+    service.release();
+    const response = await service.ask(query, 'multipart/mixed, application/json');
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await response.json()).toMatchObject({ data: { orders: expect.any(Array) } });
+  });
+
+  it('arrives with the rest over HTTP/1.0', async () => {
+    await using service = await startHolding();
+    service.release();
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    const query = encodeURIComponent(petsFirst);
+    socket.write(
+      `GET /graphql?query=${query} HTTP/1.0\r\nAuthorization: Bearer demo-key\r\nAccept: multipart/mixed\r\n\r\n`,
+    );
+    const response = await text(socket);
+    expect(response).toContain('content-type: application/json');
+    expect(response).toMatch(/"pets":.+"orders":/);
+  });
+
+  it('is rejected at the root of a mutation', async () => {
+    await using service = await startHolding();
+    const query = 'mutation { ... @defer { sendMessage(message: "x") { id } } }';
+    expect(await (await service.ask(query)).json()).toMatchObject({
+      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
+    });
+  });
+
+  it('has its own typed errors, and masks unexpected ones', async () => {
+    const petStore = await openBuiltin();
+    const reasons = [
+      new ErrorResponse(503, 'The pet store answered 503.'),
+      new BackendTimeoutError('The pet store did not answer in time.'),
+      new TypeError('a secret'),
+    ];
+    await using service = await startGateway({
+      petStore: { ...petStore, listOrders: () => Promise.reject(reasons.shift()) },
+    });
+    const codes = [];
+    for (const accept of ['multipart/mixed', 'multipart/mixed;deferSpec=20220824', undefined]) {
+      const response = await sendForParts(fetch, service.url, petsFirst, accept);
+      const requestId = response.headers.get('x-request-id');
+      const [first, last] = await Array.fromAsync(readParts(response));
+      expect(first?.errors).toBeUndefined();
+      const [part] = last?.incremental ?? [];
+      expect(part?.data).toEqual({ orders: null });
+      expect(part?.errors).toMatchObject([{ path: ['orders'], extensions: { requestId } }]);
+      expect(JSON.stringify(part)).not.toContain('secret');
+      codes.push(part?.errors?.[0]?.extensions['code']);
+    }
+    expect(codes).toEqual(['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'INTERNAL_SERVER_ERROR']);
+    expect(service.logged.join('')).toContain('a secret');
+  });
+
+  it('lists deprecations in the first part only', async () => {
+    await using service = await startHolding();
+    service.release();
+    const response = await service.ask('{ pet(id: 1) { id } ... @defer { orders } }');
+    expect(response.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+    const [first, last] = await Array.fromAsync(readParts(response));
+    expect(first?.extensions).toMatchObject({ deprecations: [{ field: 'Query.pet' }] });
+    expect(last?.extensions).toBeUndefined();
+  });
+});
+
+describe('a deferred call to a REST service', () => {
+  it.each<[string, Play, string]>([
+    ['times out', () => {}, 'UPSTREAM_TIMEOUT'],
+    ['breaks', (socket) => socket.destroy(), 'UPSTREAM_UNAVAILABLE'],
+    [
+      'is cut off',
+      (socket) => socket.end(answer('200 OK', '[{', ['Content-Length: 100'])),
+      'UPSTREAM_UNAVAILABLE',
+    ],
+    [
+      'is refused',
+      (socket) =>
+        socket.write(answer('403 Forbidden', '{"code":"no","message":"No.","status":403}')),
+      'FORBIDDEN',
+    ],
+    ['is no JSON', (socket) => socket.write(answer('200 OK', '[}')), 'UPSTREAM_INVALID_RESPONSE'],
+  ])('that %s fails only its own part', async (_, play, code) => {
+    await using rest = await startFaultServer((socket, attempt, request) => {
+      if (request.startsWith('GET /v1/pets')) socket.write(answer('200 OK', '[]'));
+      else play(socket, attempt, request);
+    });
+    const baseUrl = new URL(`${rest.url}/v1`);
+    const telemetry = openTelemetry();
+    const petStore = openRestPetStore(
+      { baseUrl, messagesBaseUrl: undefined, timeoutMs: 500 },
+      telemetry,
+    );
+    await using service = await startGateway({ petStore });
+    const response = await sendForParts(fetch, service.url);
+    const [first, last, ...none] = await Array.fromAsync(readParts(response));
+    expect(none).toEqual([]);
+    expect(first).toMatchObject({ data: { pets: [] }, hasNext: true });
+    const requestId = response.headers.get('x-request-id');
+    expect(last).toMatchObject({
+      incremental: [
+        {
+          data: { orders: null },
+          errors: [{ path: ['orders'], extensions: { code, requestId } }],
+        },
+      ],
+      completed: [{ id: '0' }],
+      hasNext: false,
+    });
+  });
+});
+
+describe('a response in parts', () => {
+  it('is logged after the last part, with the time to the first', async () => {
+    await using service = await startHolding();
+    const parts = readParts(await service.ask());
+    await parts.next();
+    expect(service.requests()).toEqual([]);
+    service.release();
+    expect(await Array.fromAsync(parts)).toHaveLength(1);
+    await vi.waitFor(() => expect(service.requests()).toHaveLength(1));
+    const [{ ms, firstPartMs, codes, status }] = service.requests();
+    expect([codes, status]).toEqual([[], 200]);
+    expect(firstPartMs).toBeLessThanOrEqual(ms);
+    const { text } = await service.metrics.scrape();
+    expect(text).toMatch(/petstore_graphql_first_part_duration_seconds_count\{.*\} 1\n/);
+    expect(text).toMatch(/petstore_graphql_request_duration_seconds_count\{.*success.*\} 1\n/);
+  });
+
+  it('holds its slot until the last part', async () => {
+    await using service = await startHolding({ maxRequestsInFlight: 1 });
+    const parts = readParts(await service.ask());
+    await parts.next();
+    expect((await service.ask('{ __typename }', 'application/json')).status).toBe(503);
+    service.release();
+    await Array.fromAsync(parts);
+    await vi.waitFor(async () =>
+      expect((await service.ask('{ __typename }', 'application/json')).status).toBe(200),
+    );
+  });
+
+  it('registers a document by its hash, like any other', async () => {
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    await using service = await startHolding({ persistedDocuments });
+    service.release();
+    const persistedQuery = { version: 1, sha256Hash: hash('sha256', petsFirst) };
+    const send = async (query?: string) => {
+      const response = await fetch(`${service.url}/graphql`, {
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer demo-key',
+          'content-type': 'application/json',
+          accept: 'multipart/mixed',
+        },
+        body: JSON.stringify({ query, extensions: { persistedQuery } }),
+      });
+      return Array.fromAsync(readParts(response));
+    };
+    expect(await send(petsFirst)).toHaveLength(2);
+    expect(await send()).toHaveLength(2);
+  });
+
+  it('is cancelled with its calls when the client disconnects, and frees its slot', async () => {
+    await using service = await startHolding({ maxRequestsInFlight: 1 });
+    const client = new AbortController();
+    const parts = readParts(await service.ask(petsFirst, 'multipart/mixed', client.signal));
+    await parts.next();
+    expect(service.calls()).toBe(1);
+    client.abort();
+    await vi.waitFor(() => expect(service.cancelled()).toBe(1));
+    await vi.waitFor(() => expect(service.requests()).toMatchObject([{ codes: ['CANCELLED'] }]));
+    expect((await service.ask('{ __typename }', 'application/json')).status).toBe(200);
+  });
+
+  it('is cancelled when the reader of a fetch handler cancels the body', async () => {
+    const { petStore, cancelled } = holdingOrders(await openBuiltin());
+    await using service = await openGateway({ petStore, maxRequestsInFlight: 1 });
+    const send = () => sendForParts(createFetchHandler(service.handle), 'http://gateway.test');
+    for await (const { hasNext } of readParts(await send())) {
+      expect(hasNext).toBe(true);
+      break;
+    }
+    await vi.waitFor(() => expect(cancelled()).toBe(1));
+    await vi.waitFor(async () => expect((await send()).status).toBe(200));
+  });
+
+  it('is cancelled when the request of a fetch handler is aborted before the body is read', async () => {
+    const { petStore, cancelled } = holdingOrders(await openBuiltin());
+    await using service = await openGateway({ petStore, maxRequestsInFlight: 1 });
+    const client = new AbortController();
+    const send = (signal?: AbortSignal) =>
+      sendForParts(service.gateway, 'http://gateway.test', petsFirst, undefined, signal);
+    await send(client.signal);
+    client.abort();
+    await vi.waitFor(() => expect(cancelled()).toBe(1));
+    await vi.waitFor(async () => expect((await send()).status).toBe(200));
+  });
+
+  it('is completed by a gateway that shuts down', async () => {
+    await using service = await startHolding();
+    const parts = readParts(await service.ask());
+    await parts.next();
+    const closed = service.close(10_000);
+    service.release();
+    expect((await parts.next()).value).toMatchObject({ completed: [{ id: '0' }], hasNext: false });
+    await parts.next();
+    await closed;
+  });
+
+  it.each([
+    'multipart/mixed',
+    'text/event-stream',
+  ])('as %s gets its last part within the grace period of a gateway that shuts down', async (accept) => {
+    await using service = await startHolding();
+    const parts = readParts(await service.ask(petsFirst, accept));
+    await parts.next();
+    const closed = service.close(500);
+    const { value } = await parts.next();
+    const code = 'UPSTREAM_TIMEOUT';
+    expect(value).toMatchObject({
+      incremental: [{ data: { orders: null }, errors: [{ extensions: { code } }] }],
+      completed: [{ id: '0' }],
+      hasNext: false,
+    });
+    expect((await parts.next()).done).toBe(true);
+    await closed;
+  });
+
+  it.each<[string, string, (part: Part | undefined) => unknown]>([
+    ['graphql-js 17', 'multipart/mixed', (part) => part?.completed?.[0]?.errors],
+    ['August 2022', 'multipart/mixed;deferSpec=20220824', (part) => part?.incremental?.[0]?.errors],
+  ])('has the size limit of one response, in the format of %s', async (_, accept, errorsOf) => {
+    const petStore = await openBuiltin();
+    const page = [{ id: '1', name: 'x'.repeat(3_000_000), categoryId: '1' }];
+    await using service = await startGateway({
+      petStore: { ...petStore, listPets: async () => page },
+    });
+    const query = '{ pets { a: name } ... @defer { more: pets { a: name b: name } } }';
+    const response = await sendForParts(fetch, service.url, query, accept);
+    const [first, last, ...none] = await Array.fromAsync(readParts(response));
+    expect(none).toEqual([]);
+    expect(first?.data).toMatchObject({ pets: [{}] });
+    expect(last?.hasNext).toBe(false);
+    expect(errorsOf(last)).toMatchObject([{ extensions: { code: 'RESPONSE_TOO_LARGE' } }]);
+  });
+
+  it('ends with its first part if that is too large', async () => {
+    const { petStore } = holdingOrders(await openBuiltin());
+    const page = [{ id: '1', name: 'x'.repeat(3_000_000), categoryId: '1' }];
+    await using service = await startGateway({
+      petStore: { ...petStore, listPets: async () => page },
+    });
+    const query = '{ pets { a: name b: name c: name } ... @defer { orders } }';
+    const response = await sendForParts(fetch, service.url, query);
+    const parts = await Array.fromAsync(readParts(response));
+    expect(parts).toMatchObject([{ data: { pets: null }, hasNext: false }]);
+    const codes = parts[0]?.errors?.map(({ extensions }) => extensions['code']);
+    expect(codes).toEqual(['RESPONSE_TOO_LARGE', 'RESPONSE_TOO_LARGE']);
+  });
+});
+
+describe('deploy/nginx.conf', () => {
+  it.skipIf(!hasNginx)('forwards each part at once', async () => {
+    await using service = await startHolding();
+    await using nginx = await startNginx([service.url]);
+    const agent = new Agent({ connect: { socketPath: nginx.socketPath } });
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => agent.destroy());
+    const { headers, body } = await agent.request({
+      origin: 'http://gateway.test',
+      path: '/graphql',
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer demo-key',
+        'content-type': 'application/json',
+        accept: 'multipart/mixed',
+      },
+      body: JSON.stringify({ query: petsFirst }),
+    });
+    const response = new Response(Readable.toWeb(body) as ReadableStream, {
+      headers: { 'content-type': String(headers['content-type']) },
+    });
+    const parts = readParts(response);
+    expect((await parts.next()).value).toMatchObject({ data: { pets: [{ id: '1' }] } });
+    service.release();
+    expect((await parts.next()).value).toMatchObject({ hasNext: false });
+    expect((await parts.next()).done).toBe(true);
+  });
+});
+
+describe('a gateway with 512 MiB', () => {
+  const crowd = 1000;
+
+  it('serves a thousand responses in parts at once', { timeout: 120_000 }, async () => {
+    const pets = JSON.stringify(
+      Array.from({ length: 100 }, (_, id) => ({ id, name: `Pet ${id}`, categoryId: 1 })),
+    );
+    const held: ServerResponse[] = [];
+    await using upstream = await startUpstream(({ url }, response) => {
+      if (url.includes('orders')) held.push(response);
+      else sendJson(response, 200, pets);
+    });
+    await using gateway = await nodeStart({
+      NODE_OPTIONS: '--max-old-space-size=400',
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+      LOG_LEVEL: 'warn',
+      UPSTREAM_TIMEOUT_MS: '60000',
+      // No request is refused: a refusal would cost no memory.
+      MAX_EVENT_LOOP_LAG_MS: '60000',
+      MAX_REQUESTS_IN_FLIGHT_PER_KEY: String(crowd),
+    });
+    const query = '{ pets(limit: 100) { id name categoryId } ... @defer { orders } }';
+    const open = async () => {
+      const parts = readParts(await sendForParts(fetch, gateway.url, query));
+      return { parts, first: (await parts.next()).value };
+    };
+    const streams = await Promise.all(Array.from({ length: crowd }, open));
+    expect(streams.filter(({ first }) => first?.hasNext)).toHaveLength(crowd);
+    expect(streams.filter(({ first }) => first?.errors)).toEqual([]);
+    const status = await readFile(`/proc/${gateway.pid}/status`, 'utf8');
+    const peakMib = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+    for (const response of held.splice(0)) sendJson(response, 200, '[1]');
+    const last = await Promise.all(streams.map(async ({ parts }) => (await parts.next()).value));
+    expect(last.filter((part) => part?.hasNext === false)).toHaveLength(crowd);
+    expect(peakMib).toBeLessThan(512);
+  });
+});

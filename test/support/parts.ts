@@ -1,0 +1,90 @@
+import { parseJson } from '../../src/contract/json.ts';
+import type { PetStore } from '../../src/contract/pet-store.ts';
+
+/** A pet store whose orders are held back until `release` is called; an aborted call is cancelled. */
+export function holdingOrders(petStore: PetStore) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let calls = 0;
+  let cancelled = 0;
+  const store: PetStore = {
+    ...petStore,
+    async listOrders(call) {
+      calls++;
+      const { promise: aborted, reject } = Promise.withResolvers<never>();
+      call.signal?.addEventListener('abort', () => {
+        cancelled++;
+        reject(call.signal?.reason);
+      });
+      await Promise.race([released, aborted]);
+      return petStore.listOrders(call);
+    },
+  };
+  return { petStore: store, release, calls: () => calls, cancelled: () => cancelled };
+}
+
+/** Pets at once and orders later. */
+export const petsFirst = '{ pets(limit: 1) { id } ... @defer(label: "later") { orders } }';
+
+/** One part of a response, parsed int64-exactly. */
+export interface Part {
+  readonly data?: Record<string, unknown> | null;
+  readonly errors?: readonly PartError[];
+  readonly extensions?: object;
+  readonly pending?: readonly { id: string; path: readonly unknown[]; label?: string }[];
+  readonly incremental?: readonly {
+    readonly id?: string;
+    readonly path?: readonly unknown[];
+    readonly data?: Record<string, unknown> | null;
+    readonly errors?: readonly PartError[];
+  }[];
+  readonly completed?: readonly { id: string; errors?: readonly PartError[] }[];
+  readonly hasNext: boolean;
+}
+
+/** An error in a part. */
+export interface PartError {
+  readonly message: string;
+  readonly path?: readonly unknown[];
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+/** Sends a document with the demo key, for a response in parts. */
+export function sendForParts(
+  send: (request: Request) => Promise<Response>,
+  url: string,
+  query = petsFirst,
+  accept = 'multipart/mixed',
+  signal?: AbortSignal,
+): Promise<Response> {
+  return send(
+    new Request(`${url}/graphql`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer demo-key',
+        'content-type': 'application/json',
+        ...(accept && { accept }),
+      },
+      body: JSON.stringify({ query }),
+      ...(signal && { signal }),
+    }),
+  );
+}
+
+/** Reads a body part by part, as each is there. Leaving the loop cancels the body. */
+export async function* readParts({ headers, body }: Response): AsyncGenerator<Part, void> {
+  const isEvents = headers.get('content-type')?.startsWith('text/event-stream');
+  const [boundary, before] = isEvents ? ['\n\n', 'data: '] : ['\r\n---', '\r\n\r\n'];
+  let text = '';
+  for await (const chunk of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (let end = text.indexOf(boundary); end >= 0; end = text.indexOf(boundary)) {
+      const start = text.indexOf(before);
+      if (start >= 0 && start < end) {
+        yield parseJson(text.slice(start + before.length, end)) as Part;
+      }
+      text = text.slice(end + boundary.length);
+    }
+  }
+  const rest = isEvents ? '' : '--\r\n';
+  if (text !== rest) throw new Error(`Expected the end of the body, received ${text}`);
+}
