@@ -10,6 +10,7 @@ import { withoutOrders } from '../support/behaving.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openConsumer } from '../support/consumer.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { holdingOrders } from '../support/parts.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -125,7 +126,7 @@ describe('examples/web', () => {
     await using opened = await openPage();
     const { page, cards } = opened;
     await cards.nth(11).waitFor();
-    const holding = opened.hold('Inventory');
+    const holding = opened.hold('Store');
     await page.reload();
     const route = await holding;
     await page.getByText('Loading …').waitFor();
@@ -166,6 +167,20 @@ describe('examples/web', () => {
     await using opened = await openPage(await failing(error));
     await opened.problem.getByText('Too many requests.').waitFor();
     await opened.problem.getByText('Wait 3 s.').waitFor();
+  });
+
+  browserTest('shows the animals before the orders arrive, in one request', async () => {
+    const { petStore, release, calls } = holdingOrders(await openBuiltin());
+    await using opened = await openPage(petStore);
+    const { page, cards, service } = opened;
+    await cards.nth(11).waitFor();
+    expect(calls()).toBe(1);
+    const orders = page.getByRole('region', { name: 'Orders' });
+    expect(await orders.innerText()).toBe('Orders');
+    release();
+    await orders.getByText('2').waitFor();
+    const requests = service.lines.filter((line) => line.includes('"msg":"request"'));
+    expect(requests).toHaveLength(1);
   });
 
   browserTest('keeps the animals when the orders fail, and names the request', async () => {

@@ -1,10 +1,8 @@
 import { ApolloProvider } from '@apollo/client/react';
 import { type FormEvent, useRef, useState } from 'react';
-import { AddPet } from './add-pet.tsx';
 import { createClient } from './client.ts';
-import { Inventory } from './inventory.tsx';
-import { Orders } from './orders.tsx';
 import paw from './paw.svg';
+import { Store } from './store.tsx';
 
 /** The page: who is signed in, the animals, and what can be done with them. */
 export function App() {
@@ -43,13 +41,7 @@ export function App() {
           </form>
         </div>
       </header>
-      <main className="columns">
-        <Inventory />
-        <aside>
-          <AddPet />
-          <Orders />
-        </aside>
-      </main>
+      <Store />
     </ApolloProvider>
   );
 }

@@ -1,4 +1,5 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { GraphQL17Alpha9Handler } from '@apollo/client/incremental';
 import { SetContextLink } from '@apollo/client/link/context';
 
 /** A client that sends the API key of the moment. The key is kept in the page's memory only. */
@@ -14,5 +15,7 @@ export function createClient(readKey: () => string): ApolloClient {
     // How the gateway's log and metrics name this application.
     clientAwareness: { name: 'petstore web example' },
     dataMasking: true,
+    // Reads responses in parts, for @defer.
+    incrementalHandler: new GraphQL17Alpha9Handler(),
   });
 }

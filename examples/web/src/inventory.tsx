@@ -1,12 +1,10 @@
-import { NetworkStatus } from '@apollo/client';
-import { useQuery } from '@apollo/client/react';
 import type { PetStatus } from 'petstore-gateway-client';
-import { useState } from 'react';
 import { graphql } from './graphql/gql.ts';
+import type { InventoryQuery } from './graphql/graphql.ts';
 import { PetCard } from './pet-card.tsx';
 import { Problem } from './problem.tsx';
 
-/** The animals of the store. Each card selects its own fields, by its fragment. */
+/** A list of animals, as the cache keeps it. Each card selects its own fields, by its fragment. */
 export const InventoryDocument = graphql(`
   query Inventory($status: PetStatus) {
     pets(limit: 100, status: $status) {
@@ -19,27 +17,25 @@ export const InventoryDocument = graphql(`
 /** What the list can be narrowed to. */
 export const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 
-/** The filterable list of animals, with its loading, empty and failed states. */
-export function Inventory() {
-  const [status, setStatus] = useState<PetStatus | null>(null);
-  const { data, previousData, error, loading, networkStatus, refetch } = useQuery(
-    InventoryDocument,
-    {
-      variables: { status },
-      fetchPolicy: 'cache-and-network',
-      // Without 'all', one failed field discards the data of the others.
-      errorPolicy: 'all',
-    },
-  );
-  // The last list stays visible, dimmed, while another filter loads.
-  const pets = (data ?? (loading ? previousData : undefined))?.pets;
-  const isStale = loading && networkStatus !== NetworkStatus.refetch && data === undefined;
+interface InventoryProps {
+  readonly pets: InventoryQuery['pets'] | undefined;
+  readonly isLoading: boolean;
+  /** Shows the list of before, while another one loads. */
+  readonly isStale: boolean;
+  readonly error: unknown;
+  readonly retry: () => void;
+  readonly status: PetStatus | null;
+  readonly setStatus: (status: PetStatus | null) => void;
+}
 
+/** The filterable list of animals, with its loading, empty and failed states. */
+export function Inventory(props: InventoryProps) {
+  const { pets, isLoading, isStale, error, retry, status, setStatus } = props;
   return (
     <section aria-labelledby="animals">
       <div className="heading">
         <h1 id="animals">Animals</h1>
-        <p role="status">{count(pets?.length, loading)}</p>
+        <p role="status">{count(pets?.length, isLoading)}</p>
         <a className="button add-link" href="#add">
           Add an animal
         </a>
@@ -58,17 +54,17 @@ export function Inventory() {
           </label>
         ))}
       </fieldset>
-      {error && <Problem error={error} retry={() => refetch()} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {pets ? (
-        <ul className="cards" aria-busy={loading} data-stale={isStale}>
+        <ul className="cards" aria-busy={isLoading} data-stale={isStale}>
           {pets.map((pet) => (
             <PetCard key={pet.id} pet={pet} />
           ))}
         </ul>
       ) : (
-        loading && <Placeholders />
+        isLoading && <Placeholders />
       )}
-      {pets?.length === 0 && !loading && (
+      {pets?.length === 0 && !isLoading && (
         <p className="empty">There are no {status} animals at the moment.</p>
       )}
     </section>

@@ -1,18 +1,22 @@
-import { useQuery } from '@apollo/client/react';
-import { ListOrdersDocument } from 'petstore-gateway-client';
 import { Problem } from './problem.tsx';
 
-/** How many orders the store has. Their shape is not published, so they are counted only. */
-export function Orders() {
-  const { data, error, loading, refetch } = useQuery(ListOrdersDocument);
-  const number = Array.isArray(data?.orders) ? data.orders.length : undefined;
+interface OrdersProps {
+  /** Their shape is not published, so they are counted only; undefined until they have come. */
+  readonly orders: unknown;
+  readonly isLoading: boolean;
+  readonly error: unknown;
+  readonly retry: () => void;
+}
+
+/** How many orders the store has. */
+export function Orders({ orders, isLoading, error, retry }: OrdersProps) {
   return (
     <section className="panel" aria-labelledby="orders">
-      <div className="figure" aria-busy={loading}>
+      <div className="figure" aria-busy={isLoading}>
         <h2 id="orders">Orders</h2>
-        <span>{number}</span>
+        <span>{Array.isArray(orders) ? orders.length : undefined}</span>
       </div>
-      {error && <Problem error={error} retry={() => refetch()} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
     </section>
   );
 }

@@ -16,10 +16,12 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 type Documents = {
     "\n  query Inventory($status: PetStatus) {\n    pets(limit: 100, status: $status) {\n      id\n      ...PetCard\n    }\n  }\n": typeof types.InventoryDocument,
     "\n  fragment PetCard on Pet {\n    id\n    name\n    categoryId\n    status\n  }\n": typeof types.PetCardFragmentDoc,
+    "\n  query Store($status: PetStatus) {\n    pets(limit: 100, status: $status) {\n      id\n      ...PetCard\n    }\n    ... @defer(label: \"orders\") {\n      orders\n    }\n  }\n": typeof types.StoreDocument,
 };
 const documents: Documents = {
     "\n  query Inventory($status: PetStatus) {\n    pets(limit: 100, status: $status) {\n      id\n      ...PetCard\n    }\n  }\n": types.InventoryDocument,
     "\n  fragment PetCard on Pet {\n    id\n    name\n    categoryId\n    status\n  }\n": types.PetCardFragmentDoc,
+    "\n  query Store($status: PetStatus) {\n    pets(limit: 100, status: $status) {\n      id\n      ...PetCard\n    }\n    ... @defer(label: \"orders\") {\n      orders\n    }\n  }\n": types.StoreDocument,
 };
 
 /**
@@ -44,6 +46,10 @@ export function graphql(source: "\n  query Inventory($status: PetStatus) {\n    
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  fragment PetCard on Pet {\n    id\n    name\n    categoryId\n    status\n  }\n"): (typeof documents)["\n  fragment PetCard on Pet {\n    id\n    name\n    categoryId\n    status\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query Store($status: PetStatus) {\n    pets(limit: 100, status: $status) {\n      id\n      ...PetCard\n    }\n    ... @defer(label: \"orders\") {\n      orders\n    }\n  }\n"): (typeof documents)["\n  query Store($status: PetStatus) {\n    pets(limit: 100, status: $status) {\n      id\n      ...PetCard\n    }\n    ... @defer(label: \"orders\") {\n      orders\n    }\n  }\n"];
 
 export function graphql(source: string) {
   return (documents as any)[source] ?? {};

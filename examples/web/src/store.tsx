@@ -1,0 +1,64 @@
+import { CombinedGraphQLErrors, NetworkStatus } from '@apollo/client';
+import { useQuery } from '@apollo/client/react';
+import type { PetStatus } from 'petstore-gateway-client';
+import { useState } from 'react';
+import { AddPet } from './add-pet.tsx';
+import { graphql } from './graphql/gql.ts';
+import { Inventory } from './inventory.tsx';
+import { Orders } from './orders.tsx';
+
+/** All that the page shows, in one request. The animals do not wait for the orders. */
+const StoreDocument = graphql(`
+  query Store($status: PetStatus) {
+    pets(limit: 100, status: $status) {
+      id
+      ...PetCard
+    }
+    ... @defer(label: "orders") {
+      orders
+    }
+  }
+`);
+
+/** The animals, the form that adds one, and the orders. */
+export function Store() {
+  const [status, setStatus] = useState<PetStatus | null>(null);
+  const { data, previousData, error, loading, networkStatus, refetch } = useQuery(StoreDocument, {
+    variables: { status },
+    fetchPolicy: 'cache-and-network',
+    // Without 'all', one failed field discards the data of the others.
+    errorPolicy: 'all',
+  });
+  const isLoading = loading && networkStatus !== NetworkStatus.streaming;
+  const retry = () => refetch();
+  return (
+    <main className="columns">
+      <Inventory
+        // The last list stays visible, dimmed, while another filter loads.
+        pets={(data ?? (isLoading ? previousData : undefined))?.pets}
+        isLoading={isLoading}
+        isStale={isLoading && networkStatus !== NetworkStatus.refetch && data === undefined}
+        error={errorOf(error, (field) => field !== 'orders')}
+        retry={retry}
+        status={status}
+        setStatus={setStatus}
+      />
+      <aside>
+        <AddPet />
+        <Orders
+          orders={data?.orders ?? previousData?.orders}
+          isLoading={loading}
+          error={errorOf(error, (field) => field === 'orders')}
+          retry={retry}
+        />
+      </aside>
+    </main>
+  );
+}
+
+/** What went wrong with some of the fields at the root. An error without a field is not of the orders. */
+function errorOf(error: unknown, isOf: (field: unknown) => boolean): unknown {
+  if (!CombinedGraphQLErrors.is(error)) return isOf(undefined) ? error : undefined;
+  const errors = error.errors.filter(({ path }) => isOf(path?.[0]));
+  return errors.length > 0 ? new CombinedGraphQLErrors({ errors }) : undefined;
+}
