@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { execute, NoUnusedVariablesRule, parse, specifiedRules, validate } from 'graphql';
+import { NoUnusedVariablesRule, parse, specifiedRules, validate } from 'graphql';
 import { expect, it } from 'vitest';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { executeWhole } from '../../src/execution/execute-whole.ts';
