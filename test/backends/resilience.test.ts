@@ -19,7 +19,7 @@ async function startRest(play: Play, limits: Partial<OriginLimits> = {}, timeout
   return {
     ...server,
     petStore,
-    list: (key?: string) => petStore.listPets(callWith(key), {}),
+    list: async (key?: string) => [...(await petStore.listPets(callWith(key), {}))],
     add: () => petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();

@@ -132,11 +132,11 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const docs = page.locator('.graphiql-doc-explorer');
     await docs.getByRole('link', { name: 'Query', exact: true }).click();
-    await docs.getByText('Animals of the store, ordered as the service orders them.').waitFor();
+    await docs.getByText('The animals in the store, in the order of the service.').waitFor();
     await docs.getByRole('button', { name: 'Show Deprecated Fields' }).click();
     await docs.getByText(/removed on 2030-12-05; use pets\(status:\) instead/).waitFor();
     await docs.getByRole('link', { name: 'pets', exact: true }).click();
-    await docs.getByText('1 to 100. Left out or null, it is 20.').waitFor();
+    await docs.getByText('from 1 to 100; 20 if omitted or null.').waitFor();
   });
 
   browserTest('shows the typed error of a wrong key', async () => {
