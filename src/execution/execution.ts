@@ -1,6 +1,15 @@
 import type { GraphQLError } from 'graphql';
 import type { VariableValues } from './inputs.ts';
 
+/** What a resolver threw. */
+export class Thrown {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 /** One execution of a compiled operation: what it works with, and how far it has come. */
 export class Execution {
   readonly context: object;
@@ -8,7 +17,7 @@ export class Execution {
   readonly given: Readonly<Record<string, unknown>>;
   readonly variables: VariableValues;
   readonly errors: GraphQLError[] = [];
-  /** What resolvers of root fields returned, by index; a rejected promise where one threw. */
+  /** What resolvers of root fields returned or threw, by index. */
   readonly outcomes: unknown[] = [];
   #controller: AbortController | undefined;
   #isFinished = false;

@@ -8,7 +8,7 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { type Completion, completeType, nullFor } from './completion.ts';
-import type { Execution } from './execution.ts';
+import { type Execution, Thrown } from './execution.ts';
 import { planArguments, type VariableValues } from './inputs.ts';
 import { NotCompilable, UnforeseenValue } from './refusals.ts';
 import { type CompiledSource, replay } from './replay.ts';
@@ -52,10 +52,10 @@ export function planOperation(
   const isMutation = operation.operation === OperationTypeNode.MUTATION;
   const executeFields = isMutation ? oneAfterTheOther(fields) : together(fields);
 
-  function succeed(execution: Execution, data: Record<string, unknown>): ExecutionResult {
+  function succeed(execution: Execution, result: Completed): ExecutionResult {
     execution.finish();
     const { errors } = execution;
-    return errors.length === 0 ? { data } : { errors, data };
+    return errors.length === 0 ? result : { errors, data: result.data };
   }
 
   async function fail(execution: Execution, error: Error): Promise<ExecutionResult> {
@@ -71,7 +71,7 @@ export function planOperation(
 
   return (execution) =>
     executeFields(execution).then(
-      (data) => succeed(execution, data),
+      (result) => succeed(execution, result),
       (error: Error) => fail(execution, error),
     );
 }
@@ -82,12 +82,17 @@ function ensureGraphQLError(error: Error): GraphQLError {
   return new GraphQLError(error.message, { originalError: error });
 }
 
-type ExecuteFields = (execution: Execution) => Promise<Record<string, unknown>>;
+/** Data inside an object: data with an alias `then` would itself be taken for a promise. */
+interface Completed {
+  readonly data: Record<string, unknown>;
+}
+
+type ExecuteFields = (execution: Execution) => Promise<Completed>;
 
 function together(fields: readonly RootField[]): ExecuteFields {
   const [only] = fields;
   if (only !== undefined && fields.length === 1) {
-    return async (execution) => ({ [only.key]: await only.execute(execution) });
+    return async (execution) => ({ data: { [only.key]: await only.execute(execution) } });
   }
   return async (execution) => {
     const started: unknown[] = [];
@@ -99,7 +104,7 @@ function together(fields: readonly RootField[]): ExecuteFields {
       throw error;
     }
     const values = await Promise.all(started);
-    return Object.fromEntries(fields.map(({ key }, index) => [key, values[index]]));
+    return { data: Object.fromEntries(fields.map(({ key }, index) => [key, values[index]])) };
   };
 }
 
@@ -107,7 +112,7 @@ function oneAfterTheOther(fields: readonly RootField[]): ExecuteFields {
   return async (execution) => {
     const data: [string, unknown][] = [];
     for (const { key, execute } of fields) data.push([key, await execute(execution)]);
-    return Object.fromEntries(data);
+    return { data: Object.fromEntries(data) };
   };
 }
 
@@ -149,7 +154,7 @@ function planField(
       value = resolve(undefined, readArguments(variables), context, infoOf(execution));
       if (isPromiseLike(value)) value = Promise.resolve(value);
     } catch (error) {
-      outcomes[index] = rejected(error);
+      outcomes[index] = new Thrown(error);
       return fail(error, completion);
     }
     outcomes[index] = value;
@@ -164,13 +169,6 @@ function planField(
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
-}
-
-/** A promise whose rejection nobody has to handle. */
-function rejected(error: unknown): Promise<never> {
-  const promise = Promise.reject(error);
-  promise.catch(() => {});
-  return promise;
 }
 
 function includedUnder(conditions: Conditions): IsIncluded {

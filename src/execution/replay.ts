@@ -7,7 +7,7 @@ import type {
   OperationDefinitionNode,
 } from 'graphql';
 import { executeWhole } from './execute-whole.ts';
-import type { Execution } from './execution.ts';
+import { type Execution, Thrown } from './execution.ts';
 
 /** An operation that was compiled. */
 export interface CompiledSource {
@@ -26,7 +26,7 @@ export interface CompiledSource {
 export async function replay(
   source: CompiledSource,
   keys: readonly string[],
-  { context, given, outcomes }: Execution,
+  { context, given, variables, outcomes }: Execution,
 ): Promise<ExecutionResult> {
   const { schema, document, operation, root } = source;
   const getField: GraphQLSchema['getField'] = (parent, name) => {
@@ -35,19 +35,23 @@ export async function replay(
     if (parent !== root || resolve === undefined) return field;
     const resolveOnce = (...[parentValue, args, ctx, info]: Parameters<typeof resolve>) => {
       const index = keys.indexOf(String(info.path.key));
-      return isOf(info) && index in outcomes
-        ? outcomes[index]
-        : resolve(parentValue, args, ctx, info);
+      if (!isOf(info) || !(index in outcomes)) return resolve(parentValue, args, ctx, info);
+      const outcome = outcomes[index];
+      if (outcome instanceof Thrown) throw outcome.error;
+      return outcome;
     };
     return Object.create(field ?? null, { resolve: { value: resolveOnce } });
   };
   /** False when a resolver executes another operation with the schema that it was given. */
   const isOf = (info: GraphQLResolveInfo) => info.operation === operation;
-  return await executeWhole({
-    schema: Object.create(schema, { getField: { value: getField } }),
-    document,
-    operationName: operation.name?.value ?? null,
-    contextValue: context,
-    variableValues: given,
-  });
+  return await executeWhole(
+    {
+      schema: Object.create(schema, { getField: { value: getField } }),
+      document,
+      operationName: operation.name?.value ?? null,
+      contextValue: context,
+      variableValues: given,
+    },
+    variables,
+  );
 }

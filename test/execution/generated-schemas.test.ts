@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import {
   execute,
@@ -10,7 +11,7 @@ import {
 import { expect, it } from 'vitest';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
-import { comparable, written } from './differential.ts';
+import { expectSameResult, written } from './differential.ts';
 import { generateOperation, generateVariables } from './generate-operation.ts';
 import { type Calls, generateFrom, generateSchema } from './generate-schema.ts';
 
@@ -32,24 +33,29 @@ it(
         fc.pre(validate(schema, document, rules).length === 0);
         const variables = generateVariables(generate);
         const compiled = compileOperation(schema, document, undefined);
+        const expected: Calls = [];
+        // graphql-js never finishes if `data` gets a function named `then`: skip these operations.
+        const fallback = await Promise.race([
+          execute({
+            schema,
+            document,
+            contextValue: { calls: expected },
+            variableValues: variables,
+          }),
+          setImmediate(undefined),
+        ]);
+        fc.pre(fallback !== undefined);
         const own: Calls = [];
         const result = await compiled?.({ calls: own }, variables);
         if (compiled === undefined || result === undefined) return;
-        const expected: Calls = [];
-        const fallback = await execute({
-          schema,
-          document,
-          contextValue: { calls: expected },
-          variableValues: variables,
-        });
         counts.compared++;
         if (fallback.errors) counts.withErrors++;
-        expect(comparable(result), text).toEqual(comparable(fallback));
+        expectSameResult(result, fallback, text);
         expect(own.map(written).sort(), text).toEqual(expected.map(written).sort());
         // Run again: the compiled function must not keep state, unless it was disabled.
         const again = await compiled({ calls: [] }, variables);
         if (again === undefined) counts.disabled++;
-        else expect(comparable(again), text).toEqual(comparable(fallback));
+        else expectSameResult(again, fallback, text);
       }),
       fuzzed(300),
     );
