@@ -1,5 +1,5 @@
 import type { Attack } from '../attack.ts';
-import { flood, graphql, holdSockets, rawHead, writeAll } from '../drive.ts';
+import { flood, graphql, holdSockets, rawHead, rawPost, writeAll } from '../drive.ts';
 
 const html = 'Accept: text/html\r\n';
 const settings = { GRAPHIQL: 'on' };
@@ -35,6 +35,10 @@ function pageAttacks(path: string, headers = ''): readonly Attack[] {
   ];
 }
 
+const twentyPages = graphql(
+  `{ ${Array.from({ length: 20 }, (_, n) => `a${n}: pets(limit: ${81 + n}) { id name }`).join(' ')} }`,
+);
+
 /** What the built-in service and its pages can cost. */
 export const builtInAttacks: readonly Attack[] = [
   ...pageAttacks('/v1/docs/swagger-ui-bundle.js'),
@@ -54,13 +58,20 @@ export const builtInAttacks: readonly Attack[] = [
     id: 'twenty pages of a hundred',
     sentence: 'Queries of twenty pages of a hundred animals each.',
     backend: 'built-in',
+    run: (target) =>
+      flood(target, { connections: 16, requests: 5000 }, () => ({ body: twentyPages })),
+  },
+  {
+    id: 'twenty pages of a hundred, unread',
+    sentence: 'Fifty connections pipeline these queries and read nothing.',
+    backend: 'built-in',
     run: (target) => {
-      const pages = Array.from(
-        { length: 20 },
-        (_, n) => `a${n}: pets(limit: ${81 + n}) { id name }`,
-      );
-      const body = graphql(`{ ${pages.join(' ')} }`);
-      return flood(target, { connections: 16, requests: 5000 }, () => ({ body }));
+      const request = rawPost(twentyPages, target);
+      return holdSockets(target, {
+        count: 50,
+        reads: false,
+        begin: (socket) => writeAll(socket, Array(200).fill(request), target.signal),
+      });
     },
   },
   {
