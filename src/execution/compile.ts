@@ -11,32 +11,32 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { Execution } from './execution.ts';
+import type { CompiledSource } from './fallback.ts';
 import { planVariables } from './inputs.ts';
 import { type Conditions, type Execute, planOperation } from './plan.ts';
-import type { CompiledSource } from './replay.ts';
 
 /**
- * Executes an operation that was compiled; undefined where that is for the fallback executor: when
- * the variables can't be read, since the fallback executor reports why, when they include a
- * selection that is not compiled, and once a value was not what compiled code completes.
+ * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: if a
+ * variable is invalid, because the fallback executor reports the error; if the variables include a
+ * selection that cannot be compiled; and always after compiled code met an unsupported value.
  */
 export type CompiledOperation = (
   context: object,
   variables: Readonly<Record<string, unknown>>,
 ) => Promise<ExecutionResult> | undefined;
 
-/** An operation with more conditions has too many forms. */
+/** An operation with more conditions has too many variants. */
 const maxConditions = 4;
 
-/** The forms of an operation that are kept; to make one again costs less than a millisecond. */
-const maxForms = 2;
+/** Cached variants per operation. Compiling one again takes less than a millisecond. */
+const maxVariants = 2;
 
 /**
- * Compiles an operation of a document that is valid for the schema; undefined where compiled code
- * would not answer exactly as graphql-js does. That is a subscription, introspection, directives of
- * others than GraphQL itself, interfaces, unions, resolvers below the root, and whatever may still
- * fail when the variables have been read. A value that only an execution shows (a function, a
- * promise, a list that is not an array) is completed by graphql-js, which then keeps the operation.
+ * Compiles an operation of a document that is valid for the schema. Returns undefined if the result
+ * could differ from that of graphql-js: for subscriptions, introspection, custom directives,
+ * interfaces, unions, resolvers below the root, and anything else that can fail after the variables
+ * were read. If a resolver returns an unsupported value (a function, a nested promise, a list that
+ * is not an array), graphql-js completes it and executes the operation from then on.
  */
 export function compileOperation(
   schema: GraphQLSchema,
@@ -54,29 +54,29 @@ export function compileOperation(
   const source: CompiledSource = { schema, document, operation, root };
   const plans = new Map<string, Execute | undefined>();
   let isCompiled = true;
-  const giveUp = () => {
+  const disable = () => {
     isCompiled = false;
   };
 
-  /** The plan for the form that an operation has under these conditions. */
+  /** Returns the plan for the variant with these conditions. */
   const planFor = (variables: Conditions): Execute | undefined => {
-    const form = conditions.map((name) => (variables[name] ? '1' : '0')).join('');
-    if (!plans.has(form)) {
-      const plan = attempt(() => planOperation(source, variables, giveUp));
-      if (plans.size === maxForms) plans.clear();
-      plans.set(form, plan);
+    const variant = conditions.map((name) => (variables[name] ? '1' : '0')).join('');
+    if (!plans.has(variant)) {
+      const plan = attempt(() => planOperation(source, variables, disable));
+      if (plans.size === maxVariants) plans.clear();
+      plans.set(variant, plan);
     }
-    return plans.get(form);
+    return plans.get(variant);
   };
 
-  return (context, given) => {
-    const variables = isCompiled ? readVariables(given) : undefined;
+  return (context, rawVariables) => {
+    const variables = isCompiled ? readVariables(rawVariables) : undefined;
     if (variables === undefined) return undefined;
-    return planFor(variables.coerced)?.(new Execution(context, given, variables));
+    return planFor(variables.coerced)?.(new Execution(context, rawVariables, variables));
   };
 }
 
-/** What is made, or undefined where it can't be: on failure the fallback executor reports the error. */
+/** Returns undefined if `make` throws; the fallback executor then reports the error. */
 function attempt<T>(make: () => T): T | undefined {
   try {
     return make();
@@ -86,12 +86,13 @@ function attempt<T>(make: () => T): T | undefined {
 }
 
 /**
- * The variables by which selections are skipped or included; undefined for a document with other
- * directives, with fragments that have variables of their own, or with a nullable variable where null is not allowed: whether it is null shows late.
+ * Returns the variables that `@skip` and `@include` use. Returns undefined for a document with
+ * other directives, with fragment variables, or with a nullable variable in a non-null position,
+ * which can fail during execution.
  */
 function conditionsOf(schema: GraphQLSchema, document: DocumentNode): string[] | undefined {
   let isSafe = true;
-  // Of all operations, and before the visit: a fragment may stand ahead of what declares its variables.
+  // Collected first, because a fragment may precede the operation that declares its variables.
   const nullable = new Set(
     document.definitions
       .flatMap((definition) =>

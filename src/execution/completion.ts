@@ -10,35 +10,38 @@ import {
   isObjectType,
   locatedError,
 } from 'graphql';
+import { NotCompilableError, UnsupportedValueError } from './errors.ts';
+import type { FieldCollector, SelectedField } from './field-collector.ts';
 import { isRecordsText, isText, JsonText, planRecords, type WriteRecords } from './records-text.ts';
-import { NotCompilable, UnforeseenValue } from './refusals.ts';
-import type { SelectedField, SelectionReader } from './selection.ts';
 
-/** What the completion of one value adds to. */
+/** The state of completing the value of one root field. */
 export interface Completion {
   readonly errors: GraphQLError[];
-  /** Where in the response the value stands. */
+  /** The response path of the current value. */
   readonly path: (string | number)[];
-  /** The error that leaves the value where null is not allowed. */
+  /** The error that was thrown to null the parent of a non-null field. */
   thrown: GraphQLError | undefined;
 }
 
 /**
- * Makes what the response holds of what a resolver returned (GraphQL specification, section 6.4.3).
- * @throws for a value that can't be completed, with its path where that is known;
- * UnforeseenValue for one that the fallback executor has to complete.
+ * Completes a resolved value (GraphQL specification, section 6.4.3).
+ * @throws if the value is invalid, with its path if known; UnsupportedValueError if the fallback
+ *   executor has to complete it.
  */
 export type Complete = (value: unknown, completion: Completion) => unknown;
 
-/** The completion of a field's value. @throws NotCompilable for types that only a value decides. */
+/**
+ * Plans the completion of a field's value.
+ * @throws NotCompilableError for abstract types, which depend on the value.
+ */
 export function completeType(
   type: GraphQLOutputType,
   field: SelectedField,
   parent: GraphQLObjectType,
-  selections: SelectionReader,
+  collector: FieldCollector,
 ): Complete {
   if (isNonNullType(type)) {
-    const complete = completeType(type.ofType, field, parent, selections);
+    const complete = completeType(type.ofType, field, parent, collector);
     return (value, completion) => {
       const completed = complete(value, completion);
       if (completed !== null) return completed;
@@ -46,43 +49,43 @@ export function completeType(
       throw new Error(`Cannot return null for non-nullable field ${coordinate}.`);
     };
   }
-  return orNull(completeNamed());
+  return acceptNull(completeNamed());
 
   function completeNamed(): Complete {
     if (isListType(type)) {
-      const complete = completeType(type.ofType, field, parent, selections);
-      const writeRecords = planRecords(type.ofType, field, selections);
+      const complete = completeType(type.ofType, field, parent, collector);
+      const writeRecords = planRecords(type.ofType, field, collector);
       return completeList(complete, !isNonNullType(type.ofType), field.nodes, writeRecords);
     }
     if (isLeafType(type)) {
       return (value) => {
         const completed = type.coerceOutputValue(value);
-        if (completed == null || isPending(completed)) throw new UnforeseenValue();
+        if (completed == null || isLazy(completed)) throw new UnsupportedValueError();
         return completed;
       };
     }
-    if (isObjectType(type) && type.isTypeOf == null) return completeObject(type, field, selections);
-    throw new NotCompilable();
+    if (isObjectType(type) && type.isTypeOf == null) return completeObject(type, field, collector);
+    throw new NotCompilableError();
   }
 }
 
-/** Null stays null, and a value that is an error is thrown. */
-function orNull(complete: Complete): Complete {
+/** Completes null to null, and throws a value that is an error. */
+function acceptNull(complete: Complete): Complete {
   return (value, completion) => {
     if (value == null) return null;
-    if (isPending(value)) throw new UnforeseenValue();
+    if (isLazy(value)) throw new UnsupportedValueError();
     if (value instanceof Error) throw value;
     return complete(value, completion);
   };
 }
 
-/** Whether graphql-js may have to call a value, or to wait for it. */
-function isPending(value: unknown): boolean {
+/** Whether a value is a function or a thenable, which graphql-js calls or awaits. */
+function isLazy(value: unknown): boolean {
   if (typeof value === 'function') return true;
   return typeof value === 'object' && typeof (value as PromiseLike<unknown>).then === 'function';
 }
 
-/** Whether a list is iterated by its indices. */
+/** Whether iterating a list is the same as reading its indices. */
 function isPlainArray(list: unknown): list is unknown[] {
   return (
     Array.isArray(list) &&
@@ -100,7 +103,7 @@ function completeList(
   return (value, completion) => {
     const list = isRecordsText(value) ? (writeRecords(value) ?? [...value]) : value;
     if (list instanceof JsonText) return list;
-    if (!isPlainArray(list)) throw new UnforeseenValue();
+    if (!isPlainArray(list)) throw new UnsupportedValueError();
     const { path } = completion;
     const depth = path.length;
     const completed: unknown[] = [];
@@ -120,8 +123,8 @@ function completeList(
 }
 
 /**
- * Null for a value that could not be completed.
- * @throws the error where null is not allowed, and UnforeseenValue as it is.
+ * Records the error of a value and returns null.
+ * @throws the error if null is not allowed; an UnsupportedValueError always.
  */
 export function nullFor(
   error: unknown,
@@ -129,7 +132,7 @@ export function nullFor(
   completion: Completion,
   isNullable: boolean,
 ): null {
-  if (error instanceof UnforeseenValue) throw error;
+  if (error instanceof UnsupportedValueError) throw error;
   const located = locatedError(error, nodes, [...completion.path]);
   if (isNullable) {
     completion.errors.push(located);
@@ -142,22 +145,24 @@ export function nullFor(
 function completeObject(
   type: GraphQLObjectType,
   { nodes }: SelectedField,
-  selections: SelectionReader,
+  collector: FieldCollector,
 ): Complete {
   const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-  const fields = selections.fieldsOf(type, selectionSets);
-  const complete = writeObject(fields.map((field) => planMember(field, type, selections)));
+  const fields = collector.collect(type, selectionSets);
+  const complete = generateObjectCompletion(
+    fields.map((field) => planMember(field, type, collector)),
+  );
   return (value, completion) => {
-    // A primitive has properties too, but none that a field may show.
-    if (typeof value !== 'object') throw new UnforeseenValue();
+    // A primitive also has properties; graphql-js handles them.
+    if (typeof value !== 'object') throw new UnsupportedValueError();
     return complete(value, completion);
   };
 }
 
-/** A field of an object, as a member of the literal that is written for the object. */
+/** A field of an object, as a member of the generated object literal. */
 interface Member {
   readonly key: string;
-  /** The expression of its value: of `source`, `value` (to read a property once) and `complete`. */
+  /** Code of the value, using `source`, `value` (to read a property only once) and `complete`. */
   readonly expression: (complete: string) => string;
   readonly complete: Complete | undefined;
 }
@@ -165,16 +170,16 @@ interface Member {
 function planMember(
   field: SelectedField,
   parent: GraphQLObjectType,
-  selections: SelectionReader,
+  collector: FieldCollector,
 ): Member {
   const { key, definition } = field;
-  // In a literal, this one would be the prototype.
-  if (key === '__proto__') throw new NotCompilable();
+  // In an object literal, this key would set the prototype.
+  if (key === '__proto__') throw new NotCompilableError();
   if (definition === undefined) {
     return { key, expression: () => `'${parent.name}'`, complete: undefined };
   }
-  // Only a call could show what a resolver does.
-  if (definition.resolve !== undefined) throw new NotCompilable();
+  // A resolver can return anything, such as a promise.
+  if (definition.resolve !== undefined) throw new NotCompilableError();
   const property = `source.${definition.name}`;
   return {
     key,
@@ -182,7 +187,7 @@ function planMember(
       ? (complete) =>
           `typeof (value = ${property}) === 'string' ? value : ${complete}(value, completion)`
       : (complete) => `${complete}(${property}, completion)`,
-    complete: completeField(field, definition, parent, selections),
+    complete: completeField(field, definition, parent, collector),
   };
 }
 
@@ -190,10 +195,10 @@ function completeField(
   field: SelectedField,
   { type }: GraphQLField<unknown, unknown>,
   parent: GraphQLObjectType,
-  selections: SelectionReader,
+  collector: FieldCollector,
 ): Complete {
   const { key, nodes } = field;
-  const complete = completeType(type, field, parent, selections);
+  const complete = completeType(type, field, parent, collector);
   const isNullable = !isNonNullType(type);
   return (value, completion) => {
     const { path } = completion;
@@ -211,11 +216,11 @@ function completeField(
 }
 
 /**
- * A function that completes the members of an object. It is generated, as an object literal: the
- * engine then knows the shape of the object beforehand, which is several times faster than to set
- * one member after the other. Only names of a valid document get into the code.
+ * Generates a function that completes the members of an object. The generated code is an object
+ * literal, whose shape V8 knows in advance; this is several times faster than adding members one by
+ * one. The code contains only names of a valid document and schema.
  */
-function writeObject(members: readonly Member[]): Complete {
+function generateObjectCompletion(members: readonly Member[]): Complete {
   const text = members.map(({ key, expression }, index) => {
     return `${key}: ${expression(`complete[${index}]`)}`;
   });
@@ -224,11 +229,11 @@ function writeObject(members: readonly Member[]): Complete {
     try {
       return { ${text.join(', ')} };
     } catch (error) {
-      throw error === completion.thrown ? error : unforeseen();
+      throw error === completion.thrown ? error : unsupported();
     }
   };`;
-  // What completion did not throw, a getter did.
-  const unforeseen = () => new UnforeseenValue();
+  // Any other error was thrown by a getter.
+  const unsupported = () => new UnsupportedValueError();
   const complete = members.map(({ complete }) => complete);
-  return new Function('complete', 'unforeseen', body)(complete, unforeseen);
+  return new Function('complete', 'unsupported', body)(complete, unsupported);
 }

@@ -7,8 +7,8 @@ import {
 import type { VariableValues } from './inputs.ts';
 
 /**
- * Executes an operation without `@defer` by graphql-js. Its own `execute` does the same, but refuses
- * every operation of a schema that has the directive.
+ * The fallback executor: executes an operation without `@defer` with graphql-js. The `execute` of
+ * graphql-js rejects every operation if the schema defines `@defer`.
  */
 export function executeWhole(
   args: ExecutionArgs,

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import type { VariableValues } from './inputs.ts';
 
-/** What a resolver threw. */
+/** The error that a resolver threw. */
 export class Thrown {
   readonly error: unknown;
 
@@ -10,36 +10,36 @@ export class Thrown {
   }
 }
 
-/** One execution of a compiled operation: what it works with, and how far it has come. */
+/** The inputs and the state of one execution of a compiled operation. */
 export class Execution {
   readonly context: object;
-  /** The variables of the request. */
-  readonly given: Readonly<Record<string, unknown>>;
+  /** The variables of the request, before coercion. */
+  readonly rawVariables: Readonly<Record<string, unknown>>;
   readonly variables: VariableValues;
   readonly errors: GraphQLError[] = [];
-  /** What resolvers of root fields returned or threw, by index. */
-  readonly outcomes: unknown[] = [];
+  /** What the root resolvers returned, by index; a `Thrown` if they threw. */
+  readonly rootResults: unknown[] = [];
   #controller: AbortController | undefined;
   #isFinished = false;
 
   constructor(
     context: object,
-    given: Readonly<Record<string, unknown>>,
+    rawVariables: Readonly<Record<string, unknown>>,
     variables: VariableValues,
   ) {
     this.context = context;
-    this.given = given;
+    this.rawVariables = rawVariables;
     this.variables = variables;
   }
 
-  /** For resolvers: a signal that is aborted when the response is complete. */
+  /** Returns a signal for resolvers; it is aborted when the response is complete. */
   readonly getAbortSignal = (): AbortSignal => {
     this.#controller ??= new AbortController();
     if (this.#isFinished) this.#controller.abort();
     return this.#controller.signal;
   };
 
-  /** Ends the execution: what resolvers have started for it is no longer needed. */
+  /** Ends the execution and aborts the signal, so that resolvers can stop their work. */
   finish(): void {
     this.#isFinished = true;
     this.#controller?.abort();

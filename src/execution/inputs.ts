@@ -16,32 +16,33 @@ import {
   type VariableDefinitionNode,
   visit,
 } from 'graphql';
-import { NotCompilable } from './refusals.ts';
+import { NotCompilableError } from './errors.ts';
 
-/** Variables that were read, as graphql-js hands them to what reads arguments. */
+/** Coerced variables in the format that `getArgumentValues` of graphql-js takes. */
 export type VariableValues = NonNullable<Parameters<typeof getArgumentValues>[2]>;
 
-/** Reads the variables of a request; undefined when one of them is not what it is declared as. */
+/** Coerces the variables of a request; returns undefined if one of them is invalid. */
 export type ReadVariables = (
-  given: Readonly<Record<string, unknown>>,
+  rawVariables: Readonly<Record<string, unknown>>,
 ) => VariableValues | undefined;
 
-/** Makes the arguments of a field. @throws as `getArgumentValues` of graphql-js does. */
+/** Coerces the arguments of a field. @throws like `getArgumentValues` of graphql-js. */
 export type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
 
 /**
- * Reads variables as `getVariableValues` of graphql-js does, with their types and defaults read once.
- * @throws NotCompilable
+ * Plans the coercion of variables. The result is that of `getVariableValues` of graphql-js, but
+ * types and defaults are read only once.
+ * @throws NotCompilableError if a variable has the name of a property of `Object.prototype`.
  */
 export function planVariables(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
 ): ReadVariables {
   const variables = definitions.map((definition) => planVariable(schema, definition));
-  return (given) => {
+  return (rawVariables) => {
     const values: Values = { sources: {}, coerced: {} };
     for (const { name, signature, absentValues } of variables) {
-      const value = Object.hasOwn(given, name) ? given[name] : undefined;
+      const value = Object.hasOwn(rawVariables, name) ? rawVariables[name] : undefined;
       const absent = value === undefined ? absentValues() : undefined;
       if (absent !== undefined) {
         values.sources[name] = { signature };
@@ -57,7 +58,7 @@ export function planVariables(
   };
 }
 
-/** Values while they are read. */
+/** Coerced variables under construction. */
 interface Values {
   readonly sources: Record<string, VariableValues['sources'][string]>;
   readonly coerced: Record<string, unknown>;
@@ -65,31 +66,31 @@ interface Values {
 
 function planVariable(schema: GraphQLSchema, definition: VariableDefinitionNode) {
   const name = definition.variable.name.value;
-  // A name like `constructor` means something in every object.
-  if (name in Object.prototype) throw new NotCompilable();
+  // Every object has a property with a name like `constructor`.
+  if (name in Object.prototype) throw new NotCompilableError();
   const type = typeFromAST(schema, definition.type) as GraphQLInputType;
   const { defaultValue } = definition;
   const signature = { name, type, default: defaultValue && { literal: defaultValue } };
-  /** What graphql-js makes of it when it is not given; undefined where it must be. */
+  /** Returns the variables if this one is absent; undefined if it is required. */
   const readAbsent = () => {
     const read = getVariableValues(schema, [definition], {});
     return 'variableValues' in read ? read.variableValues?.coerced : undefined;
   };
   const fixed = readAbsent();
-  const absentValues = defaultValue === undefined || isFixed(type) ? () => fixed : readAbsent;
+  const absentValues = defaultValue === undefined || isShareable(type) ? () => fixed : readAbsent;
   return { name, signature, absentValues };
 }
 
 /**
- * Whether a literal of the type means the same value for every request: a list or an object could be
- * changed by a resolver, and a scalar of the schema may read the same literal in another way.
+ * Whether all requests can share the value of a literal of this type. A resolver could change a
+ * list or an object, and a custom scalar could parse the same literal differently each time.
  */
-function isFixed(type: GraphQLInputType): boolean {
+function isShareable(type: GraphQLInputType): boolean {
   const nullable = getNullableType(type);
   return isEnumType(nullable) || (isScalarType(nullable) && isSpecifiedScalarType(nullable));
 }
 
-/** Undefined for a value that the type does not take. */
+/** Returns undefined for an invalid value. */
 function coerce(value: unknown, type: GraphQLInputType): unknown {
   try {
     return coerceInputValue(value, type);
@@ -98,7 +99,10 @@ function coerce(value: unknown, type: GraphQLInputType): unknown {
   }
 }
 
-/** Makes arguments as `getArgumentValues` of graphql-js does; what needs no variable is made once. */
+/**
+ * Plans the coercion of arguments. The result is that of `getArgumentValues` of graphql-js, but
+ * literals are coerced only once.
+ */
 export function planArguments(
   definition: GraphQLField<unknown, unknown>,
   node: FieldNode,
@@ -111,13 +115,13 @@ export function planArguments(
     ),
   );
   const isPlannable = definition.args.every((arg) =>
-    variableOf.has(arg.name) ? !isRequiredArgument(arg) : isFixed(arg.type),
+    variableOf.has(arg.name) ? !isRequiredArgument(arg) : isShareable(arg.type),
   );
   if (!isPlannable || hasVariables(others)) {
     return (variables) => getArgumentValues(definition, node, variables);
   }
   const fixed = getArgumentValues(definition, others);
-  // In the order of the definition, whichever are passed.
+  // Arguments have the order of the definition, as in graphql-js.
   const members = definition.args.map(({ name }) => ({ name, variable: variableOf.get(name) }));
   return ({ coerced }) => {
     const args: Record<string, unknown> = {};
@@ -132,9 +136,9 @@ export function planArguments(
 
 function hasVariables({ arguments: args = [] }: FieldNode): boolean {
   let found = false;
-  const note = () => {
+  const onVariable = () => {
     found = true;
   };
-  for (const arg of args) visit(arg, { [Kind.VARIABLE]: note });
+  for (const arg of args) visit(arg, { [Kind.VARIABLE]: onVariable });
   return found;
 }

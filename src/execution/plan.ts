@@ -8,22 +8,23 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { type Completion, completeType, nullFor } from './completion.ts';
+import { NotCompilableError, UnsupportedValueError } from './errors.ts';
 import { type Execution, Thrown } from './execution.ts';
+import { type CompiledSource, resumeInFallback } from './fallback.ts';
+import { FieldCollector, type IsIncluded, type SelectedField } from './field-collector.ts';
 import { planArguments, type VariableValues } from './inputs.ts';
-import { NotCompilable, UnforeseenValue } from './refusals.ts';
-import { type CompiledSource, replay } from './replay.ts';
 import { planResolveInfo } from './resolve-info.ts';
-import { type IsIncluded, type SelectedField, SelectionReader } from './selection.ts';
 
-/** The values of the variables by which selections are skipped or included. */
+/** The values of the variables that `@skip` and `@include` use. */
 export type Conditions = Readonly<Record<string, unknown>>;
 
-/** Executes an operation with variables that were read. */
+/** Executes an operation with coerced variables. */
 export type Execute = (execution: Execution) => Promise<ExecutionResult>;
 
 /**
- * Resolves and completes one field of the operation; null and an error in `execution` on failure.
- * @throws the error where null is not allowed, like the promise that it may return.
+ * Resolves and completes one root field. On failure, returns null and adds the error to
+ * `execution`, or throws the error if null is not allowed. May return a promise, which rejects
+ * likewise.
  */
 type ExecuteField = (execution: Execution) => unknown;
 
@@ -33,24 +34,24 @@ interface RootField {
 }
 
 /**
- * Plans an operation under conditions of these values: all that does not depend on its other
- * variables is done here, once. Calls `onUnforeseen` when the fallback executor had to complete a
- * value. @throws NotCompilable
+ * Plans an operation for these conditions. Work that does not depend on the other variables is done
+ * once, here. Calls `onUnsupported` if the fallback executor has to complete a value.
+ * @throws NotCompilableError
  */
 export function planOperation(
   source: CompiledSource,
   conditions: Conditions,
-  onUnforeseen: () => void,
+  onUnsupported: () => void,
 ): Execute {
   const { schema, document, operation, root } = source;
-  const selections = new SelectionReader(schema, document, includedUnder(conditions));
-  const selected = selections.fieldsOf(root, [operation.selectionSet]);
+  const collector = new FieldCollector(schema, document, isIncludedWith(conditions));
+  const selected = collector.collect(root, [operation.selectionSet]);
   const fields = selected.map((field, index) => ({
     key: field.key,
-    execute: planField(field, index, source, selections),
+    execute: planField(field, index, source, collector),
   }));
   const isMutation = operation.operation === OperationTypeNode.MUTATION;
-  const executeFields = isMutation ? oneAfterTheOther(fields) : together(fields);
+  const executeFields = isMutation ? executeSerially(fields) : executeConcurrently(fields);
 
   function succeed(execution: Execution, result: Completed): ExecutionResult {
     execution.finish();
@@ -59,12 +60,12 @@ export function planOperation(
   }
 
   async function fail(execution: Execution, error: Error): Promise<ExecutionResult> {
-    if (error instanceof UnforeseenValue) {
-      onUnforeseen();
+    if (error instanceof UnsupportedValueError) {
+      onUnsupported();
       const keys = fields.map(({ key }) => key);
-      return replay(source, keys, execution).finally(() => execution.finish());
+      return resumeInFallback(source, keys, execution).finally(() => execution.finish());
     }
-    // A field that must not be null is: it takes the whole response with it.
+    // The error of a non-null root field makes the whole `data` null.
     execution.finish();
     return { errors: [...execution.errors, ensureGraphQLError(error)], data: null };
   }
@@ -76,20 +77,20 @@ export function planOperation(
     );
 }
 
-/** An error that had a path of its own was located as it is. */
+/** Wraps an error that `locatedError` left unchanged because it has its own path. */
 function ensureGraphQLError(error: Error): GraphQLError {
   if (error instanceof GraphQLError) return error;
   return new GraphQLError(error.message, { originalError: error });
 }
 
-/** Data inside an object: data with an alias `then` would itself be taken for a promise. */
+/** Wraps the data, because a promise would treat data with a function `then` as a thenable. */
 interface Completed {
   readonly data: Record<string, unknown>;
 }
 
 type ExecuteFields = (execution: Execution) => Promise<Completed>;
 
-function together(fields: readonly RootField[]): ExecuteFields {
+function executeConcurrently(fields: readonly RootField[]): ExecuteFields {
   const [only] = fields;
   if (only !== undefined && fields.length === 1) {
     return async (execution) => ({ data: { [only.key]: await only.execute(execution) } });
@@ -99,7 +100,7 @@ function together(fields: readonly RootField[]): ExecuteFields {
     try {
       for (const { execute } of fields) started.push(execute(execution));
     } catch (error) {
-      // The fields after this one are not started, and those before it may still fail.
+      // Later fields are not started. Earlier ones may still reject, which must be handled.
       Promise.allSettled(started);
       throw error;
     }
@@ -108,7 +109,7 @@ function together(fields: readonly RootField[]): ExecuteFields {
   };
 }
 
-function oneAfterTheOther(fields: readonly RootField[]): ExecuteFields {
+function executeSerially(fields: readonly RootField[]): ExecuteFields {
   return async (execution) => {
     const data: [string, unknown][] = [];
     for (const { key, execute } of fields) data.push([key, await execute(execution)]);
@@ -120,18 +121,18 @@ function planField(
   field: SelectedField,
   index: number,
   source: CompiledSource,
-  selections: SelectionReader,
+  collector: FieldCollector,
 ): ExecuteField {
   const { key, nodes, definition } = field;
   const { root } = source;
   if (definition === undefined) return () => root.name;
   const { resolve, type } = definition;
-  // Without a resolver, the value would be a property of a root value, which there is none of.
-  if (resolve === undefined) throw new NotCompilable();
-  const complete = completeType(type, field, root, selections);
+  // The default resolver reads a property of the root value, which does not exist.
+  if (resolve === undefined) throw new NotCompilableError();
+  const complete = completeType(type, field, root, collector);
   const isNullable = !isNonNullType(type);
   const readArguments = planArguments(definition, nodes[0]);
-  const infoOf = planResolveInfo(definition, field, source);
+  const createInfo = planResolveInfo(definition, field, source);
 
   function fail(error: unknown, completion: Completion): null {
     completion.path.length = 1;
@@ -147,17 +148,17 @@ function planField(
   }
 
   return (execution) => {
-    const { context, variables, errors, outcomes } = execution;
+    const { context, variables, errors, rootResults } = execution;
     const completion: Completion = { errors, path: [key], thrown: undefined };
     let value: unknown;
     try {
-      value = resolve(undefined, readArguments(variables), context, infoOf(execution));
+      value = resolve(undefined, readArguments(variables), context, createInfo(execution));
       if (isPromiseLike(value)) value = Promise.resolve(value);
     } catch (error) {
-      outcomes[index] = new Thrown(error);
+      rootResults[index] = new Thrown(error);
       return fail(error, completion);
     }
-    outcomes[index] = value;
+    rootResults[index] = value;
     if (value instanceof Promise) return completeAwaited(value, completion);
     try {
       return complete(value, completion);
@@ -171,7 +172,7 @@ function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 }
 
-function includedUnder(conditions: Conditions): IsIncluded {
+function isIncludedWith(conditions: Conditions): IsIncluded {
   const variables = { coerced: conditions } as VariableValues;
   return (selection) =>
     getDirectiveValues(GraphQLSkipDirective, selection, variables)?.['if'] !== true &&

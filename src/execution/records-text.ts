@@ -8,35 +8,35 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { SelectedField, SelectionReader } from './selection.ts';
+import type { FieldCollector, SelectedField } from './field-collector.ts';
 
 /**
- * What the JSON text of a property is: the digits of a number that the response holds as a string, a
- * string, or null or one of these words as a string. All of them as `JSON.stringify` writes them.
+ * The format of a property's JSON text: the digits of a number, which becomes a string in the
+ * response; a string; or null or one of these strings. All are in the format of `JSON.stringify`.
  */
 export type PropertyText = 'digits' | 'string' | readonly string[];
 
 /**
- * A list of records that is still JSON text, which it can write again with other members. Iterating
- * makes objects of it.
+ * A list of records as unparsed JSON text, from which it can copy properties. Iteration parses the
+ * records.
  */
 export interface RecordsText extends Iterable<unknown> {
-  /** The same object for all lists of one kind. */
+  /** The properties of a record. All lists of one kind have the same object. */
   readonly properties: Readonly<Record<string, PropertyText>>;
   /**
-   * A JSON array with an item for each record: the texts, in ASCII, and between them those of its
-   * properties, each of which has one before and one after it.
+   * Writes a JSON array with one item per record. Like a template literal, an item consists of the
+   * `literals`, which are ASCII, with the properties of these names between them.
    */
-  write(texts: readonly Uint8Array[], names: readonly string[]): string;
+  write(literals: readonly Uint8Array[], names: readonly string[]): string;
 }
 
-/** Whether a list writes itself. */
+/** Whether a list is a `RecordsText`. */
 export function isRecordsText(list: unknown): list is RecordsText {
   if (typeof list !== 'object' || list === null) return false;
   return 'write' in list && 'properties' in list && Symbol.iterator in list;
 }
 
-/** A completed value that is JSON text already; for who does not know it, `JSON.stringify` reads it. */
+/** A completed value as JSON text. `JSON.stringify` also accepts it, but parses it first. */
 export class JsonText {
   readonly text: string;
 
@@ -44,39 +44,39 @@ export class JsonText {
     this.text = text;
   }
 
-  /** The value as objects. */
+  /** Parses the text. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }
 }
 
-/** Writes a list of records; undefined where one of the fields has to be completed from a value. */
+/** Writes a list of records; returns undefined if a field cannot be copied from the text. */
 export type WriteRecords = (list: RecordsText) => JsonText | undefined;
 
-/** Plans how lists of this type are written, with the fields that are selected of an item. */
+/** Plans how to write lists of this item type with the selected fields. */
 export function planRecords(
   itemType: GraphQLOutputType,
   { nodes }: SelectedField,
-  selections: SelectionReader,
+  collector: FieldCollector,
 ): WriteRecords {
   const type = getNullableType(itemType);
   if (!isObjectType(type)) return () => undefined;
   const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-  const fields = selections.fieldsOf(type, selectionSets);
-  let planned: RecordsText['properties'] | undefined;
+  const fields = collector.collect(type, selectionSets);
+  let plannedFor: RecordsText['properties'] | undefined;
   let template: Template | undefined;
   return (list) => {
-    if (planned !== list.properties) {
-      planned = list.properties;
-      template = planTemplate(fields, type.name, planned);
+    if (plannedFor !== list.properties) {
+      plannedFor = list.properties;
+      template = planTemplate(fields, type.name, plannedFor);
     }
-    return template && new JsonText(list.write(template.texts, template.names));
+    return template && new JsonText(list.write(template.literals, template.names));
   };
 }
 
-/** The text of a record: constant texts, and between them properties. */
+/** The text of a record: literals with properties between them. */
 interface Template {
-  readonly texts: readonly Uint8Array[];
+  readonly literals: readonly Uint8Array[];
   readonly names: readonly string[];
 }
 
@@ -85,7 +85,7 @@ function planTemplate(
   typeName: string,
   properties: RecordsText['properties'],
 ): Template | undefined {
-  const texts: string[] = [];
+  const literals: string[] = [];
   const names: string[] = [];
   let text = '{';
   for (const [index, { key, definition }] of fields.entries()) {
@@ -96,27 +96,27 @@ function planTemplate(
     }
     const { name, type } = definition;
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property === undefined || !isCompletedToItself(property, type)) return undefined;
+    if (property === undefined || !isCopied(property, type)) return undefined;
     const quote = property === 'digits' ? '"' : '';
-    texts.push(text + quote);
+    literals.push(text + quote);
     names.push(name);
     text = quote;
   }
-  texts.push(`${text}}`);
-  return { texts: texts.map((one) => Buffer.from(one)), names };
+  literals.push(`${text}}`);
+  return { literals: literals.map((literal) => Buffer.from(literal)), names };
 }
 
-/** Whether the response holds a property of this kind as it is. */
-function isCompletedToItself(property: PropertyText, type: GraphQLOutputType): boolean {
+/** Whether completing a property of this format copies it unchanged. */
+function isCopied(property: PropertyText, type: GraphQLOutputType): boolean {
   if (typeof property === 'string') return isText(type);
-  return !isNonNullType(type) && isEnumType(type) && property.every((word) => names(type, word));
+  return !isNonNullType(type) && isEnumType(type) && property.every((word) => hasValue(type, word));
 }
 
-function names(type: GraphQLEnumType, word: string): boolean {
+function hasValue(type: GraphQLEnumType, word: string): boolean {
   return type.getValue(word)?.value === word;
 }
 
-/** Whether a string is completed to itself. */
+/** Whether the type completes every string to the same string. */
 export function isText(type: GraphQLOutputType): boolean {
   const nullable = getNullableType(type);
   return nullable === GraphQLString || nullable === GraphQLID;

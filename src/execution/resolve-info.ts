@@ -5,10 +5,10 @@ import {
   Kind,
 } from 'graphql';
 import type { Execution } from './execution.ts';
-import type { CompiledSource } from './replay.ts';
-import type { SelectedField } from './selection.ts';
+import type { CompiledSource } from './fallback.ts';
+import type { SelectedField } from './field-collector.ts';
 
-/** What the resolver of a root field receives as its fourth argument, as graphql-js makes it. */
+/** Plans the fourth argument of a root resolver, with the same contents as in graphql-js. */
 export function planResolveInfo(
   { name: fieldName, type: returnType }: GraphQLField<unknown, unknown>,
   { key, nodes: fieldNodes }: SelectedField,
@@ -37,7 +37,7 @@ export function planResolveInfo(
 
 type AsyncHelpers = ReturnType<GraphQLResolveInfo['getAsyncHelpers']>;
 
-/** What graphql-js offers resolvers for promises of their own; its hooks are not used here. */
+/** Helpers of graphql-js for the promises of resolvers. Its hooks are not used here. */
 const asyncHelpers: AsyncHelpers = {
   promiseAll: (values) => Promise.all(values),
   track: (values) => {

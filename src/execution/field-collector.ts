@@ -10,22 +10,22 @@ import {
   type NamedTypeNode,
   type SelectionSetNode,
 } from 'graphql';
-import { NotCompilable } from './refusals.ts';
+import { NotCompilableError } from './errors.ts';
 
-/** Whether a selection is in, by its `@skip` and `@include`. */
+/** Whether a selection is included, according to its `@skip` and `@include`. */
 export type IsIncluded = (selection: Pick<FieldNode, 'directives'>) => boolean;
 
-/** A field of a response: the selections of a document that ask for it under one key. */
+/** A field of a response, with all selections that have its response key. */
 export interface SelectedField {
-  /** Its name in the response: an alias, or the field's own. */
+  /** The response key: the alias, or the name of the field. */
   readonly key: string;
   readonly nodes: readonly [FieldNode, ...FieldNode[]];
-  /** Its definition; undefined for `__typename`. */
+  /** The definition of the field; undefined for `__typename`. */
   readonly definition: GraphQLField<unknown, unknown> | undefined;
 }
 
-/** Reads selections as graphql-js does (GraphQL specification, section 6.3.2). */
-export class SelectionReader {
+/** Collects the fields of selection sets (GraphQL specification, section 6.3.2). */
+export class FieldCollector {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #isIncluded: IsIncluded;
@@ -41,16 +41,16 @@ export class SelectionReader {
   }
 
   /**
-   * The fields that these selection sets ask for of an object, in the order of the response.
-   * @throws NotCompilable for introspection.
+   * Returns the fields that the selection sets select on an object type, in response order.
+   * @throws NotCompilableError for introspection.
    */
-  fieldsOf(
+  collect(
     type: GraphQLObjectType,
     selectionSets: readonly SelectionSetNode[],
   ): readonly SelectedField[] {
     const nodes = new Map<string, [FieldNode, ...FieldNode[]]>();
     const visited = new Set<string>();
-    for (const selectionSet of selectionSets) this.#collect(type, selectionSet, nodes, visited);
+    for (const selectionSet of selectionSets) this.#addFields(type, selectionSet, nodes, visited);
     return [...nodes].map(([key, fieldNodes]) => ({
       key,
       nodes: fieldNodes,
@@ -60,11 +60,11 @@ export class SelectionReader {
 
   #definitionOf(type: GraphQLObjectType, name: string): SelectedField['definition'] {
     const definition = type.getFields()[name];
-    if (definition === undefined && name !== '__typename') throw new NotCompilable();
+    if (definition === undefined && name !== '__typename') throw new NotCompilableError();
     return definition;
   }
 
-  #collect(
+  #addFields(
     type: GraphQLObjectType,
     { selections }: SelectionSetNode,
     nodes: Map<string, [FieldNode, ...FieldNode[]]>,
@@ -85,11 +85,11 @@ export class SelectionReader {
       if (isSpread && visited.has(selection.name.value)) continue;
       if (isSpread) visited.add(selection.name.value);
       if (!this.#applies(fragment.typeCondition, type)) continue;
-      this.#collect(type, fragment.selectionSet, nodes, visited);
+      this.#addFields(type, fragment.selectionSet, nodes, visited);
     }
   }
 
-  /** Whether a fragment with this condition selects fields of a type. */
+  /** Whether a fragment with this type condition applies to an object type. */
   #applies(condition: NamedTypeNode | undefined, type: GraphQLObjectType): boolean {
     if (condition === undefined || condition.name.value === type.name) return true;
     const named = this.#schema.getType(condition.name.value);

@@ -9,7 +9,7 @@ import type {
 import { executeWhole } from './execute-whole.ts';
 import { type Execution, Thrown } from './execution.ts';
 
-/** An operation that was compiled. */
+/** An operation to compile. */
 export interface CompiledSource {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -19,14 +19,14 @@ export interface CompiledSource {
 }
 
 /**
- * Executes an operation with graphql-js after compiled code stopped at a value. Root fields that were
- * resolved keep what their resolvers returned: no resolver runs twice, which a mutation depends on.
- * The remaining ones are resolved now. Only scalars and getters of values may see a second read.
+ * Executes an operation with the fallback executor after compiled code met an unsupported value. It
+ * reuses the results of root resolvers that have run, so that no mutation runs twice, and runs the
+ * others. Only scalars are serialized, and getters called, a second time.
  */
-export async function replay(
+export async function resumeInFallback(
   source: CompiledSource,
   keys: readonly string[],
-  { context, given, variables, outcomes }: Execution,
+  { context, rawVariables, variables, rootResults }: Execution,
 ): Promise<ExecutionResult> {
   const { schema, document, operation, root } = source;
   const getField: GraphQLSchema['getField'] = (parent, name) => {
@@ -35,22 +35,24 @@ export async function replay(
     if (parent !== root || resolve === undefined) return field;
     const resolveOnce = (...[parentValue, args, ctx, info]: Parameters<typeof resolve>) => {
       const index = keys.indexOf(String(info.path.key));
-      if (!isOf(info) || !(index in outcomes)) return resolve(parentValue, args, ctx, info);
-      const outcome = outcomes[index];
-      if (outcome instanceof Thrown) throw outcome.error;
-      return outcome;
+      if (!isOfOperation(info) || !(index in rootResults)) {
+        return resolve(parentValue, args, ctx, info);
+      }
+      const result = rootResults[index];
+      if (result instanceof Thrown) throw result.error;
+      return result;
     };
     return Object.create(field ?? null, { resolve: { value: resolveOnce } });
   };
-  /** False when a resolver executes another operation with the schema that it was given. */
-  const isOf = (info: GraphQLResolveInfo) => info.operation === operation;
+  /** Returns false if a resolver executes another operation with this schema. */
+  const isOfOperation = (info: GraphQLResolveInfo) => info.operation === operation;
   return await executeWhole(
     {
       schema: Object.create(schema, { getField: { value: getField } }),
       document,
       operationName: operation.name?.value ?? null,
       contextValue: context,
-      variableValues: given,
+      variableValues: rawVariables,
     },
     variables,
   );
