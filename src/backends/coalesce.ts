@@ -3,32 +3,33 @@ import { placeOf, places } from '../places.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /**
- * How old a read may be when another joins it, in milliseconds. Reads that began later have a call of
- * their own, so that a call that hangs costs the callers of these milliseconds and no others.
+ * Maximum age of a call that a read can join, in milliseconds. Later reads make their own call, so
+ * that a hanging call only affects the callers of these milliseconds.
  */
 const maxAgeMs = 100;
 
+/** A read in flight. */
 interface Flight<T> {
   readonly authorization: string;
   readonly operation: string;
   readonly parameters: string;
-  readonly answer: Promise<T>;
-  /** When the caller who began it began to wait, on the clock of `performance.now()`. */
-  readonly since: number;
-  /** Aborted when the caller who began it leaves, which ends it. */
+  readonly result: Promise<T>;
+  /** When the caller that started it began to wait, as a `performance.now()` timestamp. */
+  readonly waitingSince: number;
+  /** Aborted when the caller that started it disconnects, which cancels the call. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Answers equal reads that begin within `maxAgeMs` with one call: the same credential, the same
- * operation, the same parameters. A read that starts after a write of this process has ended joins
- * no read that began before it. A caller who leaves takes nothing from the others: when the one who
- * began a call leaves, those who wait for it begin another, which ends by the time they began.
+ * Makes one call for equal reads that start within `maxAgeMs`: reads with the same credential,
+ * operation and parameters. A read that starts after a write of this process has ended does not
+ * join an earlier read. If the caller that started a call disconnects, the others make one new
+ * call, with their original deadlines.
  */
 export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coalesced'>): PetStore {
-  // One whose place is taken by another is simply not shared. Not a Map: one whose entries come and
-  // go with each request leaves its outgrown tables to the garbage collector, each of which holds on
-  // to the next and all that was in it.
+  // A read whose place is taken is not shared. A Map that grows and shrinks with each request would
+  // leave outgrown tables to the garbage collector, each of which references the next one and its
+  // entries.
   const flights = new Array<Flight<unknown> | undefined>(places).fill(undefined);
 
   function read<T>(
@@ -38,38 +39,39 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
     start: (call: Call) => Promise<T>,
   ): Promise<T> {
     const { authorization } = call;
-    const since = call.waitsSince ?? performance.now();
+    const waitingSince = call.waitingSince ?? performance.now();
     const place = placeOf(authorization, parameters);
     const found = flights[place];
-    // One that began at another time gives its place away: its deadline is not this caller's.
-    const flight = found && Math.abs(since - found.since) < maxAgeMs ? found : undefined;
+    // A flight of another time is replaced, because its deadline is not that of this caller.
+    const flight =
+      found && Math.abs(waitingSince - found.waitingSince) < maxAgeMs ? found : undefined;
     if (
       flight?.authorization === authorization &&
       flight.operation === operation &&
       flight.parameters === parameters
     ) {
       metrics.coalesced(operation);
-      const again = () => read(operation, parameters, { ...call, waitsSince: since }, start);
-      // The operation tells the type of its answer.
-      return join(flight as Flight<T>, call.signal, again);
+      const restart = () => read(operation, parameters, { ...call, waitingSince }, start);
+      // The type of the result depends only on the operation.
+      return join(flight as Flight<T>, call.signal, restart);
     }
-    const answer = start(call);
-    if (flight !== undefined) return answer;
+    const result = start(call);
+    if (flight !== undefined) return result;
     const { signal } = call;
-    const own = { authorization, operation, parameters, answer, since, signal };
+    const own = { authorization, operation, parameters, result, waitingSince, signal };
     flights[place] = own;
-    const land = () => {
+    const remove = () => {
       if (flights[place] === own) flights[place] = undefined;
     };
-    answer.then(land, land);
-    return answer;
+    result.then(remove, remove);
+    return result;
   }
 
   async function write<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } finally {
-      // Whoever reads from now on must see the write; those who wait already may not.
+      // Reads that start from now on must see the write; reads in flight may not.
       flights.fill(undefined);
     }
   }
@@ -88,25 +90,28 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
   };
 }
 
-/** Waits for a flight until it lands or this caller leaves; begins again when its beginner left. */
+/**
+ * Waits for the result of a flight, or until this caller disconnects. Calls `restart` if the flight
+ * failed because the caller that started it disconnected.
+ */
 function join<T>(
   flight: Flight<T>,
   signal: AbortSignal | undefined,
-  again: () => Promise<T>,
+  restart: () => Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onLeave = () => reject(signal?.reason);
-    signal?.addEventListener('abort', onLeave);
-    const stay = () => signal?.removeEventListener('abort', onLeave);
-    flight.answer.then(
-      (answer) => {
-        stay();
-        resolve(answer);
+    const onAbort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', onAbort);
+    const stopListening = () => signal?.removeEventListener('abort', onAbort);
+    flight.result.then(
+      (result) => {
+        stopListening();
+        resolve(result);
       },
       (error: unknown) => {
-        stay();
+        stopListening();
         if (signal?.aborted) return;
-        if (flight.signal?.aborted) again().then(resolve, reject);
+        if (flight.signal?.aborted) restart().then(resolve, reject);
         else reject(error);
       },
     );

@@ -9,18 +9,18 @@ export type { Administration } from './builtin/administration.ts';
 export { maxLineBytes } from './builtin/import-line.ts';
 export { coalesceReads } from './coalesce.ts';
 
-/** Which backend to open, and how. */
+/** The backend to open, with its options. */
 export type BackendOptions =
   | ({ readonly kind: 'builtin' } & BuiltinPetStoreOptions)
   | ({ readonly kind: 'rest' } & RestPetStoreOptions);
 
-/** Opens the built-in backend's database for its operator: accounts, keys, import and export. */
+/** Opens the built-in backend's database for administration: accounts, keys, import and export. */
 export async function openAdministration(databaseUrl: string, log: Log): Promise<Administration> {
   const builtin = await import('./builtin/administration.ts');
   return builtin.openAdministration(databaseUrl, log);
 }
 
-/** Opens the backend; only its own modules are loaded. The only place that knows every backend. */
+/** Opens a backend and loads only its modules. No other module refers to specific backends. */
 export async function openPetStore(
   options: BackendOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,

@@ -1,4 +1,4 @@
-import { decodeErrorBody, decodePet, decodePets } from '../contract/decode.ts';
+import { decodeErrorBody, decodePet, decodePets } from '../contract/codec.ts';
 import { parseJson } from '../contract/json.ts';
 import type { NewPet, Pet } from '../contract/records.ts';
 import { ContractViolation, type Finding, pass } from './check.ts';

@@ -1,4 +1,4 @@
-import { decodeMessage } from '../contract/decode.ts';
+import { decodeMessage } from '../contract/codec.ts';
 import { type Check, ContractViolation, type Finding, pass, type Service } from './check.ts';
 import { describe, expectStatus, readJson, shown } from './expect.ts';
 import {

@@ -1,4 +1,4 @@
-import { encodeNewPet } from '../contract/decode.ts';
+import { encodeNewPet } from '../contract/codec.ts';
 import type { NewPet, Pet } from '../contract/records.ts';
 import { type Check, type Finding, info, pass, type Service } from './check.ts';
 import { expectError, expectPet, expectSame } from './expect.ts';

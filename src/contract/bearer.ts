@@ -1,6 +1,6 @@
 import { UnauthenticatedError } from './error.ts';
 
-/** The API key of a request, and the `Authorization` header that carried it, verbatim. */
+/** The API key of a request, and its unchanged `Authorization` header. */
 export interface Credential {
   readonly apiKey: string;
   readonly authorization: string;
@@ -10,8 +10,8 @@ export interface Credential {
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
- * Reads the credential out of an `Authorization` header.
- * @throws UnauthenticatedError when it is missing, malformed, or there were two of them.
+ * Reads the credential from an `Authorization` header.
+ * @throws UnauthenticatedError if the header is missing, malformed or duplicated.
  */
 export function readBearer(authorization: string | null | undefined): Credential {
   if (!authorization) {

@@ -6,15 +6,15 @@ export interface ErrorBody {
   readonly status: number;
 }
 
-/** A backend answered with an error status. `body` is absent when it sent no Error body. */
+/** A backend returned an error status. `body` is undefined if it sent no Error body. */
 export class ErrorResponse extends Error {
   override readonly name = 'ErrorResponse';
-  /** The status line's code. */
+  /** The HTTP status code. */
   readonly status: number;
   readonly body: ErrorBody | undefined;
-  /** How long the backend asked to be left alone, in milliseconds (Retry-After, RFC 9110). */
+  /** The `Retry-After` of the backend (RFC 9110), in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The Error body of a server error: for the log, not for clients. */
+  /** The Error body of a server error. It is logged, but not sent to clients. */
   readonly hidden: ErrorBody | undefined;
 
   constructor(
@@ -29,31 +29,31 @@ export class ErrorResponse extends Error {
     this.hidden = more.hidden;
   }
 
-  /** The error response that consists of exactly this body. */
+  /** Creates the error response with exactly this body. */
   static of(body: ErrorBody): ErrorResponse {
     return new ErrorResponse(body.status, body.message, { body });
   }
 }
 
-/** A value that the caller sent breaks the contract; nothing was called or changed. */
+/** A value from the caller violates the contract. No call was made. */
 export class InvalidInputError extends Error {
   override readonly name = 'InvalidInputError';
 }
 
-/** The caller sent no API key, or none that RFC 6750 allows; nothing was called. */
+/** The caller sent no API key, or a malformed one (RFC 6750). No call was made. */
 export class UnauthenticatedError extends Error {
   override readonly name = 'UnauthenticatedError';
 }
 
-/** The backend did not answer within the deadline of the call. */
+/** The backend did not respond before the deadline of the call. */
 export class BackendTimeoutError extends Error {
   override readonly name = 'BackendTimeoutError';
 }
 
-/** The backend could not be reached, or its connection broke before the answer was whole. */
+/** The backend could not be reached, or the connection broke before the response was complete. */
 export class BackendUnavailableError extends Error {
   override readonly name = 'BackendUnavailableError';
-  /** When a next try may do better, in milliseconds, where that is known. */
+  /** How long to wait before a retry, in milliseconds, if known. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options?: ErrorOptions & { readonly retryAfterMs?: number }) {
@@ -62,7 +62,7 @@ export class BackendUnavailableError extends Error {
   }
 }
 
-/** The backend reported success with a body that breaks the contract. */
+/** The backend returned a success status with a body that violates the contract. */
 export class InvalidResponseError extends Error {
   override readonly name = 'InvalidResponseError';
 }

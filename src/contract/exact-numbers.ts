@@ -1,20 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { scanJson } from './scan-json.ts';
 
-/** Begins the strings that stand for numbers. No other string does: it is known to this process only. */
-const mark = `\0${randomUUID()}`;
-const openingMark = `"\\u0000${mark.slice(1)}`;
+/** Prefix of strings that replace numbers. It is random, so that input cannot contain it. */
+const marker = `\0${randomUUID()}`;
+const openingMarker = `"\\u0000${marker.slice(1)}`;
 
-/** The most levels of arrays and objects, so that a walk over them does not overflow the stack. */
+/** Maximum depth of arrays and objects, so that recursion does not overflow the stack. */
 const maxDepth = 500;
 
-/** The most characters of an integer that is worth a bigint: to make one takes the square of them. */
+/**
+ * Maximum length of an integer that becomes a bigint, because parsing a bigint takes quadratic
+ * time.
+ */
 const maxIntegerLength = 64;
 
 /**
- * Parses JSON whose numbers may have more digits than a double. These go through `JSON.parse` as
- * strings: a reviver, which is called with the text of every value, takes ten times as long.
- * @throws SyntaxError on text that is not JSON, or nested too deeply to be read.
+ * Parses JSON whose numbers may have more digits than a double. `JSON.parse` reads such numbers as
+ * strings; with a reviver, which receives the text of every value, parsing takes ten times as long.
+ * @throws SyntaxError if the text is not JSON, or is nested too deeply.
  */
 export function parseExactly(text: string): unknown {
   let marked = '';
@@ -22,7 +25,7 @@ export function parseExactly(text: string): unknown {
   const { depth } = scanJson(text, (start, end) => {
     const source = text.slice(start, end);
     if (!losesDigits(source) || isKey(text, end)) return;
-    marked += `${text.slice(copied, start)}${openingMark}${source}"`;
+    marked += `${text.slice(copied, start)}${openingMarker}${source}"`;
     copied = end;
   });
   if (depth > maxDepth) throw new SyntaxError('Nested too deeply');
@@ -33,16 +36,16 @@ export function parseExactly(text: string): unknown {
 const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
 const integer = /^-?[0-9]+$/;
 
-/** False for what is no number of JSON's, too, which is left for `JSON.parse` to refuse. */
+/** Also false for an invalid number, which `JSON.parse` then rejects. */
 function losesDigits(source: string): boolean {
-  // Fifteen digits always fit.
+  // A double represents every integer and decimal of up to fifteen digits.
   if (source.length < 16 && !/[eE]/.test(source)) return false;
   if (!number.test(source)) return false;
   const value = Number(source);
   return integer.test(source) ? !Number.isSafeInteger(value) : !isExact(value, source);
 }
 
-/** Whether a double holds a decimal: fifteen significant digits always fit, unless out of range. */
+/** Whether a double represents a decimal: fifteen significant digits always fit, if in range. */
 function isExact(value: number, source: string): boolean {
   const digits = source
     .replace(/[eE].*/, '')
@@ -55,28 +58,28 @@ function isExact(value: number, source: string): boolean {
 
 const colon = /[ \t\r\n]*:/y;
 
-/** Whether a number stands where a key should: as a string it would be one. */
+/** Whether a number is in the position of a key; as a string it would become a valid key. */
 function isKey(text: string, end: number): boolean {
   colon.lastIndex = end;
   return colon.test(text);
 }
 
-/** The value with the numbers that its strings stand for; arrays and objects stay the same ones. */
+/** Replaces marked strings with their numbers, in place. */
 function restore(value: unknown): unknown {
-  if (typeof value === 'string') return value.startsWith(mark) ? toNumber(value) : value;
+  if (typeof value === 'string') return value.startsWith(marker) ? toNumber(value) : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) value[index] = restore(value[index]);
     return value;
   }
-  // Every key is the object's own, so that setting `__proto__` sets no prototype.
+  // Every key is an own property, so assigning `__proto__` does not set the prototype.
   const members = value as Record<string, unknown>;
   for (const key of Object.keys(members)) members[key] = restore(members[key]);
   return value;
 }
 
 function toNumber(marked: string): unknown {
-  const source = marked.slice(mark.length);
+  const source = marked.slice(marker.length);
   const isInteger = source.length <= maxIntegerLength && integer.test(source);
   return isInteger ? BigInt(source) : JSON.rawJSON(source);
 }

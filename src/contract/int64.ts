@@ -5,8 +5,8 @@ const maximum = 2n ** 63n - 1n;
 const decimal = /^-?(?:0|[1-9][0-9]{0,18})$/;
 
 /**
- * The canonical digits of a decimal string, a safe JSON number or a bigint; undefined for anything
- * that is not an integer in -2^63 .. 2^63-1. Never rounds: an unsafe number is refused.
+ * Returns the canonical digits of a decimal string, a safe JSON number or a bigint; undefined
+ * unless it is an integer from -2^63 to 2^63-1. Never rounds: unsafe numbers are rejected.
  */
 export function parseInt64(value: unknown): Int64 | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parseExactly } from './exact-numbers.ts';
 
-/** A JSON text that `JSON.stringify` writes as it is (ECMAScript `JSON.rawJSON`). */
+/** JSON text that `JSON.stringify` copies unchanged (ECMAScript `JSON.rawJSON`). */
 export interface RawJson {
   readonly rawJSON: string;
 }
@@ -13,44 +13,48 @@ declare global {
 }
 
 /**
- * Whether a text may hold a number that a double does not: sixteen digits and points in a row, or an
- * exponent. Whatever this sees inside a string only costs time.
+ * Whether a text may contain a number that a double cannot represent: sixteen consecutive digits
+ * and points, or an exponent. A match inside a string costs time but has no other effect.
  */
 function mayLoseDigits(text: string): boolean {
-  // Sixteen in a row are met by every sixteenth character, so that the others need no look.
+  // A run of sixteen always covers one of every sixteen characters, so the others can be skipped.
   for (let index = 15; index < text.length; index += 16) {
-    if (isOfNumber(text, index) && isLongNumber(text, index)) return true;
+    if (isDigitOrPoint(text, index) && isLongNumber(text, index)) return true;
   }
   return exponent.test(text);
 }
 
 const exponent = /[0-9.][eE][-+0-9]/;
 
-/** Whether sixteen characters of a number stand around this one. */
+/** Whether this character belongs to a run of at least sixteen digits and points. */
 function isLongNumber(text: string, index: number): boolean {
   let start = index;
-  while (isOfNumber(text, start - 1)) start--;
+  while (isDigitOrPoint(text, start - 1)) start--;
   let end = index + 1;
-  while (isOfNumber(text, end)) end++;
+  while (isDigitOrPoint(text, end)) end++;
   return end - start >= 16;
 }
 
-/** Whether a character is a digit or a point; there is none outside the text. */
-function isOfNumber(text: string, index: number): boolean {
+/** Whether a character is a digit or a point; false outside the text. */
+function isDigitOrPoint(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code >= 0x2e && code <= 0x39 && code !== 0x2f;
 }
 
 /**
- * Parses JSON (RFC 8259) without losing digits: an integer that a double can't hold becomes a
- * bigint (of up to 64 characters), any other such number a RawJson of its text. All other values are `JSON.parse`'s.
- * @throws SyntaxError on text that is not JSON, or nested too deeply to be read.
+ * Parses JSON (RFC 8259) without losing digits. A number that a double cannot represent becomes a
+ * bigint if it is an integer of up to 64 characters, otherwise a RawJson. All other values are
+ * parsed as `JSON.parse` does.
+ * @throws SyntaxError if the text is not JSON, or is nested too deeply.
  */
 export function parseJson(text: string): unknown {
   return mayLoseDigits(text) ? parseExactly(text) : JSON.parse(text);
 }
 
-/** The text of JSON's bytes, which are UTF-8 (RFC 8259). @throws TypeError when they are not. */
+/**
+ * Decodes UTF-8, the encoding of JSON (RFC 8259), without its BOM.
+ * @throws TypeError if it is invalid.
+ */
 export function decodeUtf8(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new TypeError('Expected UTF-8');
   const { buffer, byteOffset, byteLength } = bytes;
@@ -62,19 +66,22 @@ export function decodeUtf8(bytes: Uint8Array): string {
 
 const byteOrderMark = 0xfeff;
 
-/** Whether arrays and objects are nested beyond `depth`; to write such a value overflows the stack. */
+/** Whether a value has more than `depth` levels; stringifying a deep value overflows the stack. */
 export function isNestedBeyond(depth: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;
   return Object.values(value).some((item) => isNestedBeyond(depth - 1, item));
 }
 
-/** Writes what `parseJson` read, digit for digit: bigints as integers, RawJson as its text. */
+/**
+ * Stringifies a value of `parseJson` with the same digits: bigints as integers, RawJson as its
+ * text.
+ */
 export function stringifyJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // A bigint is rare, and a replacer slows every value down: only a value that holds one pays.
+    // Bigints are rare, and a replacer is slow, so it is used only after the first attempt failed.
     if (!(error instanceof TypeError)) throw error;
     return JSON.stringify(value, (_key, item: unknown) =>
       typeof item === 'bigint' ? JSON.rawJSON(String(item)) : item,

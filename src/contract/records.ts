@@ -5,8 +5,8 @@ export const petStatuses = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof petStatuses)[number];
 
 /**
- * An integer in -2^63 .. 2^63-1 as its canonical decimal digits. A string, so that no step between
- * two sockets can round it and a GraphQL `ID` needs no conversion.
+ * An integer from -2^63 to 2^63-1 as canonical decimal digits. It is a string, so that no step can
+ * round it and a GraphQL `ID` needs no conversion.
  */
 export type Int64 = string;
 
@@ -18,8 +18,8 @@ export interface NewPet {
 }
 
 /**
- * An animal as a backend returns it (contract, "Pet"). A `status` that breaks the contract is held
- * as the error it is answered with, so that one bad value does not cost the whole list.
+ * An animal as a backend returns it (contract, "Pet"). An invalid `status` is replaced by the error
+ * for its field, so that one bad value does not fail the whole list.
  */
 export interface Pet {
   readonly id: Int64;
@@ -28,7 +28,7 @@ export interface Pet {
   readonly status?: PetStatus | Error;
 }
 
-/** A message as a backend accepted it (contract, "Message record"); `createdAt` is ISO 8601 text. */
+/** A message that a backend accepted (contract, "Message record"); `createdAt` is ISO 8601 text. */
 export interface Message {
   readonly id: string;
   readonly message: string;
@@ -39,7 +39,7 @@ export interface Message {
 /** Animals in the order of the service (contract, "Pets"). */
 export type Pets = Iterable<Pet>;
 
-/** The bounds of `limit` on the list operation, in animals (contract, "Limits"). */
+/** The bounds and the default of `limit`, in animals (contract, "Limits"). */
 export const pageSize = { minimum: 1, maximum: 100, default: 20 } as const;
 
 /** When `GET /pets/{petId}` and the GraphQL field `pet` are removed (contract, "Versioning"). */

@@ -1,14 +1,14 @@
-/** How large a JSON text is in ways that its length does not show. */
+/** The depth and the number of values of a JSON text. */
 export interface JsonDimensions {
-  /** Levels of arrays and objects inside one another. */
+  /** Maximum nesting of arrays and objects. */
   readonly depth: number;
-  /** At most how many values it has: each but the first follows a comma or a bracket. */
+  /** Upper bound of the number of values: one, plus one for each comma and opening bracket. */
   readonly values: number;
 }
 
 /**
- * Measures a text that should be JSON without parsing it, in one pass; `onNumber` receives where each
- * number begins and ends. What is inside strings counts for nothing.
+ * Measures JSON text in one pass without parsing it. Ignores the contents of strings. `onNumber`
+ * receives the start and end of each number. The text may be invalid.
  */
 export function scanJson(
   text: string,
@@ -39,7 +39,7 @@ const [quote, backslash, comma, plus, minus, point] = [0x22, 0x5c, 0x2c, 0x2b, 0
 const [bracket, closingBracket, brace, closingBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 const [upperCaseE, lowerCaseE] = [0x45, 0x65];
 
-/** The index of the quote that ends the string that begins at `start`. */
+/** Returns the index of the closing quote of the string that starts at `start`. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
   for (; index < text.length; index++) {
@@ -50,7 +50,7 @@ function endOfString(text: string, start: number): number {
   return index;
 }
 
-/** The index after the characters that a number may have. */
+/** Returns the index after the last consecutive character that a number may contain. */
 function endOfNumber(text: string, start: number): number {
   let index = start;
   while (index < text.length && isOfNumber(text.charCodeAt(index))) index++;

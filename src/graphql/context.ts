@@ -4,16 +4,16 @@ import { BackendTimeoutError, ErrorResponse } from '../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import type { Int64, Message, NewPet, Pet, Pets } from '../contract/records.ts';
 
-/** What the context of a request is made from. */
+/** Options of `createContext`. */
 export interface ContextOptions {
   readonly petStore: PetStore;
-  /** The `Authorization` header as it arrived. */
+  /** The unchanged `Authorization` header. */
   readonly authorization: string | undefined;
   readonly requestId: string;
   /** Aborted when the client disconnects or its deadline passes. */
   readonly signal: AbortSignal;
   readonly listener?: CallListener;
-  readonly whenAnswered?: Call['whenAnswered'];
+  readonly whenAnswered?: Call['onResponseComplete'];
 }
 
 /** Observes the calls of a request. */
@@ -37,9 +37,9 @@ export interface GatewayContext {
   readonly pet: Reads<Int64, Pet>;
   /** `GET /store/orders`, once. */
   readonly orders: Reads<'all', unknown>;
-  /** `POST /pets`. @throws UnauthenticatedError when the request has no usable API key. */
+  /** `POST /pets`. @throws UnauthenticatedError if the request has no valid bearer token. */
   addPet(pet: NewPet): Promise<Pet>;
-  /** `POST /messages`. @throws UnauthenticatedError when the request has no usable API key. */
+  /** `POST /messages`. @throws UnauthenticatedError if the request has no valid bearer token. */
   sendMessage(message: string): Promise<Message>;
 }
 
@@ -50,7 +50,8 @@ type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
  * introspection works without a key.
  */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, authorization, requestId, signal, listener, whenAnswered } = options;
+  const { petStore, authorization, requestId, signal, listener } = options;
+  const { whenAnswered: onResponseComplete } = options;
   let credential: Call | undefined;
 
   async function call<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
@@ -59,7 +60,14 @@ export function createContext(options: ContextOptions): GatewayContext {
     if (credential === undefined) {
       const { apiKey, authorization: verbatim } = readBearer(authorization);
       const observe = listener?.observe;
-      credential = { apiKey, authorization: verbatim, requestId, signal, observe, whenAnswered };
+      credential = {
+        apiKey,
+        authorization: verbatim,
+        requestId,
+        signal,
+        observe,
+        onResponseComplete,
+      };
       listener?.onKey();
     }
     try {
@@ -128,7 +136,7 @@ async function loadOne<Key, Value>(
 function toError(error: unknown, signal: AbortSignal): Error {
   // A caller in this process may set a deadline with `AbortSignal.timeout`.
   if (error === signal.reason && error instanceof DOMException && error.name === 'TimeoutError') {
-    return new BackendTimeoutError("The pet store did not answer before the request's deadline.");
+    return new BackendTimeoutError("The pet store did not respond before the request's deadline.");
   }
   return error instanceof Error ? error : new Error('Thrown without an Error', { cause: error });
 }

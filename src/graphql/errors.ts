@@ -72,7 +72,7 @@ function describe(error: GraphQLError): Description | undefined {
   const cause = rootCause(error);
   if (!(cause instanceof GraphQLError)) return describeContractError(cause);
   // Errors of the request: syntax, validation, variables. Field errors have a path; graphql-js raises
-  // them itself only when a resolver breaks the schema or a variable is null.
+  // such errors itself only if a resolver violates the schema or a variable is null.
   const [node] = error.nodes ?? [];
   const isOfValue = node !== undefined && isValueNode(node);
   if (error.path !== undefined && !isOfValue) return undefined;
@@ -83,7 +83,7 @@ function describe(error: GraphQLError): Description | undefined {
   };
 }
 
-/** The most characters of a message that quotes what the client sent. */
+/** Maximum length of a message that may quote input of the client. */
 const maxMessageLength = 500;
 
 function shorten(message: string): string {

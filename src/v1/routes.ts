@@ -1,5 +1,5 @@
 import { readBearer } from '../contract/bearer.ts';
-import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/decode.ts';
+import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/codec.ts';
 import { InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { decodeUtf8, parseJson, stringifyJson } from '../contract/json.ts';

@@ -12,7 +12,7 @@ import { nodeStart } from '../support/process.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
-it('backs SQLite up with the command of docs/production.md while it is written to', async () => {
+it('backs up SQLite with the command in docs/production.md during writes', async () => {
   const docs = await readFile(new URL('../../docs/production.md', import.meta.url), 'utf8');
   const [, script = ''] = /^node --eval "(.*)"$/m.exec(docs) ?? [];
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-backup-'));
@@ -49,8 +49,8 @@ it('backs SQLite up with the command of docs/production.md while it is written t
   }
 }, 30_000);
 
-describeOnEveryDatabase('a database that a newer version has migrated', (createDatabase) => {
-  it('is refused with words that say what to do', async () => {
+describeOnEveryDatabase('a database that was migrated by a newer version', (createDatabase) => {
+  it('is rejected with an error that explains the solution', async () => {
     const url = await createDatabase();
     const database = await openDatabase(url, quiet.log);
     const at = new Date().toISOString();

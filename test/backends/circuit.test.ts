@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { Circuit } from '../../src/backends/rest/circuit.ts';
 
 describe('a circuit', () => {
-  it('reports that it opened, once, and that it closed', () => {
+  it('reports when it opens and when it closes, once each', () => {
     const changes: string[] = [];
     const limits = { breakAfterFailures: 2, halfOpenAfterMs: 0 };
     const circuit = new Circuit(limits, { onChange: (state) => changes.push(state) });
-    const begin = () => {
-      circuit.begin();
+    const start = () => {
+      circuit.start();
       return performance.now();
     };
-    circuit.fail(begin());
+    circuit.fail(start());
     expect(changes).toEqual([]);
-    circuit.fail(begin());
+    circuit.fail(start());
     expect(changes).toEqual(['open']);
-    circuit.fail(begin());
+    circuit.fail(start());
     expect(changes).toEqual(['open']);
-    begin();
+    start();
     circuit.succeed();
     expect(changes).toEqual(['open', 'closed']);
   });

@@ -6,7 +6,7 @@ import { startFaultServer } from '../support/fault-server.ts';
 import { callWith, openBuiltin } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 
-/** A store whose reads wait until they are let go, behind the coalescing one. */
+/** Opens a coalescing store whose reads wait until `release` is called. */
 async function holdReads() {
   const builtin = await openBuiltin();
   const reads: { key: string; release: () => void }[] = [];
@@ -15,7 +15,7 @@ async function holdReads() {
     async listPets(call, query) {
       const { promise, resolve } = Promise.withResolvers<void>();
       reads.push({ key: call.apiKey, release: resolve });
-      await Promise.race([promise, leaving(call.signal)]);
+      await Promise.race([promise, rejectOnAbort(call.signal)]);
       return builtin.listPets(callWith(), query);
     },
   };
@@ -23,8 +23,8 @@ async function holdReads() {
   return { petStore, reads, [Symbol.asyncDispose]: () => builtin[Symbol.asyncDispose]() };
 }
 
-/** Rejects when the caller leaves, as a call to a REST service does. */
-function leaving(signal: AbortSignal | undefined): Promise<never> {
+/** Rejects when the caller disconnects, like a call to a REST service. */
+function rejectOnAbort(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason));
   });
@@ -33,14 +33,14 @@ function leaving(signal: AbortSignal | undefined): Promise<never> {
 const pet = { name: 'Rex', categoryId: '1' };
 
 describe('equal reads in flight', () => {
-  it('are one call, and each gets the whole answer', async () => {
+  it('share one call, and each gets the complete result', async () => {
     await using store = await holdReads();
     const list = () => store.petStore.listPets(callWith('a'), { limit: 2 });
-    const answers = [list(), list(), list()];
+    const results = [list(), list(), list()];
     expect(store.reads).toHaveLength(1);
     store.reads[0]?.release();
-    for (const answer of answers) expect(await answer).toHaveLength(2);
-    // What has landed is not joined: the next read is a call of its own.
+    for (const result of results) expect(await result).toHaveLength(2);
+    // A completed call is not joined: the next read makes its own call.
     const next = list();
     expect(store.reads).toHaveLength(2);
     store.reads[1]?.release();
@@ -63,7 +63,7 @@ describe('equal reads in flight', () => {
     await Promise.all(reads);
   });
 
-  it('are not joined by one that starts after a write has ended', async () => {
+  it('are not joined by a read that starts after a write has ended', async () => {
     await using store = await holdReads();
     const before = store.petStore.listPets(callWith('a'), {});
     const write = store.petStore.createPet(callWith(), pet);
@@ -77,7 +77,7 @@ describe('equal reads in flight', () => {
     await Promise.all([before, during]);
   });
 
-  it('are not joined after a write that failed either: its outcome may be unknown', async () => {
+  it('are not joined after a failed write, whose outcome may be unknown', async () => {
     await using store = await holdReads();
     const before = store.petStore.listPets(callWith('a'), {});
     await expect(store.petStore.createPet(callWith('wrong-key'), pet)).rejects.toThrow();
@@ -87,32 +87,32 @@ describe('equal reads in flight', () => {
     await Promise.all([before, after]);
   });
 
-  it('go on for the one who began them when another caller leaves', async () => {
+  it('continue for the caller that started them when another caller disconnects', async () => {
     await using store = await holdReads();
-    const leaver = new AbortController();
-    const stays = store.petStore.listPets(callWith('a'), {});
-    const left = store.petStore.listPets(callWith('a', leaver.signal), {});
-    leaver.abort();
-    await expect(left).rejects.toBe(leaver.signal.reason);
+    const other = new AbortController();
+    const first = store.petStore.listPets(callWith('a'), {});
+    const cancelled = store.petStore.listPets(callWith('a', other.signal), {});
+    other.abort();
+    await expect(cancelled).rejects.toBe(other.signal.reason);
     store.reads[0]?.release();
-    expect([...(await stays)].length).toBeGreaterThan(0);
+    expect([...(await first)].length).toBeGreaterThan(0);
     expect(store.reads).toHaveLength(1);
   });
 
-  it('begin anew, once, for all who wait when the one who began them leaves', async () => {
+  it('are restarted once for all waiting callers when the caller that started them disconnects', async () => {
     await using store = await holdReads();
-    const beginner = new AbortController();
-    const left = store.petStore.listPets(callWith('a', beginner.signal), {});
-    const stay = [1, 2, 3].map(() => store.petStore.listPets(callWith('a'), {}));
-    beginner.abort();
-    await expect(left).rejects.toBe(beginner.signal.reason);
+    const starter = new AbortController();
+    const cancelled = store.petStore.listPets(callWith('a', starter.signal), {});
+    const waiting = [1, 2, 3].map(() => store.petStore.listPets(callWith('a'), {}));
+    starter.abort();
+    await expect(cancelled).rejects.toBe(starter.signal.reason);
     await vi.waitFor(() => expect(store.reads).toHaveLength(2));
     store.reads[1]?.release();
-    for (const answer of stay) expect([...(await answer)].length).toBeGreaterThan(0);
+    for (const result of waiting) expect([...(await result)].length).toBeGreaterThan(0);
     expect(store.reads).toHaveLength(2);
   });
 
-  it('are not joined once they are 100 ms old, so that one that hangs costs few callers', async () => {
+  it('are not joined after 100 ms, so that a hanging call affects few callers', async () => {
     await using store = await holdReads();
     const list = () => store.petStore.listPets(callWith('a'), {});
     const clock = vi.spyOn(performance, 'now');
@@ -128,12 +128,12 @@ describe('equal reads in flight', () => {
     later.push(list());
     expect(store.reads).toHaveLength(2);
     store.reads[1]?.release();
-    for (const answer of later) expect([...(await answer)].length).toBeGreaterThan(0);
+    for (const result of later) expect([...(await result)].length).toBeGreaterThan(0);
     store.reads[0]?.release();
     await Promise.all(hung);
   });
 
-  it('end at the deadline of each caller, also when the one who began them leaves late', async () => {
+  it('end at the deadline of each caller, even if the caller that started them disconnects late', async () => {
     await using server = await startFaultServer(() => {});
     await using rest = openRestPetStore(
       {
@@ -145,20 +145,20 @@ describe('equal reads in flight', () => {
       quiet,
     );
     const petStore = coalesceReads(rest, quiet.metrics);
-    const beginner = new AbortController();
-    const left = petStore.listPets(callWith('a', beginner.signal), {});
+    const starter = new AbortController();
+    const cancelled = petStore.listPets(callWith('a', starter.signal), {});
     const start = performance.now();
-    const stay = petStore.listPets(callWith('a'), {});
+    const waiting = petStore.listPets(callWith('a'), {});
     await vi.waitUntil(() => performance.now() - start > 1000, { interval: 5, timeout: 9000 });
-    beginner.abort();
-    await expect(left).rejects.toBe(beginner.signal.reason);
+    starter.abort();
+    await expect(cancelled).rejects.toBe(starter.signal.reason);
     await vi.waitFor(() => expect(server.attempts()).toBe(2), { interval: 5 });
-    // Who comes now has a whole deadline, and joins no call that is about to end.
+    // A new caller has its full deadline, so it does not join a call that is about to time out.
     const fresh = petStore.listPets(callWith('a'), {});
     await vi.waitFor(() => expect(server.attempts()).toBe(3), { interval: 5 });
-    await expect(stay).rejects.toThrow('did not answer in time');
+    await expect(waiting).rejects.toThrow('did not respond in time');
     expect(performance.now() - start).toBeLessThan(2900);
-    await expect(fresh).rejects.toThrow('did not answer in time');
+    await expect(fresh).rejects.toThrow('did not respond in time');
     expect(performance.now() - start).toBeGreaterThan(2900);
   });
 
@@ -180,16 +180,16 @@ describe('equal reads in flight', () => {
     expect(calls).toBe(1);
   });
 
-  it('are bounded: one that finds no place is simply made, and never mixed up', async () => {
+  it('are not shared if their place in the table is taken', async () => {
     await using store = await holdReads();
-    // However slow the machine is, all of them begin at once.
+    // All reads start at the same time, however slow the machine is.
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1000);
     onTestFinished(() => clock.mockRestore());
     const keys = Array.from({ length: 5000 }, (_, index) => `k${index}`);
     const list = (key: string) => store.petStore.listPets(callWith(key), {});
     const reads = keys.map(list);
     expect(store.reads.map((read) => read.key)).toEqual(keys);
-    // The first has its place still.
+    // The first read still has its place.
     reads.push(list('k0'));
     expect(store.reads).toHaveLength(5000);
     for (const { release } of store.reads) release();

@@ -4,12 +4,12 @@ import { stringifyJson } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 import { callWith } from '../support/gateway.ts';
 
-/** A backend under test, with the demo data of the built-in one behind it. */
+/** A backend under test, with the demo data of the built-in backend. */
 export interface OpenedPetStore extends AsyncDisposable {
   readonly petStore: PetStore;
 }
 
-/** The contract as tests: whatever calls itself a `PetStore` passes them all. */
+/** Tests the contract, for any `PetStore`. */
 export function describePetStore(name: string, open: () => Promise<OpenedPetStore>): void {
   describe(`${name} as a pet store`, () => {
     it('lists animals in the order of their ids', async () => {
@@ -20,7 +20,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)));
     });
 
-    it('returns at most 20 animals when no limit is given, and at most the limit otherwise', async () => {
+    it('returns at most 20 animals by default, otherwise at most the limit', async () => {
       await using opened = await open();
       for (let index = 0; index < 20; index++) {
         await opened.petStore.createPet(callWith(), { name: `pet ${index}`, categoryId: '1' });
@@ -46,7 +46,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       { name: 'Rex', categoryId: '9223372036854775807', status: 'pending' },
       { name: 'größer 🐕 "quoted" \\ </script>', categoryId: '-9223372036854775808' },
       { name: '', categoryId: '0' },
-    ] as const)('adds $name and finds it again, digit for digit', async (pet) => {
+    ] as const)('adds and returns $name with exact digits', async (pet) => {
       await using opened = await open();
       const added = await opened.petStore.createPet(callWith(), pet);
       expect(added).toEqual({ ...pet, id: expect.stringMatching(/^\d+$/) });
@@ -56,7 +56,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       );
     });
 
-    it('gives every animal an id of its own, also when many are added at once', async () => {
+    it('assigns unique ids, even to animals that are added concurrently', async () => {
       await using opened = await open();
       const added = await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
@@ -70,7 +70,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       '404404',
       '9223372036854775807',
       '-1',
-    ])('answers 404 for the animal %s', async (id) => {
+    ])('returns 404 for the unknown animal %s', async (id) => {
       await using opened = await open();
       await expect(opened.petStore.getPet(callWith(), id)).rejects.toEqual(
         ErrorResponse.of({
@@ -81,7 +81,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       );
     });
 
-    it('lists orders with all their digits', async () => {
+    it('lists orders with exact digits', async () => {
       await using opened = await open();
       const orders = stringifyJson(await opened.petStore.listOrders(callWith()));
       expect(orders).toMatch(/^\[\{"id":9007199254740993,/);
@@ -95,7 +95,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       expect(Math.abs(Date.parse(sent.createdAt) - Date.now())).toBeLessThan(60_000);
     });
 
-    it('refuses a message that is too long, and takes one that is as long as it may be', async () => {
+    it('rejects a message that is too long, and accepts one of the maximum length', async () => {
       await using opened = await open();
       const send = (length: number) =>
         opened.petStore.sendMessage(callWith(), '\u0001'.repeat(length));
@@ -108,7 +108,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
 
     it('lists a page of the longest names', async () => {
       await using opened = await open();
-      // Six bytes each in JSON, and 100 commas that look like those between values.
+      // 900 characters that need six bytes each in JSON, and 100 commas inside a string.
       const name = `${'\u0001'.repeat(900)}${','.repeat(100)}`;
       for (let index = 0; index < 90; index++) {
         await opened.petStore.createPet(callWith(), { name, categoryId: '1' });
@@ -117,7 +117,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       expect(pets.filter((pet) => pet.name === name)).toHaveLength(88);
     });
 
-    it('refuses text that it could not store unchanged, and stores nothing', async () => {
+    it('rejects text that it cannot store unchanged, and stores nothing', async () => {
       await using opened = await open();
       for (const name of ['a\0b', '\ud800', 'x'.repeat(1001)]) {
         await expect(
@@ -127,7 +127,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       expect([...(await opened.petStore.listPets(callWith(), { limit: 100 }))]).toHaveLength(12);
     });
 
-    it('answers 401 with an Error body for a wrong key, on every operation', async () => {
+    it('returns 401 with an Error body for a wrong key, on every operation', async () => {
       await using opened = await open();
       const call = callWith('wrong-key');
       const { petStore } = opened;

@@ -1,14 +1,14 @@
-import type { Operation } from './generate-answer.ts';
+import type { Operation } from './generate-response.ts';
 
-/** What GraphQL should make of a body. */
+/** The expected GraphQL result for a body. */
 export interface Expected {
-  /** The value of the field, in the form of `normalized`. */
+  /** The value of the field, as formatted by `normalized`. */
   readonly data: string;
-  /** How many animals have a status that is none; each is null, with an error. */
-  readonly oddStatuses: number;
+  /** The number of unknown statuses; each becomes null with an error. */
+  readonly unknownStatuses: number;
 }
 
-/** A number as its text. */
+/** A number, as its text. */
 class Digits {
   readonly source: string;
 
@@ -16,7 +16,7 @@ class Digits {
     this.source = source;
   }
 
-  /** The same for all texts of the same number. */
+  /** Returns the same text for all notations of the same number. */
   toJSON(): string {
     const value = Number(this.source);
     if (/^-?\d+$/.test(this.source)) return `number ${BigInt(this.source)}`;
@@ -30,16 +30,19 @@ const parse = (text: string): unknown =>
     typeof value === 'number' ? new Digits(source ?? '') : value,
   );
 
-/** A value of JSON, equal for equal values. */
+/** Formats a part of a JSON text so that equal values have equal texts. */
 export function normalized(text: string, select: (json: unknown) => unknown): string {
   return JSON.stringify(select(parse(text)));
 }
 
-/** What the contract says of a body, in other words than the code's; undefined for a broken one. */
+/**
+ * Returns the expected result for a body, or undefined if the body violates the contract. Implemented
+ * independently of the gateway.
+ */
 export function expectedData(operation: Operation, body: Buffer): Expected | undefined {
-  let oddStatuses = 0;
+  let unknownStatuses = 0;
   const requireThat = (condition: boolean) => {
-    if (!condition) throw new TypeError('not what the contract says');
+    if (!condition) throw new TypeError('The body violates the contract');
   };
   const toId = (id: unknown) => {
     requireThat(id instanceof Digits);
@@ -54,9 +57,10 @@ export function expectedData(operation: Operation, body: Buffer): Expected | und
     requireThat(typeof json === 'object' && json !== null && !Array.isArray(json));
     const { id, name, categoryId, status = null } = json as Record<string, unknown>;
     requireThat(typeof name === 'string');
-    const isOdd = status !== null && !['available', 'pending', 'sold'].includes(status as string);
-    if (isOdd) oddStatuses++;
-    return { id: toId(id), name, categoryId: toId(categoryId), status: isOdd ? null : status };
+    const isUnknown =
+      status !== null && !['available', 'pending', 'sold'].includes(status as string);
+    if (isUnknown) unknownStatuses++;
+    return { id: toId(id), name, categoryId: toId(categoryId), status: isUnknown ? null : status };
   };
   const readers: Readonly<Record<Operation, (json: unknown) => unknown>> = {
     pets(json) {
@@ -79,7 +83,7 @@ export function expectedData(operation: Operation, body: Buffer): Expected | und
     requireThat(body.length <= 4 * 1024 * 1024);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
     requireThat((text.match(/[,[{]/g) ?? []).length < 250_000);
-    return { data: JSON.stringify(readers[operation](parse(text))), oddStatuses };
+    return { data: JSON.stringify(readers[operation](parse(text))), unknownStatuses };
   } catch {
     return undefined;
   }

@@ -15,19 +15,19 @@ const listPets = '{ r: pets { id name status } }';
 const listOrders = '{ r: orders }';
 const addPet = 'mutation { r: addPet(input: { name: "Rex", categoryId: 2 }) { id } }';
 
-/** One way in which a service fails, and all that a client may see of it. */
+/** A fault of the service, and the response that clients should get. */
 interface Fault {
   readonly name: string;
   readonly play: Play;
-  /** Listing pets unless another is named. */
+  /** The operation; by default lists pets. */
   readonly query?: string;
-  /** The code of the error; undefined where the answer is right after all. */
+  /** The expected error code; undefined if the operation should succeed. */
   readonly code: string | undefined;
   readonly status?: number;
   readonly retryAfterMs?: unknown;
-  /** What `data.r` is; null unless told. */
+  /** The expected `data.r`; null by default. */
   readonly data?: unknown;
-  /** How often the service is asked; once unless told. */
+  /** The expected number of calls; one by default. */
   readonly attempts?: number;
 }
 
@@ -52,20 +52,20 @@ const chunked = ['Transfer-Encoding: chunked'];
 const faults: readonly Fault[] = [
   // The connection
   {
-    name: 'reset before an answer',
+    name: 'reset before a response',
     play: (socket) => socket.resetAndDestroy(),
     code: unavailable,
     attempts: 2,
   },
   {
-    name: 'reset before an answer to a write',
+    name: 'reset before the response to a write',
     query: addPet,
     play: (socket) => socket.resetAndDestroy(),
     code: unavailable,
   },
-  { name: 'FIN before an answer', play: (socket) => socket.end(), code: unavailable, attempts: 2 },
+  { name: 'FIN before a response', play: (socket) => socket.end(), code: unavailable, attempts: 2 },
   {
-    name: 'reset once, then an answer',
+    name: 'reset once, then a response',
     play: (socket, attempt) =>
       attempt === 1 ? socket.resetAndDestroy() : socket.write(answer('200 OK', pets)),
     code: undefined,
@@ -98,26 +98,26 @@ const faults: readonly Fault[] = [
     code: invalid,
   },
   {
-    name: 'a body without a length, whole',
+    name: 'a complete body without a length',
     play: sendAndEnd(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${pets}`),
     code: undefined,
     data: rex,
   },
   // Time
-  { name: 'no answer at all', play: () => {}, code: 'UPSTREAM_TIMEOUT' },
-  { name: 'no answer to a write', query: addPet, play: () => {}, code: 'UPSTREAM_TIMEOUT' },
+  { name: 'no response', play: () => {}, code: 'UPSTREAM_TIMEOUT' },
+  { name: 'no response to a write', query: addPet, play: () => {}, code: 'UPSTREAM_TIMEOUT' },
   {
-    name: 'headers and no body',
+    name: 'headers without a body',
     play: send(answer('200 OK', '', ['Content-Length: 9'])),
     code: 'UPSTREAM_TIMEOUT',
   },
   {
-    name: 'a body that drips for ever',
+    name: 'an endless slow body',
     play: drip(answer('200 OK', '1\r\n[\r\n', chunked), '1\r\n \r\n'),
     code: 'UPSTREAM_TIMEOUT',
   },
   {
-    name: 'headers that drip for ever',
+    name: 'endless slow headers',
     play: drip('HTTP/1.1 200 OK\r\n', 'X: y\r\n'),
     code: 'UPSTREAM_TIMEOUT',
   },
@@ -135,12 +135,12 @@ const faults: readonly Fault[] = [
     code: invalid,
   },
   {
-    name: '101 without being asked',
+    name: 'unsolicited 101',
     play: send('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
     code: invalid,
   },
   {
-    name: '103 and then an answer',
+    name: '103, then a response',
     play: send(
       Buffer.concat([
         Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
@@ -150,16 +150,16 @@ const faults: readonly Fault[] = [
     code: undefined,
     data: rex,
   },
-  { name: '204 where a body is due', play: send('HTTP/1.1 204 No Content\r\n\r\n'), code: invalid },
+  { name: '204 instead of a body', play: send('HTTP/1.1 204 No Content\r\n\r\n'), code: invalid },
   { name: '200 with an empty body', play: send(answer('200 OK', '')), code: invalid },
   {
-    name: '302 to elsewhere',
+    name: '302 to another host',
     play: send(answer('302 Found', '', ['Location: http://127.0.0.1:9/'])),
     code: 'UPSTREAM_ERROR',
     status: 302,
   },
   {
-    name: '304 without a condition',
+    name: '304 to an unconditional request',
     play: send('HTTP/1.1 304 Not Modified\r\n\r\n'),
     code: 'UPSTREAM_ERROR',
     status: 304,
@@ -171,7 +171,7 @@ const faults: readonly Fault[] = [
     code: invalid,
   },
   {
-    name: 'an extra answer on the connection',
+    name: 'an extra response on the connection',
     play: send(Buffer.concat([answer('200 OK', pets), answer('200 OK', '[]')])),
     code: undefined,
     data: rex,
@@ -251,7 +251,7 @@ const faults: readonly Fault[] = [
     status: 502,
   },
   {
-    name: '503 once, then an answer',
+    name: '503 once, then a response',
     play: (socket, attempt) =>
       socket.write(attempt === 1 ? answer('503 Busy', '') : answer('200 OK', pets)),
     code: undefined,
@@ -266,13 +266,13 @@ const faults: readonly Fault[] = [
     retryAfterMs: 9000,
   },
   {
-    name: '404 whose body is cut off',
+    name: '404 with a truncated body',
     play: sendAndReset(answer('404 Not Found', '{"code":"no', ['Content-Length: 500'])),
     code: 'NOT_FOUND',
     status: 404,
   },
   {
-    name: '401 whose body never comes',
+    name: '401 whose body never arrives',
     play: send(answer('401 Unauthorized', '', ['Content-Length: 500'])),
     code: 'UNAUTHENTICATED',
     status: 401,
@@ -284,12 +284,12 @@ const faults: readonly Fault[] = [
     status: 401,
   },
   {
-    name: '429 with a Retry-After that is none',
+    name: '429 with an invalid Retry-After',
     play: send(answer('429 Too Many', '', ['Retry-After: -1'])),
     code: 'RATE_LIMITED',
     status: 429,
   },
-  // Bodies of a success
+  // Bodies of successful responses
   {
     name: 'HTML with 200',
     play: send(answer('200 OK', '<html>/srv/x</html>', ['Content-Type: text/html'])),
@@ -306,9 +306,13 @@ const faults: readonly Fault[] = [
     code: undefined,
     data: rex,
   },
-  { name: 'JSON cut short', play: send(answer('200 OK', pets.slice(0, -3))), code: invalid },
-  { name: 'an object for a list', play: send(answer('200 OK', '{"pets":[]}')), code: invalid },
-  { name: 'null for a list', play: send(answer('200 OK', 'null')), code: invalid },
+  { name: 'truncated JSON', play: send(answer('200 OK', pets.slice(0, -3))), code: invalid },
+  {
+    name: 'an object instead of a list',
+    play: send(answer('200 OK', '{"pets":[]}')),
+    code: invalid,
+  },
+  { name: 'null instead of a list', play: send(answer('200 OK', 'null')), code: invalid },
   {
     name: 'a missing id',
     play: send(answer('200 OK', '[{"name":"Rex","categoryId":2}]')),
@@ -325,7 +329,7 @@ const faults: readonly Fault[] = [
     code: invalid,
   },
   {
-    name: 'an id at the edge of 64 bits',
+    name: 'the maximum id of 64 bits',
     play: send(answer('200 OK', '[{"id":9223372036854775807,"name":"Rex","categoryId":2}]')),
     code: undefined,
     data: [{ id: '9223372036854775807', name: 'Rex', status: null }],
@@ -379,7 +383,7 @@ const faults: readonly Fault[] = [
     code: invalid,
   },
   {
-    name: 'a gzip body unasked',
+    name: 'an unsolicited gzip body',
     play: send(answer('200 OK', gzipSync(pets), ['Content-Encoding: gzip'])),
     code: invalid,
   },
@@ -394,7 +398,7 @@ const faults: readonly Fault[] = [
     code: invalid,
   },
   {
-    name: 'a body of 200 MB that tells its length',
+    name: 'a body of 200 MB with its length',
     play: flood(
       'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 200000000\r\n\r\n[',
     ),
@@ -402,19 +406,19 @@ const faults: readonly Fault[] = [
   },
 ];
 
-/** Sends a beginning and then the same bytes every few milliseconds until the connection ends. */
-function drip(beginning: string | Buffer, bytes: string): Play {
+/** Sends `start`, then `bytes` every 20 milliseconds until the connection closes. */
+function drip(start: string | Buffer, bytes: string): Play {
   return (socket) => {
-    socket.write(beginning);
+    socket.write(start);
     const timer = setInterval(() => socket.write(bytes), 20);
     socket.once('close', () => clearInterval(timer));
   };
 }
 
-/** Sends a beginning and 200 MB after it, as fast as they are taken. */
-function flood(beginning: string): Play {
+/** Sends `start`, then 200 MB as fast as the client reads them. */
+function flood(start: string): Play {
   return (socket) => {
-    socket.write(beginning);
+    socket.write(start);
     const chunk = Buffer.alloc(1_000_000, ' ');
     let left = 200;
     const more = () => {
@@ -428,14 +432,14 @@ function flood(beginning: string): Play {
   };
 }
 
-describe('a REST service that fails', () => {
+describe('a faulty REST service', () => {
   const table: string[] = [];
   afterAll(() => {
-    const right = table.filter((row) => row.endsWith('right')).length;
-    process.stdout.write(`${table.join('\n')}\n${right} of ${faults.length} right\n`);
+    const passed = table.filter((row) => row.endsWith('pass')).length;
+    process.stdout.write(`${table.join('\n')}\n${passed} of ${faults.length} passed\n`);
   });
 
-  it.each(faults)('answers rightly to: $name', async (fault) => {
+  it.each(faults)('causes the expected response: $name', async (fault) => {
     await using server = await startFaultServer(fault.play);
     const telemetry = openTelemetry();
     await using petStore = openRestPetStore(
@@ -455,33 +459,33 @@ describe('a REST service that fails', () => {
     );
     const elapsed = performance.now() - start;
     const growth = (process.memoryUsage.rss() - memory) / 1e6;
-    const seen = errors?.[0]?.extensions;
+    const extensions = errors?.[0]?.extensions;
     const row = [
       fault.name.padEnd(44),
-      String(seen?.['code'] ?? 'data').padEnd(26),
-      String(seen?.['status'] ?? '').padEnd(4),
+      String(extensions?.['code'] ?? 'data').padEnd(26),
+      String(extensions?.['status'] ?? '').padEnd(4),
       `${elapsed.toFixed(0)} ms`.padStart(8),
       `${Math.max(0, growth).toFixed(0)} MB`.padStart(7),
     ].join(' ');
-    table.push(`${row}  WRONG`);
+    table.push(`${row}  FAIL`);
 
     expect(status).toBe(200);
     expect(data?.['r']).toEqual(fault.data ?? null);
-    expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(
+    expect(errors?.map((error) => error.extensions['code'])).toEqual(
       fault.code === undefined ? undefined : [fault.code],
     );
-    expect(seen?.['status']).toBe(fault.status);
-    expect(seen?.['retryAfterMs']).toEqual(fault.retryAfterMs);
+    expect(extensions?.['status']).toBe(fault.status);
+    expect(extensions?.['retryAfterMs']).toEqual(fault.retryAfterMs);
     expect(server.attempts()).toBe(fault.attempts ?? 1);
-    for (const told of [text, ...telemetry.logged, ...opened.logged]) {
-      expect(told).not.toContain(key);
-      expect(told).not.toContain(new URL(server.url).host);
-      expect(told).not.toMatch(/127\.0\.0\.1|node_modules|undici|\.[jt]s:\d|\/srv\/x/);
+    for (const output of [text, ...telemetry.logged, ...opened.logged]) {
+      expect(output).not.toContain(key);
+      expect(output).not.toContain(new URL(server.url).host);
+      expect(output).not.toMatch(/127\.0\.0\.1|node_modules|undici|\.[jt]s:\d|\/srv\/x/);
     }
     expect(text).not.toMatch(/10\.0\.0\.1|\/srv/);
-    // Nothing waits longer than the deadline; the rest is for a machine that is busy.
+    // Operations end at the deadline; the rest allows for a slow machine.
     expect(elapsed).toBeLessThan(timeoutMs + 3000);
     expect(growth).toBeLessThan(100);
-    table[table.length - 1] = `${row}  right`;
+    table[table.length - 1] = `${row}  pass`;
   });
 });

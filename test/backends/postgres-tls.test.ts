@@ -9,12 +9,12 @@ import { startPostgres } from '../support/postgres.ts';
 let folder: string;
 let postgres: Awaited<ReturnType<typeof startPostgres>>;
 
-/** Makes a key and a certificate for it, of a day, and signed by itself. */
-async function certify(name: string, host: string) {
+/** Creates a key and a self-signed certificate for a host. */
+async function createCertificate(name: string, host: string) {
   const [key, certificate] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
   const subject = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`];
-  const shape = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
-  execFileSync('openssl', [...shape, '-nodes', '-keyout', key, '-out', certificate, ...subject], {
+  const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+  execFileSync('openssl', [...request, '-nodes', '-keyout', key, '-out', certificate, ...subject], {
     stdio: 'ignore',
   });
   return { path: certificate, key: await readFile(key, 'utf8') };
@@ -24,10 +24,11 @@ let trusted: string;
 let other: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pet-store-tls-'));
-  const server = await certify('server', 'localhost');
+  const server = await createCertificate('server', 'localhost');
   trusted = server.path;
-  other = (await certify('other', 'localhost')).path;
-  // Relative paths: the certificates' are from the data folder, the other's from the one above.
+  other = (await createCertificate('other', 'localhost')).path;
+  // PostgreSQL resolves the paths of certificates from its data directory, and that of hba_file from
+  // the parent directory.
   postgres = await startPostgres(
     {
       ssl: 'on',
@@ -49,7 +50,7 @@ afterAll(async () => {
 });
 
 describe('TLS to PostgreSQL', () => {
-  /** A database of a role that the server lets in over TLS only. */
+  /** Creates a database for a role that may only connect over TLS. */
   async function databaseUrl(host: string, parameters: Record<string, string>): Promise<string> {
     const url = new URL(await postgres.createDatabase('petstore'));
     url.hostname = host;
@@ -57,7 +58,7 @@ describe('TLS to PostgreSQL', () => {
     return url.href;
   }
 
-  it('is made with sslmode=verify-full and the authority of the server', async () => {
+  it('is established with sslmode=verify-full and the certificate authority of the server', async () => {
     const parameters = { sslmode: 'verify-full', sslrootcert: trusted };
     await using store = await openBuiltin(await databaseUrl('localhost', parameters));
     expect(await store.listPets(callWith(), { limit: 1 })).toHaveLength(1);
@@ -65,9 +66,14 @@ describe('TLS to PostgreSQL', () => {
 
   it.each([
     ['no TLS', 'localhost', () => ({}), /no encryption/],
-    ['another authority', 'localhost', () => ({ sslrootcert: other }), /self-signed certificate/],
+    [
+      'another certificate authority',
+      'localhost',
+      () => ({ sslrootcert: other }),
+      /self-signed certificate/,
+    ],
     ['another host name', '127.0.0.1', () => ({ sslrootcert: trusted }), /does not match/],
-  ])('refuses %s', async (_, host, trust, reason) => {
+  ])('fails with %s', async (_, host, trust, reason) => {
     const parameters = trust();
     const mode = 'sslrootcert' in parameters ? { sslmode: 'verify-full' } : {};
     await expect(

@@ -33,7 +33,7 @@ const pets = answer('200 OK', '[]');
 describe('the circuit breaker', () => {
   const limits = { breakAfterFailures: 3, halfOpenAfterMs: 100 };
 
-  it('opens on a run of failures, answers at once, and lets one call try later', async () => {
+  it('opens after consecutive failures, rejects calls immediately, and later lets one probe through', async () => {
     let up = false;
     await using rest = await startRest(
       (socket) => (up ? socket.write(pets) : socket.write(answer('500 Oops', ''))),
@@ -50,15 +50,15 @@ describe('the circuit breaker', () => {
     expect(await rest.list()).toEqual([]);
   });
 
-  it('opens again when the one call fails, while the others are answered at once', async () => {
-    const { promise: probing, resolve: probe } = Promise.withResolvers<() => void>();
+  it('opens again if the probe fails, and rejects other calls immediately during the probe', async () => {
+    const { promise: probing, resolve: startProbe } = Promise.withResolvers<() => void>();
     await using rest = await startRest((socket, attempt) => {
       const fail = () => socket.write(answer('500 Oops', ''));
-      if (attempt > 3) probe(fail);
+      if (attempt > 3) startProbe(fail);
       else fail();
     }, limits);
     for (const _ of [1, 2, 3]) await expect(rest.list()).rejects.toMatchObject({ status: 500 });
-    let trial: Promise<unknown> | undefined;
+    let probe: Promise<unknown> | undefined;
     await vi.waitFor(
       () => {
         const call = rest.list();
@@ -66,7 +66,7 @@ describe('the circuit breaker', () => {
         return Promise.race([
           call.catch((error) => expect(error).not.toBeInstanceOf(BackendUnavailableError)),
           probing.then(() => {
-            trial = call;
+            probe = call;
           }),
         ]);
       },
@@ -74,7 +74,7 @@ describe('the circuit breaker', () => {
     );
     await expect(rest.list()).rejects.toBeInstanceOf(BackendUnavailableError);
     (await probing)();
-    await expect(trial).rejects.toMatchObject({ status: 500 });
+    await expect(probe).rejects.toMatchObject({ status: 500 });
     await expect(rest.list()).rejects.toBeInstanceOf(BackendUnavailableError);
     expect(rest.attempts()).toBe(4);
   });
@@ -86,7 +86,7 @@ describe('the circuit breaker', () => {
     }
   });
 
-  it('does not count callers who leave', async () => {
+  it('does not count cancelled calls', async () => {
     await using rest = await startRest(() => {}, limits);
     for (let index = 0; index < 10; index++) {
       const caller = new AbortController();
@@ -98,29 +98,29 @@ describe('the circuit breaker', () => {
   });
 });
 
-describe('what one key brings about', () => {
+describe('the failures of one key', () => {
   const limits = { breakAfterFailures: 5, halfOpenAfterMs: 60_000 };
   const lists = (rest: Awaited<ReturnType<typeof startRest>>, keys: readonly string[]) =>
     Promise.allSettled(keys.map((key) => rest.list(key)));
   const many = (key: string, count = 50) => Array.from({ length: count }, () => key);
-  const isKeyRefused = { message: expect.stringContaining('for this API key') };
+  const keyCircuitOpen = { message: expect.stringContaining('for this API key') };
 
   it.each([
     ['503', (socket: Socket) => socket.write(answer('503 Busy', ''))],
     ['500', (socket: Socket) => socket.write(answer('500 Oops', ''))],
     ['reset', (socket: Socket) => socket.resetAndDestroy()],
-  ])('stays with that key: %s', async (_, fail) => {
+  ])('only affect that key: %s', async (_, fail) => {
     await using rest = await startRest((socket, _attempt, head) => {
       if (head.includes('Bearer bad')) fail(socket);
       else socket.write(pets);
     }, limits);
     await lists(rest, [...many('bad-1'), ...many('bad-2')]);
-    await expect(rest.list('bad-1')).rejects.toMatchObject(isKeyRefused);
+    await expect(rest.list('bad-1')).rejects.toMatchObject(keyCircuitOpen);
     for (let index = 0; index < 20; index++) expect(await rest.list(`good-${index}`)).toEqual([]);
     await rest.petStore.checkReady();
   });
 
-  it('stays with that key: calls that are never answered', async () => {
+  it('only affect that key: no response', async () => {
     await using rest = await startRest(
       (socket, _attempt, head) => {
         if (!head.includes('Bearer bad')) socket.write(pets);
@@ -129,19 +129,21 @@ describe('what one key brings about', () => {
       200,
     );
     await lists(rest, many('bad'));
-    await expect(rest.list('bad')).rejects.toMatchObject(isKeyRefused);
+    await expect(rest.list('bad')).rejects.toMatchObject(keyCircuitOpen);
     expect(await rest.list('good')).toEqual([]);
   });
 
-  it('opens the circuit of the service only when calls of several keys go unanswered', async () => {
+  it('open the circuit of the service only if calls of several keys get no response', async () => {
     await using rest = await startRest(() => {}, limits, 100);
     await lists(rest, ['a', 'b', 'c', 'd', 'd', 'd']);
     await expect(rest.list('e')).rejects.toBeInstanceOf(BackendTimeoutError);
-    await expect(rest.list('f')).rejects.toThrow(/repeatedly and is given time/);
-    await expect(rest.petStore.checkReady()).rejects.toThrow(/repeatedly and is given time/);
+    await expect(rest.list('f')).rejects.toThrow(/failed repeatedly\. Calls are paused/);
+    await expect(rest.petStore.checkReady()).rejects.toThrow(
+      /failed repeatedly\. Calls are paused/,
+    );
   });
 
-  it('counts against the service only when nobody was answered meanwhile', async () => {
+  it('do not count against the service if another call has succeeded meanwhile', async () => {
     const keys = Array.from({ length: 20 }, (_, index) => `bad-${index}`);
     await using rest = await startRest(
       (socket, _attempt, head) => {
@@ -157,7 +159,7 @@ describe('what one key brings about', () => {
     expect(await rest.list('good')).toEqual([]);
   });
 
-  it('opens the circuit for every key where no connection can be made', async () => {
+  it('open the circuit for every key if connecting fails', async () => {
     const rest = await startRest(() => {}, limits);
     await rest[Symbol.asyncDispose]();
     await using petStore = openRestPetStore(
@@ -167,20 +169,22 @@ describe('what one key brings about', () => {
     for (let index = 0; index < 5; index++) {
       await petStore.listPets(callWith('a'), {}).catch(() => {});
     }
-    await expect(petStore.listPets(callWith('b'), {})).rejects.toThrow(/repeatedly and is given/);
+    await expect(petStore.listPets(callWith('b'), {})).rejects.toThrow(
+      /failed repeatedly\. Calls are paused/,
+    );
   });
 
-  it('is remembered for a bounded number of keys', () => {
+  it('are stored for a limited number of keys', () => {
     const circuits = new KeyCircuits({ breakAfterFailures: 1, halfOpenAfterMs: 60_000 });
     for (let index = 0; index < 5000; index++) circuits.fail(`Bearer ${index}`, performance.now());
-    expect(circuits.countRefused()).toBe(1000);
+    expect(circuits.countOpen()).toBe(1000);
     expect(circuits.find('Bearer 3999')).toBeUndefined();
-    expect(circuits.find('Bearer 4000')?.refuses(performance.now())).toBe(true);
-    circuits.forget('Bearer 4000');
+    expect(circuits.find('Bearer 4000')?.rejects(performance.now())).toBe(true);
+    circuits.reset('Bearer 4000');
     expect(circuits.find('Bearer 4000')).toBeUndefined();
   });
 
-  it('is tried again after a time, also when the call that tried was cancelled', async () => {
+  it('allow another probe if the first one was cancelled', async () => {
     let isUp = false;
     await using rest = await startRest(
       (socket, attempt) => {
@@ -192,16 +196,16 @@ describe('what one key brings about', () => {
     await lists(rest, many('a', 3));
     const caller = new AbortController();
     const call = callWith('a', caller.signal);
-    const isTrying = () => expect(rest.attempts()).toBe(4);
-    const trial = vi.waitFor(async () => rest.petStore.listPets(call, {}), { interval: 5 });
-    await vi.waitFor(isTrying, { interval: 5 });
+    const isProbing = () => expect(rest.attempts()).toBe(4);
+    const probe = vi.waitFor(async () => rest.petStore.listPets(call, {}), { interval: 5 });
+    await vi.waitFor(isProbing, { interval: 5 });
     isUp = true;
     caller.abort();
-    await expect(trial).rejects.toThrow();
+    await expect(probe).rejects.toThrow();
     expect(await rest.list('a')).toEqual([]);
   });
 
-  it('lets the service be ready when it is time to try again, or no request would come', async () => {
+  it('leave the gateway ready when a probe is due, so that requests arrive', async () => {
     await using rest = await startRest((socket) => socket.resetAndDestroy(), {
       breakAfterFailures: 2,
       halfOpenAfterMs: 1000,
@@ -212,8 +216,8 @@ describe('what one key brings about', () => {
   });
 });
 
-describe('the bound on calls', () => {
-  it('refuses at once what neither a connection nor the queue can take', async () => {
+describe('the limit on calls', () => {
+  it('rejects calls immediately if all connections and the queue are full', async () => {
     const held: (() => void)[] = [];
     await using rest = await startRest((socket) => held.push(() => socket.write(pets)), {
       maxConnections: 2,
@@ -233,7 +237,7 @@ describe('the bound on calls', () => {
     expect(rest.attempts()).toBe(5);
   });
 
-  it('leaves connections and places in the queue to others when the calls of one key hang', async () => {
+  it('leaves connections and queue places to other keys if the calls of one key hang', async () => {
     await using rest = await startRest(
       (socket, _attempt, head) => {
         if (!head.includes('Bearer bad')) socket.write(pets);
@@ -242,11 +246,11 @@ describe('the bound on calls', () => {
       1000,
     );
     const hung = Promise.allSettled(Array.from({ length: 18 }, () => rest.list('bad')));
-    await expect(rest.list('bad')).rejects.toThrow('Too many calls of this API key wait');
+    await expect(rest.list('bad')).rejects.toThrow('Too many calls of this API key are waiting');
     await vi.waitFor(() => expect(rest.attempts()).toBe(6), { interval: 5 });
     for (let index = 0; index < 20; index++) expect(await rest.list('good')).toEqual([]);
     for (const { status } of await hung) expect(status).toBe('rejected');
-    // The places of those that ended, in flight or in line, are free again.
+    // Calls that ended, in flight or waiting, free their places.
     const attempts = rest.attempts();
     const again = Promise.allSettled(Array.from({ length: 18 }, () => rest.list('bad')));
     const expected = attempts + 6;
@@ -256,7 +260,7 @@ describe('the bound on calls', () => {
     await again;
   });
 
-  it('gives the place of a call that ended to the next of its key', async () => {
+  it('starts the next call of a key when one of its calls ends', async () => {
     await using rest = await startRest((socket) => socket.write(pets), { maxConnections: 4 });
     const calls = Array.from({ length: 100 }, () => rest.list('a'));
     for (const call of calls) expect(await call).toEqual([]);
@@ -272,13 +276,13 @@ describe('the bound on calls', () => {
 });
 
 describe('timeouts', () => {
-  it('end a call whose headers do not come, before the deadline', async () => {
+  it('end a call before the deadline if no headers arrive', async () => {
     await using rest = await startRest(() => {}, { headersTimeoutMs: 100 });
     await expect(rest.list()).rejects.toBeInstanceOf(BackendTimeoutError);
   });
 
-  it('end a call whose connection is not made, before the deadline', async () => {
-    // It accepts the connection and never answers the TLS handshake.
+  it('end a call before the deadline if connecting takes too long', async () => {
+    // The server accepts the connection but does not complete the TLS handshake.
     await using server = await startFaultServer(() => {});
     await using petStore = openRestPetStore(
       {
@@ -301,12 +305,12 @@ describe('retries', () => {
     const calls = Array.from({ length: 50 }, () => rest.list());
     const results = await Promise.allSettled(calls);
     expect(results.every(({ status }) => status === 'rejected')).toBe(true);
-    // A burst of ten, and one for every ten calls: never one for each.
+    // A burst of ten, and one per ten calls.
     expect(rest.attempts()).toBeGreaterThan(50);
     expect(rest.attempts()).toBeLessThanOrEqual(65);
   });
 
-  it('are never made for a write, however it failed', async () => {
+  it('are never made for a write', async () => {
     for (const play of [
       (socket) => socket.resetAndDestroy(),
       (socket) => socket.end(),
@@ -319,10 +323,10 @@ describe('retries', () => {
     }
   });
 
-  it('are counted out by the budget', () => {
+  it('are limited per key and in total', () => {
     const budget = new RetryBudget(0.5, 2);
     const [own, other] = [0, 1];
-    // Of a burst, one key has half.
+    // One key can use half of a burst.
     expect([budget.withdraw(own), budget.withdraw(own)]).toEqual([true, false]);
     expect([budget.withdraw(other), budget.withdraw(other)]).toEqual([true, false]);
     budget.deposit(own);
@@ -333,7 +337,7 @@ describe('retries', () => {
     expect([budget.withdraw(own), budget.withdraw(own)]).toEqual([true, false]);
   });
 
-  it('of one key whose calls fail without end leave others theirs', () => {
+  it('of one key with many failures do not use up those of other keys', () => {
     const budget = new RetryBudget();
     for (let index = 0; index < 1000; index++) {
       budget.deposit(0);
@@ -343,18 +347,18 @@ describe('retries', () => {
   });
 });
 
-describe('an answer that nobody asked for', () => {
-  it('is not given to the next call', async () => {
-    const theirs = answer('200 OK', '[{"id":666,"name":"theirs","categoryId":1}]');
+describe('an unsolicited response', () => {
+  it('is not used for the next call', async () => {
+    const unsolicited = answer('200 OK', '[{"id":666,"name":"theirs","categoryId":1}]');
     await using rest = await startRest((socket, attempt) =>
-      socket.write(attempt === 1 ? Buffer.concat([pets, theirs]) : pets),
+      socket.write(attempt === 1 ? Buffer.concat([pets, unsolicited]) : pets),
     );
     for (const _ of [1, 2, 3]) expect(await rest.list()).toEqual([]);
   });
 });
 
-describe('one origin for everything', () => {
-  it('shares its bound between pets and messages', async () => {
+describe('an origin for both base URLs', () => {
+  it('has one limit for pets and messages', async () => {
     const server = await startFaultServer(() => {});
     const petStore = openRestPetStore(
       {

@@ -12,10 +12,10 @@ import { quiet } from '../support/log.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
 
 async function startRest(
-  answer: (request: SeenRequest, response: ServerResponse) => void,
+  respond: (request: SeenRequest, response: ServerResponse) => void,
   { path = '/v1', timeoutMs = 10_000 } = {},
 ) {
-  const upstream = await startUpstream(answer);
+  const upstream = await startUpstream(respond);
   const petStore = openRestPetStore(
     {
       baseUrl: new URL(upstream.url + path),
@@ -36,25 +36,25 @@ async function startRest(
 
 const pet = '{"id":1,"name":"Rex","categoryId":2}';
 
-describe('requests to the REST service', () => {
+describe('calls to the REST service', () => {
   it.each([
     [{}, '/v1/pets'],
     [{ limit: 5 }, '/v1/pets?limit=5'],
     [{ status: 'sold' }, '/v1/pets?status=sold'],
     [{ limit: 5, status: 'sold' }, '/v1/pets?limit=5&status=sold'],
-  ] as const)('carry the parameters of %j and no others', async (query, url) => {
+  ] as const)('have only the given parameters: %j', async (query, url) => {
     await using rest = await startRest((_, response) => sendJson(response, 200, '[]'));
     await rest.petStore.listPets(callWith(), query);
     expect(rest.seen).toMatchObject([{ method: 'GET', url }]);
   });
 
-  it.each(['/v1', '/v1/', '/deep/er/v1'])('keep the path of the base address %s', async (path) => {
+  it.each(['/v1', '/v1/', '/deep/er/v1'])('include the path of the base URL: %s', async (path) => {
     await using rest = await startRest((_, response) => sendJson(response, 200, pet), { path });
     await rest.petStore.getPet(callWith(), '-9223372036854775808');
     expect(rest.seen[0]?.url).toBe(`${path.replace(/\/$/, '')}/pets/-9223372036854775808`);
   });
 
-  it('forward the Authorization header verbatim, ask for no encoding, and name the request', async () => {
+  it('forward the Authorization header and the request id, and accept no content encoding', async () => {
     await using rest = await startRest((_, response) => sendJson(response, 200, '[]'));
     const call = { ...callWith('a.b~c+/=='), authorization: 'bearer a.b~c+/==' };
     await rest.petStore.listPets(call, {});
@@ -65,7 +65,7 @@ describe('requests to the REST service', () => {
     });
   });
 
-  it('write ids as numbers with all their digits', async () => {
+  it('encode ids as numbers with all their digits', async () => {
     await using rest = await startRest((_, response) => sendJson(response, 201, pet));
     await rest.petStore.createPet(callWith(), { name: 'Rex', categoryId: '9223372036854775807' });
     expect(rest.seen[0]).toMatchObject({
@@ -76,14 +76,14 @@ describe('requests to the REST service', () => {
     });
   });
 
-  it('send messages to their own base address', async () => {
+  it('send messages to MESSAGES_BASE_URL', async () => {
     const message = '{"id":"m1","message":"Hi","status":"sent","createdAt":"2026-11-20T10:00:00Z"}';
     await using rest = await startRest((_, response) => sendJson(response, 202, message));
     expect(await rest.petStore.sendMessage(callWith(), 'Hi')).toEqual(JSON.parse(message));
     expect(rest.seen).toMatchObject([{ url: '/quickstart/messages', body: '{"message":"Hi"}' }]);
   });
 
-  it('send no message without an address for it, and say why', async () => {
+  it('fail without MESSAGES_BASE_URL if they send a message', async () => {
     await using petStore = openRestPetStore(
       {
         baseUrl: new URL('http://127.0.0.1:9/v1'),
@@ -93,13 +93,11 @@ describe('requests to the REST service', () => {
       quiet,
     );
     await expect(petStore.sendMessage(callWith(), 'Hi')).rejects.toEqual(
-      new BackendUnavailableError(
-        'Messages can not be sent: this gateway has no MESSAGES_BASE_URL.',
-      ),
+      new BackendUnavailableError('Messages cannot be sent, because MESSAGES_BASE_URL is not set.'),
     );
   });
 
-  it('follow no redirect', async () => {
+  it('do not follow redirects', async () => {
     await using elsewhere = await startUpstream((_, response) => sendJson(response, 200, '[]'));
     await using rest = await startRest((_, response) => {
       response.writeHead(307, { location: `${elsewhere.url}/v1/pets` }).end();
@@ -109,8 +107,8 @@ describe('requests to the REST service', () => {
   });
 });
 
-describe('answers of the REST service', () => {
-  it('become an ErrorResponse with the Error body, its three fields verbatim', async () => {
+describe('responses of the REST service', () => {
+  it('become an ErrorResponse with the three fields of the Error body', async () => {
     const text = '{"code":"gone","message":"No such pet.","status":404,"trace":"x"}';
     await using rest = await startRest((_, response) => sendJson(response, 404, text));
     await expect(rest.petStore.getPet(callWith(), '1')).rejects.toEqual(
@@ -128,7 +126,7 @@ describe('answers of the REST service', () => {
       '{"type":"https://e.example/name","title":"Bad","detail":"Name is taken."}',
       { code: 'https://e.example/name', message: 'Name is taken.', status: 422 },
     ],
-  ])('%i with %s %s keeps the status and the body that may be shown', async (status, type, text, body) => {
+  ])('keep the status, and the body unless it is hidden: %i %s %s', async (status, type, text, body) => {
     await using rest = await startRest((_, response) => {
       response.writeHead(status, { 'content-type': type }).end(text);
     });
@@ -136,35 +134,35 @@ describe('answers of the REST service', () => {
     expect(error).toBeInstanceOf(ErrorResponse);
     expect(error).toMatchObject({
       status,
-      message: body?.message ?? `The pet store answered with HTTP status ${status}.`,
+      message: body?.message ?? `The pet store returned HTTP status ${status}.`,
     });
     expect(error.body).toEqual(body);
   });
 
-  it('tell how long to wait, in seconds or as a date', async () => {
+  it('set retryAfterMs from Retry-After, in seconds or as a date', async () => {
     const headers = ['7', new Date(Date.now() + 60_000).toUTCString()];
     await using rest = await startRest((_, response) => {
       response.writeHead(429, { 'retry-after': headers.shift() ?? '' }).end();
     });
-    const ask = () => rest.petStore.listPets(callWith(), {}).catch((reason) => reason);
-    expect((await ask()).retryAfterMs).toBe(7000);
-    const byDate = (await ask()).retryAfterMs;
+    const listPets = () => rest.petStore.listPets(callWith(), {}).catch((reason) => reason);
+    expect((await listPets()).retryAfterMs).toBe(7000);
+    const byDate = (await listPets()).retryAfterMs;
     expect(byDate).toBeGreaterThan(50_000);
     expect(byDate).toBeLessThanOrEqual(60_000);
-    expect((await ask()).retryAfterMs).toBeUndefined();
+    expect((await listPets()).retryAfterMs).toBeUndefined();
   });
 
   it.each([
     ['not JSON', 'application/json', '<html>'],
-    ['cut off', 'application/json', '[{"id":1,'],
-    ['of another type', 'text/html', '[]'],
-    ['of a wrong shape', 'application/json', '{"pets":[]}'],
+    ['truncated', 'application/json', '[{"id":1,'],
+    ['of another media type', 'text/html', '[]'],
+    ['of the wrong type', 'application/json', '{"pets":[]}'],
     [
       'not UTF-8',
       'application/json',
       Buffer.from('[{"id":1,"name":"\xff","categoryId":1}]', 'latin1'),
     ],
-  ])('that are %s are refused', async (_, type, body) => {
+  ])('are rejected if they are %s', async (_, type, body) => {
     await using rest = await startRest((_request, response) => {
       response.writeHead(200, { 'content-type': type }).end(body);
     });
@@ -173,7 +171,7 @@ describe('answers of the REST service', () => {
     );
   });
 
-  it('that are encoded, though nobody asked, are refused', async () => {
+  it('are rejected if they have a content encoding', async () => {
     await using rest = await startRest((_, response) => {
       response
         .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
@@ -182,14 +180,14 @@ describe('answers of the REST service', () => {
     await expect(rest.petStore.listPets(callWith(), {})).rejects.toThrow('expected no encoding');
   });
 
-  it('that never come end at the deadline', async () => {
+  it('time out at the deadline if they never arrive', async () => {
     await using rest = await startRest(() => {}, { timeoutMs: 100 });
     await expect(rest.petStore.listPets(callWith(), {})).rejects.toBeInstanceOf(
       BackendTimeoutError,
     );
   });
 
-  it('that drip for ever end at the deadline', async () => {
+  it('time out at the deadline if they arrive slowly without end', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     await using rest = await startRest(
       (_, response) => {
@@ -208,7 +206,7 @@ describe('answers of the REST service', () => {
     await promise;
   });
 
-  it('that are refused or reset make the service unavailable, without naming its address', async () => {
+  it('become BackendUnavailableError without the address if connecting fails or is reset', async () => {
     await using rest = await startRest((_, response) => response.destroy());
     const reset = await rest.petStore.listPets(callWith(), {}).catch((reason) => reason);
     expect(reset).toBeInstanceOf(BackendUnavailableError);
@@ -225,8 +223,8 @@ describe('answers of the REST service', () => {
   });
 });
 
-describe('a caller that leaves', () => {
-  it('ends a read upstream', async () => {
+describe('a caller that disconnects', () => {
+  it('cancels the call of a read', async () => {
     const caller = new AbortController();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     await using rest = await startRest((_, response) => {
@@ -251,7 +249,7 @@ describe('a caller that leaves', () => {
     expect(added.id).toBe('1');
   });
 
-  it('sends nothing any more', async () => {
+  it('makes no call if it disconnected earlier', async () => {
     await using rest = await startRest((_, response) => sendJson(response, 201, pet));
     const gone = callWith('k', AbortSignal.abort());
     const write = rest.petStore.createPet(gone, { name: 'Rex', categoryId: '2' });

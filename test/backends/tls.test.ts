@@ -11,7 +11,7 @@ import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { callWith } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 
-/** A certificate of its own authority for `127.0.0.1`, or for another name. */
+/** Creates a self-signed certificate for a subject alternative name. */
 function makeCertificate(name: string, days = 1) {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
@@ -33,7 +33,7 @@ function makeCertificate(name: string, days = 1) {
 const trusted = getCACertificates();
 afterEach(() => setDefaultCACertificates(trusted));
 
-/** A service that offers HTTP/2 and HTTP/1.1 over TLS, and the backend in front of it. */
+/** Starts a service that supports HTTP/2 and HTTP/1.1 over TLS, and opens a store for it. */
 async function startTls(name: string, isTrusted: boolean) {
   const pems = makeCertificate(name);
   if (isTrusted) setDefaultCACertificates([...trusted, pems.cert]);
@@ -69,7 +69,7 @@ async function startTls(name: string, isTrusted: boolean) {
 }
 
 describe('a REST service over TLS', () => {
-  it('is spoken to over HTTP/1.1, also when it offers HTTP/2', async () => {
+  it('is called with HTTP/1.1 even if it supports HTTP/2', async () => {
     await using service = await startTls('IP:127.0.0.1', true);
     const lists = ['a', 'b', 'c'].map(async (key) => [
       ...(await service.petStore.listPets(callWith(key), {})),
@@ -82,7 +82,7 @@ describe('a REST service over TLS', () => {
   it.each([
     ['is not trusted', 'IP:127.0.0.1', false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['is for another name', 'DNS:other.example', true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ])('fails for everybody when its certificate %s; only the log says why', async (_, name, isTrusted, code) => {
+  ])('fails for all keys if its certificate %s; only the log contains the reason', async (_, name, isTrusted, code) => {
     await using service = await startTls(name, isTrusted);
     const { petStore } = service;
     await expect(petStore.checkReady()).rejects.toMatchObject({

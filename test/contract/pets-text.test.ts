@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodePets } from '../../src/contract/decode.ts';
+import { decodePets } from '../../src/contract/codec.ts';
 import { decodeUtf8, parseJson } from '../../src/contract/json.ts';
 import { PetsText } from '../../src/contract/pets-text.ts';
 import type { Pet } from '../../src/contract/records.ts';
@@ -104,7 +104,7 @@ describe('a list of animals as text', () => {
     const seen = { read: 0, left: 0 };
     fc.assert(
       fc.property(text, selection, (body, selected) => {
-        const own = PetsText.read(body);
+        const own = PetsText.match(body);
         if (own === undefined) {
           seen.left++;
           return;
@@ -126,7 +126,7 @@ describe('a list of animals as text', () => {
       fc.property(fc.array(name, { maxLength: 5 }), (all) => {
         const animals = all.map((one, id) => ({ id, name: one, categoryId: -id, status: 'sold' }));
         const bytes = Buffer.from(JSON.stringify(animals));
-        const own = PetsText.read(decodeUtf8(bytes));
+        const own = PetsText.match(decodeUtf8(bytes));
         const needsEscape = all.some((one) => JSON.stringify(one) !== `"${one}"`);
         expect(own === undefined).toBe(needsEscape);
         if (own !== undefined) {
@@ -146,7 +146,7 @@ describe('a list of animals as text', () => {
     ['ids of 19 digits', '[{"id":1234567890123456789,"name":"a","categoryId":2}]'],
     ['a hundred animals', JSON.stringify(animals(100))],
   ])('is read with %s', (_, body) => {
-    const pets = PetsText.read(body);
+    const pets = PetsText.match(body);
     expect(pets).toBeDefined();
     expect([...(pets ?? [])]).toEqual(decodePets(parseJson(body)));
   });
@@ -160,19 +160,19 @@ describe('a list of animals as text', () => {
     ['an escape', '[{"id":1,"name":"\\u0061","categoryId":2}]'],
     ['a lone surrogate', '[{"id":1,"name":"\\ud800","categoryId":2}]'],
   ])('is left to the decoder with %s', (_, body) => {
-    expect(PetsText.read(body)).toBeUndefined();
+    expect(PetsText.match(body)).toBeUndefined();
   });
 
   it('is written however often a selection repeats its longest property', () => {
-    const pets = PetsText.read(longList(60_000));
+    const pets = PetsText.match(longList(60_000));
     const selected = Array.from({ length: 30 }, () => 'name' as const);
     const written = pets === undefined ? '' : write(pets, selected);
     expect(written === expectedText([...(pets ?? [])], selected)).toBe(true);
   });
 
   it('is read up to its bound however deep its match goes', () => {
-    expect(PetsText.read(longList(64 * 1024 - 100))).toBeDefined();
-    expect(PetsText.read(`[{"id":1,"name":"${'x'.repeat(60_000)}`)).toBeUndefined();
+    expect(PetsText.match(longList(64 * 1024 - 100))).toBeDefined();
+    expect(PetsText.match(`[{"id":1,"name":"${'x'.repeat(60_000)}`)).toBeUndefined();
   });
 });
 

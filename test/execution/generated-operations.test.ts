@@ -166,7 +166,7 @@ const record = fc.oneof(
 );
 const outcome = <T>(value: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 6, arbitrary: value }, fc.constant(new Error('no response')));
-const petsText = PetsText.read(
+const petsText = PetsText.match(
   '[{"id":1,"name":"Rex","categoryId":-2,"status":"sold"},{"id":9007199254740993,"name":"ö","categoryId":0}]',
 );
 const backend = fc.record({

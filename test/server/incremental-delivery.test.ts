@@ -156,7 +156,7 @@ describe('a deferred fragment', () => {
     const petStore = await openBuiltin();
     const reasons = [
       new ErrorResponse(503, 'The pet store answered 503.'),
-      new BackendTimeoutError('The pet store did not answer in time.'),
+      new BackendTimeoutError('The pet store did not respond in time.'),
       new TypeError('a secret'),
     ];
     await using service = await startGateway({

@@ -62,7 +62,7 @@ describe('large pages of a REST service', () => {
         baseUrl: new URL(`${upstream.url}/v1`),
         messagesBaseUrl: undefined,
         timeoutMs: 10_000,
-        limits: { maxBytesHeld: 12_000_000 },
+        limits: { maxBufferedBytes: 12_000_000 },
       },
       quiet,
     );

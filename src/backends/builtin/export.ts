@@ -1,4 +1,4 @@
-import { encodePet } from '../../contract/decode.ts';
+import { encodePet } from '../../contract/codec.ts';
 import type { Database } from './database.ts';
 import type { Kind } from './import-line.ts';
 import { toPet } from './rows.ts';

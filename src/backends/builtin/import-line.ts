@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { decodeNewPet, decodeOrders } from '../../contract/decode.ts';
+import { decodeNewPet, decodeOrders } from '../../contract/codec.ts';
 import { parseInt64 } from '../../contract/int64.ts';
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import { toPetRow, whyNotStorable } from './rows.ts';

@@ -3,7 +3,7 @@ import type { Call } from '../../contract/pet-store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { ConnectionFailed } from './faults.ts';
 
-/** How a failed call ended, for the log, the metrics and the trace: its status, or one word. */
+/** Returns how a call failed, for log, metrics and trace: the HTTP status, or one word. */
 export function outcomeOf(call: Call, error: unknown): number | string {
   if (error instanceof ErrorResponse) return error.status;
   if (error instanceof InvalidResponseError) return 'invalid';
@@ -12,21 +12,21 @@ export function outcomeOf(call: Call, error: unknown): number | string {
 }
 
 /**
- * Logs what the operator of the REST service should know of: every failure but the caller's own.
- * Of a cause only its name and code are logged, since its message may hold an address; of a
- * certificate that was rejected, its subject.
+ * Logs a failed call, unless the caller caused it: with a 4xx status, or by disconnecting. Of the
+ * cause, logs only the name and code, because the message may contain an address; of a rejected
+ * certificate, the subject.
  */
-export function logFault(
+export function logFailure(
   log: Log,
   { requestId, signal }: Pick<Call, 'requestId' | 'signal'>,
   operation: string,
   error: unknown,
 ): void {
   if (signal?.aborted) return;
-  const where = { requestId, operation };
+  const context = { requestId, operation };
   if (error instanceof ErrorResponse) {
     const { status, hidden } = error;
-    if (status < 400 || status > 499) log.warn({ ...where, status, ...hidden }, 'REST error');
+    if (status < 400 || status > 499) log.warn({ ...context, status, ...hidden }, 'REST error');
     return;
   }
   const { name, message, cause } = error as Error;
@@ -36,17 +36,17 @@ export function logFault(
     {}) as NodeJS.ErrnoException;
   const certificateSubject = connection?.certificateSubject;
   log.warn(
-    { ...where, error: name, reason: message, causeName, causeCode, certificateSubject },
+    { ...context, error: name, reason: message, causeName, causeCode, certificateSubject },
     'REST call failed',
   );
 }
 
-/** Logs that a circuit opens, and that it closes; not each call that tries and fails in between. */
-export function circuitLog(log: Log, service: string): (state: 'open' | 'closed') => void {
-  let last = 'closed';
+/** Logs when a circuit opens or closes, but not the failed probes in between. */
+export function createCircuitLog(log: Log, service: string): (state: 'open' | 'closed') => void {
+  let lastState = 'closed';
   return (state) => {
-    if (state === last) return;
-    last = state;
+    if (state === lastState) return;
+    lastState = state;
     log.warn({ service }, state === 'open' ? 'circuit opened' : 'circuit closed');
   };
 }

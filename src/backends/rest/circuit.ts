@@ -1,33 +1,33 @@
-/** When a circuit opens, and for how long. */
+/** When a circuit opens, and how long it stays open. */
 export interface CircuitLimits {
-  /** So many failures in a row open the circuit, ... */
+  /** The number of consecutive failures that opens the circuit. */
   readonly breakAfterFailures: number;
-  /** ... and after this time, in milliseconds, one call may try whether the service is back. */
+  /** How long an open circuit rejects calls before it lets one probe through, in milliseconds. */
   readonly halfOpenAfterMs: number;
 }
 
-/** What a circuit may have beyond its limits. */
+/** Options of `Circuit`. */
 export interface CircuitOptions {
-  /** One key counts for at most so many failures of a run. */
+  /** Maximum number of failures of one key that count in a row. */
   readonly maxPerKey?: number;
-  /** Called when the circuit opens, and when it has closed again. */
+  /** Called when the circuit opens and when it closes. */
   readonly onChange?: (state: 'open' | 'closed') => void;
 }
 
 /**
- * Refuses calls after a run of failures, until one call has shown that the next will succeed. All
- * times are on the clock of `performance.now()`.
+ * A circuit breaker: rejects calls after several consecutive failures until a probe succeeds. All
+ * times are `performance.now()` timestamps.
  */
 export class Circuit {
   readonly #limits: CircuitLimits;
   readonly #maxPerKey: number;
   readonly #onChange: ((state: 'open' | 'closed') => void) | undefined;
   #failures = 0;
-  /** How many of them each key has had; at most as many keys as failures. */
+  /** The failures of each key; there are at most as many keys as failures. */
   readonly #failuresByKey = new Map<string, number>();
   #succeededAt = 0;
   #openedAt: number | undefined;
-  #isTrying = false;
+  #isProbing = false;
 
   constructor(limits: CircuitLimits, options: CircuitOptions = {}) {
     this.#limits = limits;
@@ -37,40 +37,40 @@ export class Circuit {
 
   get state(): 'closed' | 'half-open' | 'open' {
     if (this.#openedAt === undefined) return 'closed';
-    return this.#isTrying ? 'half-open' : 'open';
+    return this.#isProbing ? 'half-open' : 'open';
   }
 
-  /** Whether a call must not begin now. */
-  refuses(now: number): boolean {
+  /** Whether a call must not start now. */
+  rejects(now: number): boolean {
     if (this.#openedAt === undefined) return false;
-    return this.#isTrying || now - this.#openedAt < this.#limits.halfOpenAfterMs;
+    return this.#isProbing || now - this.#openedAt < this.#limits.halfOpenAfterMs;
   }
 
-  /** A call begins. Where the circuit is open, it is the one that tries. */
-  begin(): void {
-    this.#isTrying = this.#openedAt !== undefined;
+  /** Records the start of a call. If the circuit is open, the call is the probe. */
+  start(): void {
+    this.#isProbing = this.#openedAt !== undefined;
   }
 
-  /** A call succeeded. */
+  /** Records a successful call and closes the circuit. */
   succeed(): void {
     this.#succeededAt = performance.now();
     if (this.#openedAt !== undefined) this.#onChange?.('closed');
     this.#openedAt = undefined;
-    this.#isTrying = false;
+    this.#isProbing = false;
     if (this.#failures === 0) return;
     this.#failures = 0;
     this.#failuresByKey.clear();
   }
 
   /**
-   * A call that began at `begunAt` failed, which counts unless another has succeeded since. With a
-   * key, it counts as that key's.
+   * Records a failed call that started at `startedAt`. It does not count if a call has succeeded
+   * since then, or if `key` has reached its maximum.
    */
-  fail(begunAt: number, key?: string): void {
-    if (begunAt < this.#succeededAt) return;
+  fail(startedAt: number, key?: string): void {
+    if (startedAt < this.#succeededAt) return;
     if (this.#openedAt !== undefined) {
-      // Calls that began before the circuit opened add nothing to what is known.
-      if (begunAt >= this.#openedAt) this.#open();
+      // Only a probe can start while the circuit is open; older calls add no information.
+      if (startedAt >= this.#openedAt) this.#open();
       return;
     }
     if (key !== undefined) {
@@ -82,14 +82,14 @@ export class Circuit {
     if (this.#failures >= this.#limits.breakAfterFailures) this.#open();
   }
 
-  /** A call that began at `begunAt` ended without proving anything: another one may try. */
-  leave(begunAt: number): void {
-    if (this.#openedAt !== undefined && begunAt >= this.#openedAt) this.#isTrying = false;
+  /** Records a call without a conclusive result, such as a cancelled one. Allows another probe. */
+  abandon(startedAt: number): void {
+    if (this.#openedAt !== undefined && startedAt >= this.#openedAt) this.#isProbing = false;
   }
 
   #open(): void {
     if (this.#openedAt === undefined) this.#onChange?.('open');
     this.#openedAt = performance.now();
-    this.#isTrying = false;
+    this.#isProbing = false;
   }
 }

@@ -2,12 +2,12 @@ import type { TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 import { ConnectionFailed } from './faults.ts';
 
-/** Makes one connection to an origin; calls back with a `ConnectionFailed` when there is none. */
+/** Opens a connection to an origin; calls back with a `ConnectionFailed` if that fails. */
 export type Connector = buildConnector.connector;
 
 /**
- * Connections over HTTP/1.1 only. Over TLS undici would take HTTP/2 where it is offered, which sends
- * many calls over one connection, and repeats some of them, past the limits of the origin.
+ * Creates a connector for HTTP/1.1 only. With HTTP/2, undici sends many calls over one connection
+ * and repeats some of them, which bypasses the limits of the origin.
  */
 export function createConnector(timeoutMs: number): Connector {
   const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
@@ -19,7 +19,7 @@ export function createConnector(timeoutMs: number): Connector {
       else callback(new ConnectionFailed(error, subject), null);
     });
     if (options.protocol === 'https:') {
-      // Before Node judges the certificate: it drops a connection whose certificate it rejects.
+      // Read before Node verifies the certificate, because it closes the connection on failure.
       (socket as TLSSocket).prependOnceListener('secure', () => {
         subject = subjectOf(socket as TLSSocket);
       });
@@ -27,7 +27,7 @@ export function createConnector(timeoutMs: number): Connector {
   };
 }
 
-/** Whom the certificate is for, such as `CN=pets.example, O=Pets`. */
+/** Returns the subject of the certificate, such as `CN=pets.example, O=Pets`. */
 function subjectOf(socket: TLSSocket): string {
   const { subject = {} } = socket.getPeerCertificate();
   return Object.entries(subject)

@@ -5,36 +5,36 @@ import {
   InvalidResponseError,
 } from '../../contract/error.ts';
 
-/** The reason with which a call is aborted when its deadline has passed. */
+/** The reason of a cancellation at the deadline. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
 
-/** The connection broke after the answer had begun. */
+/** The connection broke after the response headers. */
 export class BodyInterrupted extends Error {
   override readonly name = 'BodyInterrupted';
 }
 
-/** The bodies that arrive at the same time hold as much as they may already. */
+/** The budget for the bodies of concurrent calls is exhausted. */
 export class BodyBudgetExceeded extends Error {
   override readonly name = 'BodyBudgetExceeded';
 }
 
-/** No connection was made, so nothing was sent. `cause` says why. */
+/** Connecting failed, so nothing was sent. `cause` is the error of the connection. */
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
-  /** Whom the certificate is for that was rejected, where that is the reason. */
+  /** The subject of the certificate, if it was received and rejected. */
   readonly certificateSubject: string | undefined;
 
   constructor(cause: Error, certificateSubject: string | undefined) {
-    super('No connection was made', { cause });
+    super('Connecting failed', { cause });
     this.certificateSubject = certificateSubject;
   }
 }
 
 /**
- * The contract's error for whatever undici threw. The cause is kept for the log; the message names
- * no address, since it goes to clients.
+ * Returns the contract's error for an error of undici. The message is shown to clients, so it
+ * contains no address; `cause` is for the log.
  */
 export function toContractError(error: unknown): Error {
   const cause = error instanceof BodyInterrupted ? error.cause : error;
@@ -43,23 +43,27 @@ export function toContractError(error: unknown): Error {
     cause instanceof errors.HeadersTimeoutError ||
     (cause instanceof ConnectionFailed && cause.cause instanceof errors.ConnectTimeoutError)
   ) {
-    return new BackendTimeoutError('The pet store did not answer in time.', { cause });
+    return new BackendTimeoutError('The pet store did not respond in time.', { cause });
   }
-  const broken = breachOfHttp(cause);
-  if (broken !== undefined) return new InvalidResponseError(broken, { cause });
+  const invalid = describeInvalidHttp(cause);
+  if (invalid !== undefined) return new InvalidResponseError(invalid, { cause });
   if (error instanceof BodyBudgetExceeded) {
-    return new BackendUnavailableError('The pet store answers more than can be held at a time.', {
-      cause: error,
-      retryAfterMs: 1000,
-    });
+    return new BackendUnavailableError(
+      'The responses of the pet store are too large to buffer at the same time.',
+      {
+        cause: error,
+        retryAfterMs: 1000,
+      },
+    );
   }
-  const what = error instanceof BodyInterrupted ? 'broke off its answer' : 'could not be reached';
+  const what =
+    error instanceof BodyInterrupted ? 'closed the connection early' : 'could not be reached';
   return new BackendUnavailableError(`The pet store ${what}.`, { cause });
 }
 
 /**
- * Whether a read may be sent once more: its connection was not made, or was reset before an answer
- * began, so that nothing of an answer is thrown away. A certificate stays what it is.
+ * Whether a read can be retried: connecting failed, or the connection was reset before the response
+ * headers. A rejected certificate is not retried.
  */
 export function isRetryable(error: unknown): boolean {
   return error instanceof ConnectionFailed
@@ -67,40 +71,40 @@ export function isRetryable(error: unknown): boolean {
     : isReset(error);
 }
 
-/** Whether the service took the call and answered too late, or not to the end. */
-export function isUnanswered(error: unknown): boolean {
+/** Whether the service accepted the connection but did not send a complete response in time. */
+export function isIncomplete(error: unknown): boolean {
   return (
     error instanceof DeadlineExceeded ||
     error instanceof errors.HeadersTimeoutError ||
-    (error instanceof BodyInterrupted && breachOfHttp(error.cause) === undefined) ||
+    (error instanceof BodyInterrupted && describeInvalidHttp(error.cause) === undefined) ||
     isReset(error)
   );
 }
 
-/** What is wrong with an answer that is no proper HTTP answer. */
-function breachOfHttp(error: unknown): string | undefined {
-  if (error instanceof errors.ResponseExceededMaxSizeError) return 'body: expected a smaller one.';
-  if (error instanceof errors.HeadersOverflowError) return 'headers: expected smaller ones.';
+/** Describes a violation of HTTP or of a size limit; returns undefined for any other error. */
+function describeInvalidHttp(error: unknown): string | undefined {
+  if (error instanceof errors.ResponseExceededMaxSizeError) return 'body: expected a smaller body.';
+  if (error instanceof errors.HeadersOverflowError) return 'headers: expected smaller headers.';
   if (
     // Not every HTTPParserError carries a `code`, so the class decides.
     error instanceof errors.HTTPParserError ||
     error instanceof errors.ResponseContentLengthMismatchError ||
-    isUnaskedUpgrade(error)
+    isUnexpectedUpgrade(error)
   ) {
     return 'Expected HTTP, received something else.';
   }
   return undefined;
 }
 
-/** Status 101; undici tells it from a broken connection by its message only. */
-function isUnaskedUpgrade(error: unknown): boolean {
+/** Whether the status was 101. undici's error differs from that of a reset only in its message. */
+function isUnexpectedUpgrade(error: unknown): boolean {
   return error instanceof errors.SocketError && error.message === 'bad upgrade';
 }
 
 function isReset(error: unknown): boolean {
-  if (error instanceof errors.SocketError) return !isUnaskedUpgrade(error);
+  if (error instanceof errors.SocketError) return !isUnexpectedUpgrade(error);
   return resets.has((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
 
-/** What the system says of a connection that was made and broke. */
+/** The system's error codes for a connection that broke after it was established. */
 const resets = new Set(['ECONNABORTED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);

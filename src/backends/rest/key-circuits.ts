@@ -1,35 +1,37 @@
 import { hash } from 'node:crypto';
 import { Circuit, type CircuitLimits } from './circuit.ts';
 
-/** The most keys whose failures are remembered; the one whose last failure is oldest gives way. */
+/** Maximum number of keys. The key whose last failure is the oldest is dropped first. */
 const maxKeys = 1000;
 
 /**
- * A circuit for each key whose calls fail, so that what fails for one key is refused to that key
- * only. A key without a failure since its last success costs nothing.
+ * One circuit per key with failures, so that failures of one key only affect that key. A key
+ * without a failure since its last success needs no memory.
  */
 export class KeyCircuits {
   readonly #limits: CircuitLimits;
-  /** By a hash of the credential: a key may be long, and is kept nowhere. */
+  /** By a hash of the credential, because keys can be long and must not be stored. */
   readonly #circuits = new Map<string, Circuit>();
 
   constructor(limits: CircuitLimits) {
     this.#limits = limits;
   }
 
-  /** The circuit of a key that has failures. */
+  /** Returns the circuit of a key; undefined if it has no failures. */
   find(authorization: string): Circuit | undefined {
     return this.#circuits.size === 0 ? undefined : this.#circuits.get(digestOf(authorization));
   }
 
-  /** Counts a failure of a call that began at `begunAt`; returns the digest that names the key. */
-  fail(authorization: string, begunAt: number): string {
+  /**
+   * Records a failed call that started at `startedAt`. Returns a digest that identifies the key.
+   */
+  fail(authorization: string, startedAt: number): string {
     const digest = digestOf(authorization);
     const circuit = this.#circuits.get(digest) ?? new Circuit(this.#limits);
-    // At the end of the map's order, whose beginning gives way.
+    // Moved to the end of the map, because the first key is dropped first.
     this.#circuits.delete(digest);
     this.#circuits.set(digest, circuit);
-    circuit.fail(begunAt);
+    circuit.fail(startedAt);
     if (this.#circuits.size > maxKeys) {
       const [oldest = ''] = this.#circuits.keys();
       this.#circuits.delete(oldest);
@@ -37,17 +39,17 @@ export class KeyCircuits {
     return digest;
   }
 
-  /** Forgets the failures of a key. */
-  forget(authorization: string): void {
+  /** Removes the failures of a key. */
+  reset(authorization: string): void {
     this.#circuits.delete(digestOf(authorization));
   }
 
-  /** For how many keys calls are refused now; one that stays away is not counted for long. */
-  countRefused(): number {
+  /** Returns the number of keys whose calls are rejected now. */
+  countOpen(): number {
     const now = performance.now();
-    let refused = 0;
-    for (const circuit of this.#circuits.values()) if (circuit.refuses(now)) refused++;
-    return refused;
+    let open = 0;
+    for (const circuit of this.#circuits.values()) if (circuit.rejects(now)) open++;
+    return open;
   }
 }
 

@@ -5,31 +5,31 @@ import type { OriginState } from '../../telemetry/metrics.ts';
 import { BodyBudget } from './body-budget.ts';
 import { Circuit, type CircuitLimits } from './circuit.ts';
 import { type Connector, createConnector } from './connector.ts';
-import { type Cancellation, exchange, type RestResponse } from './exchange.ts';
-import { ConnectionFailed, isUnanswered, toContractError } from './faults.ts';
+import { type Cancellation, dispatchCall, type RestResponse } from './dispatch-call.ts';
+import { ConnectionFailed, isIncomplete, toContractError } from './faults.ts';
 import { KeyCircuits } from './key-circuits.ts';
-import { KeyShares, tooManyWait } from './key-shares.ts';
+import { KeyLimiter, tooManyCalls } from './key-limiter.ts';
 
-/** How much of an origin is used, and how long each step may take. Times in milliseconds. */
+/** The limits for the calls to an origin. Times are in milliseconds. */
 export interface OriginLimits extends CircuitLimits {
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** The most that the body of an answer may hold, in bytes. */
+  /** Maximum size of a response body, in bytes. */
   readonly maxResponseBytes: number;
-  /** The most that bodies may hold together while they arrive, large ones until they are used, in bytes. */
-  readonly maxBytesHeld: number;
-  /** Calls in flight; each has a connection of its own. */
+  /** Maximum size of all concurrent bodies, in bytes. Large ones count until they were used. */
+  readonly maxBufferedBytes: number;
+  /** Maximum number of connections; each has one call in flight. */
   readonly maxConnections: number;
-  /** Calls that wait for a connection. One more is refused at once. */
+  /** Maximum number of calls that wait for a connection. Further calls are rejected immediately. */
   readonly maxWaiting: number;
 }
 
-/** The limits of an origin unless others are given. */
+/** The default limits. */
 export const defaultLimits: OriginLimits = {
   connectTimeoutMs: 2000,
   headersTimeoutMs: 5000,
   maxResponseBytes: 4 * 1024 * 1024,
-  maxBytesHeld: 32 * 1024 * 1024,
+  maxBufferedBytes: 32 * 1024 * 1024,
   maxConnections: 128,
   maxWaiting: 1024,
   breakAfterFailures: 10,
@@ -37,35 +37,35 @@ export const defaultLimits: OriginLimits = {
 };
 
 /**
- * The part of a run of failures that one key may have when calls went unanswered: ten failures open
- * the circuit of the origin when they are those of five keys.
+ * Maximum fraction of the consecutive failures that one key contributes if calls get no complete
+ * response. Ten failures open the circuit of the origin only if they are from at least five keys.
  */
-const shareOfKey = 0.2;
+const maxKeyFraction = 0.2;
 
 /**
- * The connections to one origin, bounded and behind two kinds of circuits. What says that the origin
- * is gone opens its own: no connection, or calls of several keys without an answer. What may be due
- * to one key, such as a status of 500 and above, opens that key's.
+ * The connections to one origin, with limits and two kinds of circuits. The circuit of the origin
+ * opens if connecting fails, or if calls of several keys get no complete response. The circuit of a
+ * key opens on failures that may be specific to the key, such as a 5xx status.
  */
 export interface Origin extends AsyncDisposable {
-  /** What the circuit and the queue look like at this moment. */
+  /** Returns the current state of the circuits and the queue, for metrics. */
   state(): OriginState;
-  /** @throws when the circuit is open, or the origin accepts no connection within `connectTimeoutMs`. */
+  /** @throws if the circuit is open, or if connecting fails or exceeds `connectTimeoutMs`. */
   checkReady(): Promise<void>;
   /**
-   * Sends one request and reads its whole answer; redirects are answers. `authorization` is the
-   * credential that it carries.
-   * @throws what undici throws, `BodyInterrupted` after the headers, `ConnectionFailed` before, and
-   *   BackendUnavailableError when a circuit is open or too many calls wait already.
+   * Sends one call and reads the complete response. Does not follow redirects. `authorization` is
+   * the credential in the headers of the call.
+   * @throws the errors of `dispatchCall`, `ConnectionFailed`, and BackendUnavailableError if a
+   *   circuit is open or too many calls are waiting.
    */
-  request(
+  call(
     authorization: string,
     options: Dispatcher.DispatchOptions,
     cancellation: Cancellation,
   ): Promise<RestResponse>;
 }
 
-/** Opens an origin such as `https://pets.example`. Connects when first asked. */
+/** Opens an origin such as `https://pets.example`. Connects at the first call. */
 export function openOrigin(
   origin: string,
   limits: OriginLimits,
@@ -76,72 +76,75 @@ export function openOrigin(
     connections: limits.maxConnections,
     connect,
     headersTimeout: limits.headersTimeoutMs,
-    // The deadline of the call ends a body; a limit between chunks would never end one that drips.
+    // The deadline of the call applies to the body. A timeout between chunks would not limit a body
+    // that arrives slowly but steadily.
     bodyTimeout: 0,
     maxResponseSize: limits.maxResponseBytes,
   });
-  const maxPerKey = Math.ceil(limits.breakAfterFailures * shareOfKey);
+  const maxPerKey = Math.ceil(limits.breakAfterFailures * maxKeyFraction);
   const circuit = new Circuit(limits, { maxPerKey, onChange: onCircuit });
   const keyCircuits = new KeyCircuits(limits);
-  const bodyBudget = new BodyBudget(limits.maxBytesHeld);
-  const keyShares = new KeyShares(limits);
-  /** Calls that were let in, and those of them that wait for their turn among their key's. */
+  const bodyBudget = new BodyBudget(limits.maxBufferedBytes);
+  const keyLimiter = new KeyLimiter(limits);
+  /**
+   * All calls in flight and waiting, and those of them that wait because of the limit of their key.
+   */
   let calls = 0;
-  let waiting = 0;
+  let waitingForKey = 0;
 
   return {
-    async request(authorization, options, cancellation) {
-      if (calls >= limits.maxConnections + limits.maxWaiting) throw tooManyWait('');
+    async call(authorization, options, cancellation) {
+      if (calls >= limits.maxConnections + limits.maxWaiting) throw tooManyCalls('');
       const place = placeOf(authorization);
-      const turn = keyShares.enter(place, cancellation);
+      const turn = keyLimiter.acquire(place, cancellation);
       if (turn !== undefined) {
-        waiting++;
+        waitingForKey++;
         calls++;
         await turn.finally(() => {
-          waiting--;
+          waitingForKey--;
           calls--;
         });
       }
-      const begunAt = performance.now();
+      const startedAt = performance.now();
       const keyCircuit = keyCircuits.find(authorization);
       calls++;
       try {
-        // First the key's: one whose calls fail is not the one to try whether the origin is back.
-        if (keyCircuit?.refuses(begunAt)) throw circuitOpen(limits, ' for this API key');
-        if (circuit.refuses(begunAt)) throw circuitOpen(limits, '');
-        keyCircuit?.begin();
-        circuit.begin();
-        const response = await exchange(pool, options, cancellation, bodyBudget, place);
-        // Whatever its status is, the origin is there.
+        // The key's circuit is first, so that a key with failing calls does not probe the origin.
+        if (keyCircuit?.rejects(startedAt)) throw circuitOpen(limits, ' for this API key');
+        if (circuit.rejects(startedAt)) throw circuitOpen(limits, '');
+        keyCircuit?.start();
+        circuit.start();
+        const response = await dispatchCall(pool, options, cancellation, bodyBudget, place);
+        // Any response shows that the origin is available.
         circuit.succeed();
-        if (response.status >= 500) keyCircuits.fail(authorization, begunAt);
-        else if (keyCircuit !== undefined) keyCircuits.forget(authorization);
+        if (response.status >= 500) keyCircuits.fail(authorization, startedAt);
+        else if (keyCircuit !== undefined) keyCircuits.reset(authorization);
         return response;
       } catch (error) {
-        if (isUnanswered(error)) {
-          circuit.fail(begunAt, keyCircuits.fail(authorization, begunAt));
+        if (isIncomplete(error)) {
+          circuit.fail(startedAt, keyCircuits.fail(authorization, startedAt));
         } else if (error instanceof ConnectionFailed) {
-          circuit.fail(begunAt);
-          keyCircuit?.leave(begunAt);
+          circuit.fail(startedAt);
+          keyCircuit?.abandon(startedAt);
         } else if (!(error instanceof BackendUnavailableError)) {
-          circuit.leave(begunAt);
-          keyCircuit?.leave(begunAt);
+          circuit.abandon(startedAt);
+          keyCircuit?.abandon(startedAt);
         }
         throw error;
       } finally {
         calls--;
-        keyShares.leave(place);
+        keyLimiter.release(place);
       }
     },
     state: () => ({
       circuit: circuit.state,
-      refusedKeys: keyCircuits.countRefused(),
-      inFlight: Math.min(calls - waiting, limits.maxConnections),
-      waiting: Math.max(waiting, calls - limits.maxConnections),
+      refusedKeys: keyCircuits.countOpen(),
+      inFlight: Math.min(calls - waitingForKey, limits.maxConnections),
+      waiting: Math.max(waitingForKey, calls - limits.maxConnections),
     }),
     async checkReady() {
-      // No longer than calls are: without requests no call would try, and it would stay open.
-      if (circuit.refuses(performance.now())) throw circuitOpen(limits, '');
+      // Ready again when a probe is due. Otherwise no requests, and so no probe, would arrive.
+      if (circuit.rejects(performance.now())) throw circuitOpen(limits, '');
       await connectTo(new URL(origin), connect);
     },
     async [Symbol.asyncDispose]() {
@@ -150,7 +153,7 @@ export function openOrigin(
   };
 }
 
-/** Connects and hangs up: a service that accepts connections is there, and no key is needed. */
+/** Connects and disconnects, which shows that the service is available without needing a key. */
 function connectTo({ host, hostname, port, protocol }: URL, connect: Connector): Promise<void> {
   return new Promise((resolve, reject) => {
     const address = hostname.replace(/^\[|\]$/g, '');
@@ -164,7 +167,7 @@ function connectTo({ host, hostname, port, protocol }: URL, connect: Connector):
 
 function circuitOpen({ halfOpenAfterMs }: OriginLimits, forWhom: string): BackendUnavailableError {
   return new BackendUnavailableError(
-    `The pet store has failed repeatedly${forWhom} and is given time to recover.`,
+    `The pet store has failed repeatedly${forWhom}. Calls are paused so that it can recover.`,
     { retryAfterMs: halfOpenAfterMs },
   );
 }

@@ -4,30 +4,30 @@ import {
   decodePet,
   decodePets,
   encodeNewPet,
-} from '../../contract/decode.ts';
+} from '../../contract/codec.ts';
 import { BackendUnavailableError } from '../../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
 import { PetsText } from '../../contract/pets-text.ts';
 import type { Pets } from '../../contract/records.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { takeTurn, turnBytes } from '../../turns.ts';
-import { circuitLog, logFault, outcomeOf } from './call-outcome.ts';
+import { createCircuitLog, logFailure, outcomeOf } from './call-outcome.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { readJson, readText } from './response.ts';
-import { createSend, type RestRequest, type Send } from './transport.ts';
+import { createSend, type RestRequest, type Send } from './send-with-retry.ts';
 
-/** Where the REST service lives. */
+/** Options of the REST backend. */
 export interface RestPetStoreOptions {
-  /** `/v1` included. */
+  /** The base URL, including `/v1`. */
   readonly baseUrl: URL;
-  /** The base address of `POST /messages`, which is another than the pet store's. */
+  /** The base URL of `POST /messages`; if undefined, messages cannot be sent. */
   readonly messagesBaseUrl: URL | undefined;
-  /** The total time of one call, in milliseconds. */
+  /** Deadline of one call, including retries, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits?: Partial<OriginLimits>;
 }
 
-/** Opens the REST service as a `PetStore`. Nothing is connected before the first call. */
+/** Opens the REST service as a `PetStore`. Connects at the first call. */
 export function openRestPetStore(
   options: RestPetStoreOptions,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
@@ -35,15 +35,15 @@ export function openRestPetStore(
   const { baseUrl, messagesBaseUrl, timeoutMs } = options;
   const limits = {
     ...defaultLimits,
-    // Half of the deadline, 5 s of the default 10 s: a write that takes longer needs a longer one.
+    // Half of the deadline, so 5 s of the default 10 s. Slower writes need a longer deadline.
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const petsOrigin = openOrigin(baseUrl.origin, limits, circuitLog(log, 'pets'));
+  const petsOrigin = openOrigin(baseUrl.origin, limits, createCircuitLog(log, 'pets'));
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared
     ? petsOrigin
-    : openOrigin(messagesBaseUrl.origin, limits, circuitLog(log, 'messages'));
+    : openOrigin(messagesBaseUrl.origin, limits, createCircuitLog(log, 'messages'));
   metrics.watchOrigin('pets', petsOrigin.state);
   if (!isShared) metrics.watchOrigin('messages', messagesOrigin.state);
 
@@ -51,7 +51,7 @@ export function openRestPetStore(
   const messages =
     messagesBaseUrl && createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics);
 
-  async function ask<T>(
+  async function callService<T>(
     send: Send,
     call: Call,
     request: RestRequest,
@@ -61,19 +61,19 @@ export function openRestPetStore(
     const observation = call.observe?.(operation);
     const start = performance.now();
     let outcome: number | string | undefined;
-    let giveBack: (() => void) | undefined;
+    let releaseBody: (() => void) | undefined;
     try {
       const response = await send(call, request, observation?.traceHeaders);
       outcome = response.status;
-      ({ giveBack } = response);
+      ({ releaseBody } = response);
       if (response.body.byteLength > turnBytes) await takeTurn(call.authorization);
       return read(readText(response, call.apiKey));
     } catch (error) {
       outcome = outcomeOf(call, error);
-      logFault(log, call, operation, error);
+      logFailure(log, call, operation, error);
       throw error;
     } finally {
-      if (giveBack !== undefined) holdUntilAnswered(call, giveBack);
+      if (releaseBody !== undefined) releaseAfterResponse(call, releaseBody);
       const ms = performance.now() - start;
       metrics.restCall(operation, outcome ?? '', ms / 1000);
       observation?.end(outcome ?? '', ms);
@@ -82,24 +82,29 @@ export function openRestPetStore(
 
   return {
     listPets: (call, query) =>
-      ask(pets, call, get('listPets', `/pets${toSearch(query)}`), readPets),
+      callService(pets, call, get('listPets', `/pets${formatSearch(query)}`), readPets),
     createPet: (call, pet) =>
-      ask(pets, call, post('createPet', '/pets', encodeNewPet(pet)), readPet),
-    getPet: (call, petId) => ask(pets, call, get('getPet', `/pets/${petId}`), readPet),
-    listOrders: (call) => ask(pets, call, get('listOrders', '/store/orders'), readOrders),
+      callService(pets, call, post('createPet', '/pets', encodeNewPet(pet)), readPet),
+    getPet: (call, petId) => callService(pets, call, get('getPet', `/pets/${petId}`), readPet),
+    listOrders: (call) => callService(pets, call, get('listOrders', '/store/orders'), readOrders),
     async sendMessage(call, message) {
       if (messages === undefined) {
         throw new BackendUnavailableError(
-          'Messages can not be sent: this gateway has no MESSAGES_BASE_URL.',
+          'Messages cannot be sent, because MESSAGES_BASE_URL is not set.',
         );
       }
-      return ask(messages, call, post('sendMessage', '/messages', { message }), readMessage);
+      return callService(
+        messages,
+        call,
+        post('sendMessage', '/messages', { message }),
+        readMessage,
+      );
     },
     async checkReady() {
       try {
         await petsOrigin.checkReady();
       } catch (error) {
-        logFault(log, { requestId: 'readyz' }, 'checkReady', error);
+        logFailure(log, { requestId: 'readyz' }, 'checkReady', error);
         throw error;
       }
     },
@@ -109,13 +114,13 @@ export function openRestPetStore(
   };
 }
 
-/** What was read from a large body is held until its request is answered, if anybody says when that is. */
-function holdUntilAnswered({ whenAnswered }: Call, giveBack: () => void): void {
-  if (whenAnswered === undefined) giveBack();
-  else whenAnswered(giveBack);
+/** Releases a body when the response to the request is complete, or now if that is not observed. */
+function releaseAfterResponse({ onResponseComplete }: Call, releaseBody: () => void): void {
+  if (onResponseComplete === undefined) releaseBody();
+  else onResponseComplete(releaseBody);
 }
 
-const readPets = (text: string): Pets => PetsText.read(text) ?? decodePets(readJson(text));
+const readPets = (text: string): Pets => PetsText.match(text) ?? decodePets(readJson(text));
 const readPet = (text: string) => decodePet(readJson(text));
 const readOrders = (text: string) => decodeOrders(readJson(text));
 const readMessage = (text: string) => decodeMessage(readJson(text));
@@ -128,8 +133,8 @@ function post(operation: string, path: string, json: object): RestRequest {
   return { operation, method: 'POST', path, body: JSON.stringify(json) };
 }
 
-/** Only the parameters that were given; a status is one of three words and needs no escaping. */
-function toSearch({ limit, status }: ListPetsQuery): string {
+/** Formats the query string. The values need no escaping. */
+function formatSearch({ limit, status }: ListPetsQuery): string {
   const parameters = [];
   if (limit !== undefined) parameters.push(`limit=${limit}`);
   if (status !== undefined) parameters.push(`status=${status}`);

@@ -1,14 +1,14 @@
-import { decodeErrorBody } from '../../contract/decode.ts';
+import { decodeErrorBody } from '../../contract/codec.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import { scanJson } from '../../contract/scan-json.ts';
-import type { RestResponse } from './exchange.ts';
-import { withoutKey } from './redact.ts';
+import type { RestResponse } from './dispatch-call.ts';
+import { redactKey } from './redact-key.ts';
 
 /**
- * The text of a 2xx answer. The caller's key is cut out of what an error says.
- * @throws ErrorResponse for every other status; InvalidResponseError for a body that is encoded,
- *   not UTF-8, or of another media type.
+ * Returns the text of a 2xx response. Redacts the caller's key in error bodies.
+ * @throws ErrorResponse for any other status; InvalidResponseError if the body is encoded, not
+ *   UTF-8, or of another media type.
  */
 export function readText(response: RestResponse, apiKey: string): string {
   const { status } = response;
@@ -16,7 +16,10 @@ export function readText(response: RestResponse, apiKey: string): string {
   return decodeBody(response);
 }
 
-/** The JSON of a text, int64-exact. @throws InvalidResponseError */
+/**
+ * Parses JSON, int64-exact.
+ * @throws InvalidResponseError if it is invalid or has too many values.
+ */
 export function readJson(text: string): unknown {
   if (text.length > maxValues && scanJson(text).values > maxValues) {
     throw new InvalidResponseError(`body: expected at most ${maxValues} JSON values.`);
@@ -42,14 +45,19 @@ function decodeBody({ headers, body }: RestResponse): string {
   }
 }
 
-/** The most values of one body: a value takes dozens of bytes of memory, also where its text is short. */
+/**
+ * Maximum number of JSON values per body, because even a short value takes dozens of bytes of
+ * memory.
+ */
 const maxValues = 250_000;
 
-/** The status line decides; the body only adds to it, and a server error's body is not for clients. */
+/**
+ * Creates the error of a response. An invalid body is ignored; that of a 5xx is only for the log.
+ */
 function readError(response: RestResponse, apiKey: string): ErrorResponse {
   const { status, headers } = response;
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
-  const message = `The pet store answered with HTTP status ${status}.`;
+  const message = `The pet store returned HTTP status ${status}.`;
   const body = status < 400 ? undefined : readErrorBody(response, apiKey);
   return status < 500
     ? new ErrorResponse(status, body?.message ?? message, { body, retryAfterMs })
@@ -62,13 +70,13 @@ function readErrorBody(response: RestResponse, apiKey: string): ErrorBody | unde
     const body = decodeErrorBody(json) ?? decodeProblem(json, response.status);
     if (body === undefined) return undefined;
     const { code, message } = body;
-    return { ...body, code: withoutKey(code, apiKey), message: withoutKey(message, apiKey) };
+    return { ...body, code: redactKey(code, apiKey), message: redactKey(message, apiKey) };
   } catch {
     return undefined;
   }
 }
 
-/** `application/problem+json` (RFC 9457) told in the words of an Error body. */
+/** Converts `application/problem+json` (RFC 9457) to an Error body. */
 function decodeProblem(json: unknown, status: number): ErrorBody | undefined {
   const { title, detail, type } = (json ?? {}) as Record<string, unknown>;
   const message = typeof detail === 'string' ? detail : title;
@@ -76,7 +84,9 @@ function decodeProblem(json: unknown, status: number): ErrorBody | undefined {
   return { code: typeof type === 'string' ? type : 'about:blank', message, status };
 }
 
-/** Retry-After in seconds or as an HTTP date (RFC 9110, section 10.2.3), as milliseconds from now. */
+/**
+ * Parses Retry-After, in seconds or as an HTTP date (RFC 9110, section 10.2.3), to milliseconds.
+ */
 function parseRetryAfter(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^[0-9]{1,9}$/.test(header)) return Number(header) * 1000;

@@ -9,11 +9,11 @@ import { ask } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
 import { type Expected, expectedData, normalized } from './expected-data.ts';
 import {
-  type GeneratedAnswer,
-  generatedAnswer,
+  type GeneratedResponse,
+  generatedResponse,
   hiddenText,
   type Operation,
-} from './generate-answer.ts';
+} from './generate-response.ts';
 
 const key = 'generated-secret-key';
 const pet = '{ id name categoryId status }';
@@ -24,8 +24,8 @@ const queries: Readonly<Record<Operation, string>> = {
   sendMessage: 'mutation { r: sendMessage(message: "hello") { id message status createdAt } }',
 };
 
-/** The codes of an answer that says nothing of itself, and of each status that says something. */
-const codes = [
+/** The error codes that do not depend on the status. */
+const generalCodes = [
   'UPSTREAM_ERROR',
   'UPSTREAM_TIMEOUT',
   'UPSTREAM_UNAVAILABLE',
@@ -40,11 +40,11 @@ const codeOfStatus: Readonly<Record<number, string>> = {
   422: 'BAD_USER_INPUT',
   429: 'RATE_LIMITED',
 };
-const allCodes = new Set([...codes, ...Object.values(codeOfStatus)]);
+const allCodes = new Set([...generalCodes, ...Object.values(codeOfStatus)]);
 
-/** A REST service that sends what it is given next, behind gateways that are patient and that are not. */
+/** Starts a REST service, and a gateway with a long and one with a short deadline in front of it. */
 async function startService() {
-  let next: GeneratedAnswer | undefined;
+  let next: GeneratedResponse | undefined;
   const server = await startFaultServer(async (socket) => {
     if (next === undefined) return;
     const { pieces, ending } = next;
@@ -68,29 +68,33 @@ async function startService() {
         telemetry,
       ),
     });
-  const [patient, hasty] = [await open(20_000), await open(200)];
+  const [patient, impatient] = [await open(20_000), await open(200)];
   return {
-    async answerWith(answer: GeneratedAnswer) {
-      next = answer;
-      const { gateway } = answer.ending === 'hangs' ? hasty : patient;
+    async execute(response: GeneratedResponse) {
+      next = response;
+      const { gateway } = response.ending === 'hangs' ? impatient : patient;
       const headers = { authorization: `Bearer ${key}` };
-      return ask(gateway, queries[answer.operation], undefined, headers);
+      return ask(gateway, queries[response.operation], undefined, headers);
     },
     host: new URL(server.url).host,
-    lines: [patient.lines, hasty.lines, telemetry.lines],
+    lines: [patient.lines, impatient.lines, telemetry.lines],
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await patient[Symbol.asyncDispose]();
-      await hasty[Symbol.asyncDispose]();
+      await impatient[Symbol.asyncDispose]();
     },
   };
 }
 
-/** What the body stands for. Where the head is damaged, a part of the body may be taken for it. */
-function matches(answer: GeneratedAnswer, expected: Expected | undefined, data: string): boolean {
+/** Whether the data is that of the body, or of a part of it if the head is damaged. */
+function matches(
+  response: GeneratedResponse,
+  expected: Expected | undefined,
+  data: string,
+): boolean {
   if (expected?.data === data) return true;
-  if (answer.hasIntactHead) return false;
-  const { operation, body } = answer;
+  if (response.hasIntactHead) return false;
+  const { operation, body } = response;
   for (let length = 0; length < body.length; length++) {
     if (expectedData(operation, body.subarray(0, length))?.data === data) return true;
   }
@@ -98,18 +102,18 @@ function matches(answer: GeneratedAnswer, expected: Expected | undefined, data: 
 }
 
 it(
-  'answers what a REST service sends with exactly that or with a typed error',
+  'returns exactly the data of a REST response, or a typed error',
   async () => {
     await using service = await startService();
-    const seen = { data: 0, errors: 0, damaged: 0 };
+    const counts = { data: 0, errors: 0, damaged: 0 };
     await fc.assert(
-      fc.asyncProperty(generatedAnswer, async (answer) => {
-        const { operation, status, isIntact, hasIntactHead } = answer;
-        const expected = expectedData(operation, answer.body);
+      fc.asyncProperty(generatedResponse, async (response) => {
+        const { operation, status, isIntact, hasIntactHead } = response;
+        const expected = expectedData(operation, response.body);
         const start = performance.now();
-        const { text, data, errors = [] } = await service.answerWith(answer);
+        const { text, data, errors = [] } = await service.execute(response);
         expect(performance.now() - start).toBeLessThan(10_000);
-        if (!isIntact) seen.damaged++;
+        if (!isIntact) counts.damaged++;
         const received = errors.map(({ extensions }) => String(extensions['code']));
         for (const code of received) expect([...allCodes]).toContain(code);
         const isError = hasIntactHead && status > 299;
@@ -118,16 +122,16 @@ it(
           expect(errors[0]?.extensions['status']).toBe(status);
         }
         if (data?.['r'] == null && received.length > 0) {
-          seen.errors++;
+          counts.errors++;
           if (isIntact && status < 300) expect(expected).toBeUndefined();
         } else {
-          seen.data++;
+          counts.data++;
           const value = normalized(text, (json) => (json as { data: { r: unknown } }).data.r);
-          expect(matches(answer, expected, value)).toBe(true);
-          expect(received).toHaveLength(expected?.oddStatuses ?? 0);
+          expect(matches(response, expected, value)).toBe(true);
+          expect(received).toHaveLength(expected?.unknownStatuses ?? 0);
         }
-        const shown = status >= 400 && status < 500 ? [] : [hiddenText];
-        for (const secret of [key, service.host, ...(hasIntactHead ? shown : [])]) {
+        const hidden = status >= 400 && status < 500 ? [] : [hiddenText];
+        for (const secret of [key, service.host, ...(hasIntactHead ? hidden : [])]) {
           expect(text).not.toContain(secret);
         }
         for (const lines of service.lines) {
@@ -137,8 +141,8 @@ it(
       }),
       fuzzed(400),
     );
-    // Neither the generator nor the gateway may come to leave most of it out.
-    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(60);
+    // Fails if most responses are of one kind.
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(60);
   },
   fuzzTimeout,
 );

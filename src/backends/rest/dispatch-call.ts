@@ -4,39 +4,39 @@ import { turnBytes } from '../../turns.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { BodyBudgetExceeded, BodyInterrupted } from './faults.ts';
 
-/** What can end a call before its answer is there: its deadline, or a caller who leaves. */
+/** Cancels a call: at its deadline, or when its caller disconnects. */
 export interface Cancellation {
-  /** The reason, once there is one. */
+  /** The reason; undefined until the call is cancelled. */
   readonly reason: Error | undefined;
-  /** Called once with the reason; one listener at a time. */
+  /** The only listener; called once with the reason. */
   onCancel: ((reason: Error) => void) | undefined;
 }
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
-/** The status line, the headers, and the body's bytes of an answer. */
+/** A complete response of the REST service. */
 export interface RestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;
-  /** A large body counts for the budget, as long as what was read from it is held, until this is called. */
-  readonly giveBack: (() => void) | undefined;
+  /** Releases the budget of a large body, after its contents are no longer used. */
+  readonly releaseBody: (() => void) | undefined;
 }
 
 /**
- * The most that the body of an error may hold, in bytes, and how long it may take, in milliseconds:
- * the status has said what matters, and is not lost over the body.
+ * Limits for the body of an error response. A longer or slower body is truncated, because the
+ * status is sufficient.
  */
-const errorBody = { maxBytes: 16 * 1024, timeoutMs: 1000 };
+const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
 
 /**
- * Sends one request and collects its whole answer; redirects are answers. Straight to undici's
- * dispatcher, since its `request` makes a stream of every body. The body counts for the key with this
- * place.
- * @throws what undici throws, `BodyInterrupted` after the headers, `BodyBudgetExceeded`, or the
- *   reason of the cancellation.
+ * Sends one call and collects the complete response. Does not follow redirects. Uses the dispatcher
+ * directly, because undici's `request` creates a stream for every body. `place` is that of the key
+ * whose budget the body uses.
+ * @throws the error of undici before the headers, `BodyInterrupted` after them,
+ *   `BodyBudgetExceeded`, or the reason of the cancellation.
  */
-export function exchange(
+export function dispatchCall(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
   cancellation: Cancellation,
@@ -45,23 +45,27 @@ export function exchange(
 ): Promise<RestResponse> {
   return new Promise((resolve, reject) => {
     if (cancellation.reason) reject(cancellation.reason);
-    else dispatcher.dispatch(options, new Collector(cancellation, budget, place, resolve, reject));
+    else
+      dispatcher.dispatch(
+        options,
+        new ResponseCollector(cancellation, budget, place, resolve, reject),
+      );
   });
 }
 
-class Collector implements Dispatcher.DispatchHandler {
+class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #cancellation: Cancellation;
   readonly #budget: BodyBudget;
   readonly #place: number;
   readonly #resolve: (response: RestResponse) => void;
   readonly #reject: (error: unknown) => void;
-  /** The only chunk so far, or a buffer of our own that chunks are copied into. */
+  /** The only chunk so far, or a buffer that all chunks are copied into. */
   #body: Buffer = nothing;
   #isOwnBuffer = false;
-  /** How much of `#body` has arrived. */
+  /** The number of bytes of `#body` that were received. */
   #size = 0;
-  /** How much of the budget is taken. */
-  #taken = 0;
+  /** The reserved bytes of the budget. */
+  #reserved = 0;
   #isSettled = false;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
@@ -83,7 +87,7 @@ class Collector implements Dispatcher.DispatchHandler {
     cancellation.onCancel = this.#onCancel;
   }
 
-  /** A request that still waits for a connection is given up at once, and dropped at its turn. */
+  /** A call that waits for a connection is rejected immediately, and dropped when it gets one. */
   readonly #onCancel = (reason: Error) => {
     this.#controller?.abort(reason);
     this.#settle();
@@ -102,29 +106,29 @@ class Collector implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     if (this.#isError()) {
-      this.#errorTimeout = setTimeout(() => this.#cutShort(), errorBody.timeoutMs);
+      this.#errorTimeout = setTimeout(() => this.#truncate(), errorBodyLimits.timeoutMs);
     }
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isSettled) return;
     const size = this.#size + chunk.byteLength;
-    if (this.#hold(size, chunk)) {
+    if (this.#append(size, chunk)) {
       this.#size = size;
-      if (this.#isError() && size > errorBody.maxBytes) this.#cutShort();
-    } else this.#refuse();
+      if (this.#isError() && size > errorBodyLimits.maxBytes) this.#truncate();
+    } else this.#rejectBody();
   }
 
-  /** Keeps a chunk; a body of many has one buffer, so that no chunk costs more than its bytes. */
-  #hold(size: number, chunk: Buffer): boolean {
+  /** Stores a chunk. Chunks are copied into one buffer, because each Buffer has an overhead. */
+  #append(size: number, chunk: Buffer): boolean {
     if (this.#size === 0) {
-      if (!this.#take(size)) return false;
+      if (!this.#reserve(size)) return false;
       this.#body = chunk;
       return true;
     }
     if (!this.#isOwnBuffer || size > this.#body.byteLength) {
       const capacity = Math.max(2 * size, 4096);
-      if (!this.#take(capacity)) return false;
+      if (!this.#reserve(capacity)) return false;
       const larger = Buffer.allocUnsafeSlow(capacity);
       this.#body.copy(larger, 0, 0, this.#size);
       this.#body = larger;
@@ -134,15 +138,15 @@ class Collector implements Dispatcher.DispatchHandler {
     return true;
   }
 
-  /** Takes so much of the budget in all. */
-  #take(bytes: number): boolean {
-    if (!this.#budget.take(this.#place, bytes - this.#taken)) return false;
-    this.#taken = bytes;
+  /** Reserves this total number of bytes. */
+  #reserve(bytes: number): boolean {
+    if (!this.#budget.reserve(this.#place, bytes - this.#reserved)) return false;
+    this.#reserved = bytes;
     return true;
   }
 
-  #refuse(): void {
-    const reason = new BodyBudgetExceeded('Too much of other bodies is held already');
+  #rejectBody(): void {
+    const reason = new BodyBudgetExceeded('The budget for bodies is exhausted');
     this.#settle();
     if (this.#isError()) this.#succeed();
     else this.#reject(reason);
@@ -159,35 +163,35 @@ class Collector implements Dispatcher.DispatchHandler {
     this.#settle();
     if (this.#isError()) this.#succeed();
     else if (this.#status === 0) this.#reject(cause);
-    else this.#reject(new BodyInterrupted('The body broke off', { cause }));
+    else this.#reject(new BodyInterrupted('The connection closed during the body', { cause }));
   }
 
   #isError(): boolean {
     return this.#status > 299;
   }
 
-  /** Takes the body of an error as it is by now. */
-  #cutShort(): void {
+  /** Truncates the body of an error response. */
+  #truncate(): void {
     this.#settle();
     this.#succeed();
-    this.#controller?.abort(new Error('The body of an error took too much'));
+    this.#controller?.abort(new Error('The body of an error response was truncated'));
   }
 
   #succeed(): void {
     const body = this.#isOwnBuffer ? this.#body.subarray(0, this.#size) : this.#body;
-    const bytes = this.#taken;
-    const giveBack = bytes === 0 ? undefined : () => this.#budget.giveBack(this.#place, bytes);
-    const response = { status: this.#status, headers: this.#headers, body, giveBack };
+    const bytes = this.#reserved;
+    const releaseBody = bytes === 0 ? undefined : () => this.#budget.release(this.#place, bytes);
+    const response = { status: this.#status, headers: this.#headers, body, releaseBody };
     endOfTurn().then(() => this.#resolve(response));
   }
 
-  /** The call is over; of the budget, so many bytes stay taken. */
+  /** Ends the call. `kept` bytes of the budget stay reserved. */
   #settle(kept = 0): void {
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     this.#cancellation.onCancel = undefined;
-    this.#budget.giveBack(this.#place, this.#taken - kept);
-    this.#taken = kept;
+    this.#budget.release(this.#place, this.#reserved - kept);
+    this.#reserved = kept;
   }
 }
 

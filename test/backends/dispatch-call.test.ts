@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { BodyBudget } from '../../src/backends/rest/body-budget.ts';
-import { exchange } from '../../src/backends/rest/exchange.ts';
+import { dispatchCall } from '../../src/backends/rest/dispatch-call.ts';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { answer, startFaultServer } from '../support/fault-server.ts';
 import { callWith } from '../support/gateway.ts';
@@ -12,14 +12,14 @@ import { quiet } from '../support/log.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What the process holds on to. */
-function heldBytes(): number {
+/** Returns the memory in use after garbage collection. */
+function usedBytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/** A call whose answer arrives by hand. */
+/** Starts a call whose response the test delivers. */
 function startCall(budget: BodyBudget, place = 0) {
   const controller = { abort() {} } as unknown as Dispatcher.DispatchController;
   let handler: Dispatcher.DispatchHandler = {};
@@ -30,7 +30,7 @@ function startCall(budget: BodyBudget, place = 0) {
   } as unknown as Dispatcher;
   const cancellation = { reason: undefined, onCancel: undefined };
   const options = { method: 'GET', path: '/' } as const;
-  const response = exchange(dispatcher, options, cancellation, budget, place);
+  const response = dispatchCall(dispatcher, options, cancellation, budget, place);
   handler.onRequestStart?.(controller, {});
   handler.onResponseStart?.(controller, 200, {});
   return {
@@ -40,15 +40,15 @@ function startCall(budget: BodyBudget, place = 0) {
   };
 }
 
-describe('the body of an answer', () => {
-  it('costs its bytes, in chunks of one byte too', async () => {
+describe('the body of a response', () => {
+  it('uses little more memory than its size, even in chunks of one byte', async () => {
     const sent = Buffer.from('[{"id":1}]'.repeat(50_000));
     const call = startCall(new BodyBudget(10_000_000));
-    const before = heldBytes();
+    const before = usedBytes();
     for (let index = 0; index < sent.byteLength; index++) {
       call.receive(Buffer.from(sent.subarray(index, index + 1)));
     }
-    expect(heldBytes() - before).toBeLessThan(4 * sent.byteLength);
+    expect(usedBytes() - before).toBeLessThan(4 * sent.byteLength);
     call.end();
     expect((await call.response).body.equals(sent)).toBe(true);
   });
@@ -58,7 +58,7 @@ describe('the body of an answer', () => {
     [[5]],
     [[1, 4095, 1]],
     [[4096, 1, 4095, 70_000]],
-  ])('arrives whole in chunks of %j bytes', async (sizes) => {
+  ])('is complete if it arrives in chunks of %j bytes', async (sizes) => {
     const call = startCall(new BodyBudget(1_000_000));
     const chunks = sizes.map((size, index) => Buffer.alloc(size, 65 + index));
     for (const chunk of chunks) call.receive(chunk);
@@ -66,7 +66,7 @@ describe('the body of an answer', () => {
     expect((await call.response).body.equals(Buffer.concat(chunks))).toBe(true);
   });
 
-  it('shares a budget with all that arrive, and gives its part back', async () => {
+  it('shares a budget with other bodies, and releases its part at the end', async () => {
     const budget = new BodyBudget(10_000);
     const [first, second] = [startCall(budget, 0), startCall(budget, 1)];
     first.receive(Buffer.alloc(6000));
@@ -74,11 +74,11 @@ describe('the body of an answer', () => {
     await expect(second.response).rejects.toMatchObject({ name: 'BodyBudgetExceeded' });
     first.end();
     await first.response;
-    expect(budget.take(0, 5000)).toBe(true);
-    expect(budget.take(1, 5000)).toBe(true);
+    expect(budget.reserve(0, 5000)).toBe(true);
+    expect(budget.reserve(1, 5000)).toBe(true);
   });
 
-  it('of one key leaves a quarter of the budget to others', async () => {
+  it('leaves a quarter of the budget to other keys', async () => {
     const budget = new BodyBudget(10_000);
     const calls = [startCall(budget, 0), startCall(budget, 0)] as const;
     for (const call of calls) call.receive(Buffer.alloc(5000));
@@ -89,19 +89,19 @@ describe('the body of an answer', () => {
     expect((await other.response).body).toHaveLength(5000);
   });
 
-  it('counts until it is given back, when it is large', async () => {
+  it('uses the budget until it is released if it is large', async () => {
     const budget = new BodyBudget(400_000);
     const call = startCall(budget);
     call.receive(Buffer.alloc(200_000));
     call.end();
-    const { giveBack } = await call.response;
-    expect(budget.take(0, 200_000)).toBe(false);
-    giveBack?.();
-    expect(budget.take(0, 200_000)).toBe(true);
+    const { releaseBody } = await call.response;
+    expect(budget.reserve(0, 200_000)).toBe(false);
+    releaseBody?.();
+    expect(budget.reserve(0, 200_000)).toBe(true);
   });
 });
 
-describe('answers that cost more than they are worth', () => {
+describe('oversized responses', () => {
   async function listWith(body: string) {
     await using server = await startFaultServer((socket) => socket.write(answer('200 OK', body)));
     await using petStore = openRestPetStore(
@@ -114,18 +114,22 @@ describe('answers that cost more than they are worth', () => {
 
   it.each([
     [
-      'more animals than a page has',
+      'more animals than fit on a page',
       `[${Array(101).fill(pet('Rex')).join()}]`,
       'at most 100 animals',
     ],
     ['a million empty values', `[${Array(1_000_000).fill('[]').join()}]`, '250000 JSON values'],
-    ['long numbers beside many', `[1234567890123456789${',0'.repeat(1_000_000)}]`, '250000 JSON'],
-    ['a body beyond 4 MiB', `["${'x'.repeat(5_000_000)}"]`, 'expected a smaller one'],
-  ])('are refused: %s', async (_, body, message) => {
+    [
+      'a long number and a million others',
+      `[1234567890123456789${',0'.repeat(1_000_000)}]`,
+      '250000 JSON',
+    ],
+    ['a body beyond 4 MiB', `["${'x'.repeat(5_000_000)}"]`, 'expected a smaller body'],
+  ])('are rejected: %s', async (_, body, message) => {
     await expect(listWith(body)).rejects.toThrow(message);
   });
 
-  it('are not a page of a hundred long names', async () => {
+  it('do not include a page of a hundred long names', async () => {
     const name = `é,[{${'\\u0001'.repeat(1000)}`;
     expect(await listWith(`[${Array(100).fill(pet(name)).join()}]`)).toHaveLength(100);
   });

@@ -6,14 +6,14 @@ import {
 import type { Call, CallObservation } from '../../contract/pet-store.ts';
 import { placeOf } from '../../places.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { Cancellation, RestResponse } from './exchange.ts';
+import type { Cancellation, RestResponse } from './dispatch-call.ts';
 import { DeadlineExceeded, isRetryable, toContractError } from './faults.ts';
 import type { Origin } from './origin.ts';
 import { RetryBudget } from './retry-budget.ts';
 
-/** One REST call: a path below a base address, and the JSON text to send with it. */
+/** The parameters of a REST call: a path below the base URL, and the JSON text of the body. */
 export interface RestRequest {
-  /** The contract's name of the operation, for the metrics. */
+  /** The operation id of the contract, for the metrics. */
   readonly operation: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -21,10 +21,10 @@ export interface RestRequest {
 }
 
 /**
- * Sends a request with the caller's credential and reads the whole answer. A read that found no
- * connection, or a gateway's 502, 503 or 504, is sent once more.
+ * Sends a call with the caller's credential and reads the complete response. Retries a read once if
+ * connecting failed, the connection was reset, or the status was 502, 503 or 504.
  * @throws BackendTimeoutError, BackendUnavailableError or InvalidResponseError; the reason of
- *   `call.signal` when the caller left.
+ *   `call.signal` if the caller disconnected.
  */
 export type Send = (
   call: Call,
@@ -32,7 +32,9 @@ export type Send = (
   traceHeaders: CallObservation['traceHeaders'],
 ) => Promise<RestResponse>;
 
-/** Calls below `baseUrl` that end `timeoutMs` after their caller began, retries and waits included. */
+/**
+ * Creates `Send` for `baseUrl`. Calls end `timeoutMs` after the caller began to wait, with retries.
+ */
 export function createSend(
   origin: Origin,
   baseUrl: URL,
@@ -45,12 +47,12 @@ export function createSend(
   return async (call, { operation, method, path, body }, traceHeaders) => {
     call.signal?.throwIfAborted();
     const cancellation = new CallCancellation();
-    const { waitsSince } = call;
-    const waitedMs = waitsSince === undefined ? 0 : performance.now() - waitsSince;
+    const { waitingSince } = call;
+    const waitedMs = waitingSince === undefined ? 0 : performance.now() - waitingSince;
     const deadline = setTimeout(expire, timeoutMs - waitedMs, cancellation);
-    // A write that was sent may have been carried out: it is never cancelled by its caller.
-    const follows = method === 'GET' ? call.signal : undefined;
-    follows?.addEventListener('abort', cancellation);
+    // Writes are not cancelled when the caller disconnects, because their outcome would be unknown.
+    const signal = method === 'GET' ? call.signal : undefined;
+    signal?.addEventListener('abort', cancellation);
     const headers = headersOf(call, body, traceHeaders);
     const options = { method, path: prefix + path, headers, body: body ?? null };
     const place = placeOf(call.authorization);
@@ -59,26 +61,26 @@ export function createSend(
       budget.deposit(place);
       let first: RestResponse | undefined;
       try {
-        first = await origin.request(call.authorization, options, cancellation);
+        first = await origin.call(call.authorization, options, cancellation);
       } catch (error) {
         if (!isRetryable(error) || !mayRetry()) throw error;
       }
-      if (first !== undefined && !(isPassing(first) && mayRetry())) return first;
-      // Jitter, so that the callers of a service that comes back do not come back as one.
+      if (first !== undefined && !(isTransient(first) && mayRetry())) return first;
+      // The jitter spreads the retries of concurrent calls.
       await pause(20 + 80 * Math.random(), cancellation);
       metrics.retry(operation);
-      return await origin.request(call.authorization, options, cancellation);
+      return await origin.call(call.authorization, options, cancellation);
     } catch (error) {
       if (call.signal?.aborted && method === 'GET') throw call.signal.reason;
       throw isContractError(error) ? error : toContractError(cancellation.reason ?? error);
     } finally {
       clearTimeout(deadline);
-      follows?.removeEventListener('abort', cancellation);
+      signal?.removeEventListener('abort', cancellation);
     }
   };
 }
 
-/** A listener to the signal of the caller, of one shape for all calls. */
+/** The cancellation of one call. It is also the listener of the caller's abort signal. */
 class CallCancellation implements Cancellation, EventListenerObject {
   reason: Error | undefined;
   onCancel: Cancellation['onCancel'];
@@ -115,7 +117,7 @@ function headersOf(
   const headers: Record<string, string> = {
     authorization: call.authorization,
     accept: 'application/json',
-    // The bound on a body counts bytes on the wire: an encoded one could unfold without bound.
+    // The limit applies to the received bytes. A decompressed body could be much larger.
     'accept-encoding': 'identity',
     'x-request-id': call.requestId,
   };
@@ -124,8 +126,8 @@ function headersOf(
   return headers;
 }
 
-/** A fault on the way that may have passed already, and nobody asked to stay away. */
-function isPassing({ status, headers }: RestResponse): boolean {
+/** Whether a retry may succeed: a gateway error without a Retry-After header. */
+function isTransient({ status, headers }: RestResponse): boolean {
   return status >= 502 && status <= 504 && headers['retry-after'] === undefined;
 }
 

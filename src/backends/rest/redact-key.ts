@@ -1,28 +1,29 @@
-/** A shorter key is no secret, and may be a part of any word. */
-const shortestSecret = 8;
+/** Minimum length of a key to redact. A shorter key is no secret and may match any word. */
+const minKeyLength = 8;
 
-/** How often one encoding may be wrapped into another. */
+/** Maximum number of nested encodings to decode. */
 const maxNesting = 3;
 
 /**
- * A text of the service without the caller's key. Where it holds the key in another encoding
- * (percent, base64, hex, escapes), nothing of the text is left, since its parts can't be told apart.
+ * Redacts the caller's key in a text of the service. If the text contains the key in another
+ * encoding (percent, base64, hex, escapes), redacts the whole text, because the position of the key
+ * is unknown.
  */
-export function withoutKey(text: string, apiKey: string): string {
-  if (apiKey.length < shortestSecret) return text;
+export function redactKey(text: string, apiKey: string): string {
+  if (apiKey.length < minKeyLength) return text;
   const plain = text.replaceAll(apiKey, '[API key]');
-  return holdsKey(plain, apiKey.toLowerCase(), maxNesting) ? '[a text with the API key]' : plain;
+  return containsKey(plain, apiKey.toLowerCase(), maxNesting) ? '[text with the API key]' : plain;
 }
 
-function holdsKey(text: string, lowerCaseKey: string, nesting: number): boolean {
+function containsKey(text: string, lowerCaseKey: string, nesting: number): boolean {
   if (text.toLowerCase().includes(lowerCaseKey)) return true;
   if (nesting === 0) return false;
   return decodings(text, lowerCaseKey.length).some((decoded) =>
-    holdsKey(decoded, lowerCaseKey, nesting - 1),
+    containsKey(decoded, lowerCaseKey, nesting - 1),
   );
 }
 
-/** What a text may stand for, where that is long enough to hold the key. */
+/** Decodes a text in all supported ways; returns the results that are long enough for the key. */
 function decodings(text: string, minLength: number): string[] {
   const decoded = [
     // %41, \x41, \u0041, &#x41;
@@ -32,7 +33,7 @@ function decodings(text: string, minLength: number): string[] {
   ];
   for (const [run] of text.matchAll(/[A-Za-z0-9+/_-]{8,}/g)) {
     if (run.length < minLength) continue;
-    // Four letters are three bytes: the run may begin with letters that belong to something else.
+    // Four characters encode three bytes, and the run may start with unrelated characters.
     for (let start = 0; start < 4; start++) {
       decoded.push(Buffer.from(run.slice(start), 'base64').toString('latin1'));
     }

@@ -1,28 +1,28 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-/** What a REST service sends, and what is known of it. */
-export interface GeneratedAnswer {
+/** The bytes of a REST response, with what a test knows about them. */
+export interface GeneratedResponse {
   readonly operation: Operation;
   readonly status: number;
-  /** What is written, piece by piece. */
+  /** The bytes, in the pieces in which they are written. */
   readonly pieces: readonly Buffer[];
-  /** The body as a reader of HTTP has it when all of it arrives. */
+  /** The body after HTTP decoding, if it arrives completely. */
   readonly body: Buffer;
   readonly ending: Ending;
-  /** Whether everything is as it should be: the outcome is known. */
+  /** Whether the response is undamaged, so that the outcome is known. */
   readonly isIntact: boolean;
-  /** Whether the head is as it was generated: the status line can be relied upon. */
+  /** Whether the status line and the headers are undamaged. */
   readonly hasIntactHead: boolean;
 }
 
-/** The operations whose answers are generated. */
+/** The operations for which responses are generated. */
 export type Operation = 'pets' | 'orders' | 'addPet' | 'sendMessage';
 
-/** What happens to the connection once everything was written. */
+/** What happens to the connection after the last piece. */
 export type Ending = 'stays open' | 'ends' | 'is reset' | 'hangs';
 
-/** A text in each body of a server error, which no client may see. */
+/** Text in the bodies of server errors, which clients must not see. */
 export const hiddenText = 'a-stack-trace-of-the-service';
 
 const int64 = fc.oneof(
@@ -40,7 +40,7 @@ const int64 = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
 );
 
-/** No int64, in whatever way. */
+/** JSON that is not an int64. */
 const notInt64 = fc.constantFrom(
   '9223372036854775808',
   '-9223372036854775809',
@@ -75,17 +75,17 @@ function object(members: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<str
 }
 
 const status = fc.constantFrom('"available"', '"pending"', '"sold"', 'null');
-const goodPet = object({ id: int64, name: string, categoryId: int64, status });
-const more = object({ id: int64, more: string, name: string, categoryId: int64 });
-const oddPet = fc.oneof(
+const validPet = object({ id: int64, name: string, categoryId: int64, status });
+const petWithMore = object({ id: int64, more: string, name: string, categoryId: int64 });
+const invalidPet = fc.oneof(
   object({ id: notInt64, name: string, categoryId: int64 }),
   object({ id: int64, name: fc.constantFrom('1', 'null', '{}'), categoryId: int64 }),
   object({ id: int64, name: string, categoryId: int64, status: fc.constant('"lost"') }),
   fc.constantFrom('null', '[]', '7', '{}', '{"__proto__":{"id":1,"name":"Rex","categoryId":1}}'),
 );
-const rarely = (good: fc.Arbitrary<string>, odd: fc.Arbitrary<string>) =>
-  fc.oneof({ weight: 8, arbitrary: good }, { weight: 1, arbitrary: odd });
-const pet = rarely(fc.oneof(goodPet, more), oddPet);
+const mostly = (valid: fc.Arbitrary<string>, invalid: fc.Arbitrary<string>) =>
+  fc.oneof({ weight: 8, arbitrary: valid }, { weight: 1, arbitrary: invalid });
+const pet = mostly(fc.oneof(validPet, petWithMore), invalidPet);
 
 const json = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
@@ -104,16 +104,16 @@ const json = fc.letrec<{ value: string }>((tie) => ({
 
 const createdAt = fc.constantFrom('"2026-11-21T00:00:00Z"', '"2026-11-21T23:59:60.5+01:00"');
 const message = object({ id: string, message: string, status: string, createdAt });
-const oddMessage = object({ id: int64, message: string, status: string, createdAt: string });
+const invalidMessage = object({ id: int64, message: string, status: string, createdAt: string });
 
 const bodies: Readonly<Record<Operation, fc.Arbitrary<string>>> = {
   pets: fc.oneof(
     { weight: 9, arbitrary: fc.array(pet, { maxLength: 8 }).map((pets) => `[${pets.join(',')}]`) },
     { weight: 1, arbitrary: fc.constantFrom('{}', 'null', '', `[${'[],'.repeat(300_000)}[]]`) },
   ),
-  orders: rarely(json, fc.constantFrom('['.repeat(600) + ']'.repeat(600), '[', '')),
+  orders: mostly(json, fc.constantFrom('['.repeat(600) + ']'.repeat(600), '[', '')),
   addPet: pet,
-  sendMessage: rarely(message, oddMessage),
+  sendMessage: mostly(message, invalidMessage),
 };
 
 const problem = fc.constantFrom(
@@ -128,7 +128,7 @@ const statusLine = fc.oneof(
   fc.constantFrom(202, 299, 301, 302, 307, 400, 401, 403, 404, 409, 418, 422, 429, 500, 502, 503),
 );
 
-/** How the body is packed. */
+/** The framing and the headers. */
 const packing = fc.record({
   framing: fc.constantFrom<'length' | 'chunks' | 'end'>('length', 'length', 'chunks', 'end'),
   interim: fc.constantFrom('', '', '', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
@@ -144,7 +144,7 @@ const packing = fc.record({
   trailer: fc.constantFrom('', 'X-Trailer: 1\r\n'),
 });
 
-/** What goes wrong on the way; mostly nothing. */
+/** Damage to the response; usually none. */
 const damage = fc.oneof(
   { weight: 6, arbitrary: fc.constant({ kind: 'none' as const }) },
   {
@@ -165,8 +165,8 @@ const damage = fc.oneof(
   },
 );
 
-/** An answer with a body for the operation, whole or damaged. */
-export const generatedAnswer: fc.Arbitrary<GeneratedAnswer> = fc
+/** Generates a response for an operation, which can be damaged. */
+export const generatedResponse: fc.Arbitrary<GeneratedResponse> = fc
   .constantFrom<Operation>('pets', 'pets', 'orders', 'addPet', 'sendMessage')
   .chain((operation) =>
     fc
@@ -178,8 +178,8 @@ export const generatedAnswer: fc.Arbitrary<GeneratedAnswer> = fc
         damage,
         fc.array(fc.nat(), { maxLength: 5 }),
       )
-      .map(([code, good, bad, packed, harm, cuts]) =>
-        pack(operation, code, code < 300 ? good : bad, packed, harm, cuts),
+      .map(([code, body, errorBody, packed, damaged, cuts]) =>
+        pack(operation, code, code < 300 ? body : errorBody, packed, damaged, cuts),
       ),
   );
 
@@ -191,21 +191,22 @@ function pack(
   code: number,
   content: string,
   { framing, interim, type, headers, chunkSize, extension, trailer }: Packing,
-  harm: Damage,
+  damaged: Damage,
   cuts: readonly number[],
-): GeneratedAnswer {
+): GeneratedResponse {
   let body: Buffer = Buffer.from(content);
   let encoding = '';
   let mediaType: string | undefined = type;
-  if (harm.kind === 'body byte' && body.length > 0) body[harm.at % body.length] = harm.byte;
-  if (harm.kind === 'utf-16') body = Buffer.from(content, 'utf16le');
-  if (harm.kind === 'html') mediaType = 'text/html';
-  if (harm.kind === 'gzip') {
+  if (damaged.kind === 'body byte' && body.length > 0)
+    body[damaged.at % body.length] = damaged.byte;
+  if (damaged.kind === 'utf-16') body = Buffer.from(content, 'utf16le');
+  if (damaged.kind === 'html') mediaType = 'text/html';
+  if (damaged.kind === 'gzip') {
     body = gzipSync(body);
     encoding = 'Content-Encoding: gzip\r\n';
   }
   const sizes = { longer: body.length + 5, shorter: Math.max(0, body.length - 5) };
-  const length = harm.kind in sizes ? sizes[harm.kind as keyof typeof sizes] : body.length;
+  const length = damaged.kind in sizes ? sizes[damaged.kind as keyof typeof sizes] : body.length;
   const frame = {
     length: `Content-Length: ${length}\r\n`,
     chunks: 'Transfer-Encoding: chunked\r\n',
@@ -217,20 +218,20 @@ function pack(
       ? inChunks(body, Math.max(chunkSize, body.length >> 8), extension, trailer)
       : body;
   let bytes = Buffer.concat([Buffer.from(head), packedBody]);
-  if (harm.kind === 'head byte') bytes[harm.at % head.length] = harm.byte;
-  const isCut = harm.kind === 'cut' || harm.kind === 'hang';
-  if (isCut) bytes = bytes.subarray(0, harm.at % bytes.length);
+  if (damaged.kind === 'head byte') bytes[damaged.at % head.length] = damaged.byte;
+  const isCut = damaged.kind === 'cut' || damaged.kind === 'hang';
+  if (isCut) bytes = bytes.subarray(0, damaged.at % bytes.length);
   if (isCut && framing === 'end') body = bytes.subarray(head.length);
-  const isWrongLength = harm.kind in sizes && framing === 'length';
-  const isIntact = harm.kind === 'none' || (harm.kind in sizes && !isWrongLength);
+  const isWrongLength = damaged.kind in sizes && framing === 'length';
+  const isIntact = damaged.kind === 'none' || (damaged.kind in sizes && !isWrongLength);
   return {
     operation,
     status: code,
     pieces: inPieces(bytes, cuts),
-    body: harm.kind === 'shorter' && isWrongLength ? body.subarray(0, length) : body,
-    ending: endingOf(harm.kind, framing, isIntact),
+    body: damaged.kind === 'shorter' && isWrongLength ? body.subarray(0, length) : body,
+    ending: endingOf(damaged.kind, framing, isIntact),
     isIntact,
-    hasIntactHead: harm.kind !== 'head byte' && !isCut,
+    hasIntactHead: damaged.kind !== 'head byte' && !isCut,
   };
 }
 

@@ -7,7 +7,7 @@ import {
   decodePet,
   decodePets,
   encodePet,
-} from '../../src/contract/decode.ts';
+} from '../../src/contract/codec.ts';
 import { InvalidInputError, InvalidResponseError } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
 

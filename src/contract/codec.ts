@@ -12,17 +12,16 @@ import {
   petStatuses,
 } from './records.ts';
 
-// Named fields are copied one by one: whatever else a JSON object carries, `__proto__` included,
-// goes no further.
+// Fields are copied by name, so that unknown fields, `__proto__` included, are dropped.
 
-const oneStatus = `one of ${petStatuses.join(', ')}`;
+const knownStatuses = `one of ${petStatuses.join(', ')}`;
 
-/** An animal as JSON, ids written as numbers with all their digits. */
+/** Encodes an animal as JSON. Ids are numbers with all their digits. */
 export function encodePet(pet: Pet): object {
   return { id: JSON.rawJSON(pet.id), ...encodeNewPet(pet) };
 }
 
-/** The body of `POST /pets`. */
+/** Encodes the body of `POST /pets`. */
 export function encodeNewPet({ name, categoryId, status }: NewPet | Pet): object {
   if (status instanceof Error) throw status;
   return {
@@ -32,34 +31,37 @@ export function encodeNewPet({ name, categoryId, status }: NewPet | Pet): object
   };
 }
 
-/** The body of `POST /pets`, checked. @throws InvalidInputError naming the field. */
+/** Decodes the body of `POST /pets`. @throws InvalidInputError that names the invalid field. */
 export function decodeNewPet(json: unknown): NewPet {
   const { name, categoryId, status } = requestObject(json);
   const id = typeof categoryId === 'string' ? undefined : parseInt64(categoryId);
-  if (typeof name !== 'string') throw refused('name', 'a string', name);
+  if (typeof name !== 'string') throw invalidInput('name', 'a string', name);
   if (id === undefined) {
-    throw refused('categoryId', 'an int64 number', categoryId);
+    throw invalidInput('categoryId', 'an int64 number', categoryId);
   }
   if (status === undefined) return { name, categoryId: id };
   return { name, categoryId: id, status: decodePetStatus(status) };
 }
 
-/** A status that a caller sent. @throws InvalidInputError for anything but the three. */
+/** Decodes a status that a caller sent. @throws InvalidInputError for an unknown one. */
 export function decodePetStatus(value: unknown): PetStatus {
   if (isPetStatus(value)) return value;
-  throw refused('status', oneStatus, value);
+  throw invalidInput('status', knownStatuses, value);
 }
 
-/** The body of `POST /messages`, checked. @throws InvalidInputError naming the field. */
+/** Decodes the body of `POST /messages`. @throws InvalidInputError that names the invalid field. */
 export function decodeNewMessage(json: unknown): string {
   const { message } = requestObject(json);
   if (typeof message === 'string') return message;
-  throw refused('message', 'a string', message);
+  throw invalidInput('message', 'a string', message);
 }
 
-/** The answer of `GET /pets`. @throws InvalidResponseError naming the first broken field. */
+/**
+ * Decodes the response to `GET /pets`.
+ * @throws InvalidResponseError that names the first invalid field.
+ */
 export function decodePets(json: unknown): Pet[] {
-  if (!Array.isArray(json)) throw broken('body', 'an array', json);
+  if (!Array.isArray(json)) throw invalidResponse('body', 'an array', json);
   if (json.length > pageSize.maximum) {
     throw new InvalidResponseError(`body: expected at most ${pageSize.maximum} animals.`);
   }
@@ -68,22 +70,29 @@ export function decodePets(json: unknown): Pet[] {
   return pets;
 }
 
-/** The answer of `POST /pets` and `GET /pets/{petId}`. @throws InvalidResponseError */
+/**
+ * Decodes the response to `POST /pets` or `GET /pets/{petId}`, or one animal of a list.
+ * @throws InvalidResponseError that names the invalid field.
+ */
 export function decodePet(json: unknown, index?: number): Pet {
   const at = index === undefined ? '' : `[${index}].`;
-  if (!isObject(json)) throw broken(`${at}body`, 'an object', json);
+  if (!isObject(json)) throw invalidResponse(`${at}body`, 'an object', json);
   const { name, status } = json;
   if (typeof name !== 'string') {
-    throw broken(`${at}name`, 'a string', name);
+    throw invalidResponse(`${at}name`, 'a string', name);
   }
   const id = decodeId(json['id'], at, 'id');
   const categoryId = decodeId(json['categoryId'], at, 'categoryId');
   if (status === undefined || status === null) return { id, name, categoryId };
   if (isPetStatus(status)) return { id, name, categoryId, status };
-  return { id, name, categoryId, status: broken(`${at}status`, oneStatus, status) };
+  return { id, name, categoryId, status: invalidResponse(`${at}status`, knownStatuses, status) };
 }
 
-/** The answer of `GET /store/orders`: anything that can be written again. @throws InvalidResponseError */
+/**
+ * Checks the response to `GET /store/orders`. It can be any JSON that is shallow enough to
+ * stringify.
+ * @throws InvalidResponseError if it is nested too deeply.
+ */
 export function decodeOrders(json: unknown): unknown {
   if (!isNestedBeyond(maxOrdersDepth, json)) return json;
   throw new InvalidResponseError(`body: expected at most ${maxOrdersDepth} levels of nesting.`);
@@ -91,13 +100,16 @@ export function decodeOrders(json: unknown): unknown {
 
 const maxOrdersDepth = 500;
 
-/** The answer of `POST /messages`. @throws InvalidResponseError naming the broken field. */
+/**
+ * Decodes the response to `POST /messages`.
+ * @throws InvalidResponseError that names the invalid field.
+ */
 export function decodeMessage(json: unknown): Message {
-  if (!isObject(json)) throw broken('body', 'an object', json);
+  if (!isObject(json)) throw invalidResponse('body', 'an object', json);
   const { id, message, status, createdAt } = json;
   for (const [name, value] of Object.entries({ id, message, status, createdAt })) {
     if (typeof value !== 'string') {
-      throw broken(name, 'a string', value);
+      throw invalidResponse(name, 'a string', value);
     }
   }
   if (!isTimestamp(createdAt as string)) {
@@ -106,7 +118,7 @@ export function decodeMessage(json: unknown): Message {
   return { id, message, status, createdAt } as Message;
 }
 
-/** An Error body, or undefined when the JSON is something else. */
+/** Decodes an Error body; returns undefined for any other JSON. */
 export function decodeErrorBody(json: unknown): ErrorBody | undefined {
   if (!isObject(json)) return undefined;
   const { code, message, status } = json;
@@ -116,7 +128,7 @@ export function decodeErrorBody(json: unknown): ErrorBody | undefined {
   return { code, message, status: status as number };
 }
 
-/** A date and a time of day in ISO 8601's extended format; fraction and offset are optional. */
+/** A date and time in ISO 8601's extended format; seconds, fraction and offset are optional. */
 const timestamp =
   /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
@@ -130,14 +142,14 @@ function isTimestamp(text: string): boolean {
 function decodeId(value: unknown, at: string, name: string): Int64 {
   const id = typeof value === 'string' ? undefined : parseInt64(value);
   if (id === undefined) {
-    throw broken(`${at}${name}`, 'an int64 number', value);
+    throw invalidResponse(`${at}${name}`, 'an int64 number', value);
   }
   return id;
 }
 
 function requestObject(json: unknown): Record<string, unknown> {
   if (isObject(json)) return json;
-  throw refused('body', 'a JSON object', json);
+  throw invalidInput('body', 'a JSON object', json);
 }
 
 function isPetStatus(value: unknown): value is PetStatus {
@@ -148,19 +160,19 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A caller may see its own value again, shortened. */
-function refused(field: string, what: string, value: unknown): InvalidInputError {
+/** The message quotes the start of the value, because the caller sent it. */
+function invalidInput(field: string, expected: string, value: unknown): InvalidInputError {
   const text = value === undefined ? 'nothing' : stringifyJson(value);
   const received = text.length > 60 ? `${text.slice(0, 60)}…` : text;
-  return new InvalidInputError(`${field}: expected ${what}, received ${received}.`);
+  return new InvalidInputError(`${field}: expected ${expected}, received ${received}.`);
 }
 
-/** Of a backend's value only the kind is told: it may hold what is not for the caller's eyes. */
-function broken(field: string, what: string, value: unknown): InvalidResponseError {
-  return new InvalidResponseError(`${field}: expected ${what}, received ${kindOf(value)}.`);
+/** The message contains only the type of the value, because clients must not see backend data. */
+function invalidResponse(field: string, expected: string, value: unknown): InvalidResponseError {
+  return new InvalidResponseError(`${field}: expected ${expected}, received ${typeOf(value)}.`);
 }
 
-function kindOf(value: unknown): string {
+function typeOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
