@@ -184,7 +184,7 @@ function parseBaseUrl(text: string): URL | undefined {
   return url.username || url.password || /[?#]/.test(text) ? undefined : url;
 }
 
-/** All origins of this machine, whatever the port. */
+/** Matches the origins of this machine with a wildcard port. */
 const everyPort = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/;
 
 function parseOrigins(text: string): readonly string[] | undefined {

@@ -44,20 +44,20 @@ export function operationCost(document: DocumentNode): OperationCost {
     }
   }
   const known = new Map<SelectionSetNode, Cost>();
-  const dearest = { depth: 0, aliases: 0, directives: 0, rootFields: 0, fields: 0 };
+  const maximum = { depth: 0, aliases: 0, directives: 0, rootFields: 0, fields: 0 };
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     const cost = costOf(definition.selectionSet, fragments, known);
-    dearest.depth = Math.max(dearest.depth, cost.depth);
-    dearest.aliases = Math.max(dearest.aliases, cost.aliases);
-    dearest.directives = Math.max(
-      dearest.directives,
+    maximum.depth = Math.max(maximum.depth, cost.depth);
+    maximum.aliases = Math.max(maximum.aliases, cost.aliases);
+    maximum.directives = Math.max(
+      maximum.directives,
       cost.directives + (definition.directives?.length ?? 0),
     );
-    dearest.rootFields = Math.max(dearest.rootFields, cost.ownFields + cost.deferred);
-    dearest.fields = Math.max(dearest.fields, cost.fields);
+    maximum.rootFields = Math.max(maximum.rootFields, cost.ownFields + cost.deferred);
+    maximum.fields = Math.max(maximum.fields, cost.fields);
   }
-  return dearest;
+  return maximum;
 }
 
 interface Cost {
@@ -80,7 +80,7 @@ function costOf(
     if (selectionSet === undefined) return nothing;
     let cost = known.get(selectionSet);
     if (cost === undefined) {
-      // Stored before it is known, so that a cycle ends here. Validation refuses it later.
+      // A temporary value ends the recursion of a fragment cycle, which validation rejects later.
       known.set(selectionSet, nothing);
       cost = costOf(selectionSet, fragments, known);
       known.set(selectionSet, cost);

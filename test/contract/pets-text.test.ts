@@ -31,7 +31,7 @@ const statuses = fc.oneof(
   fc.constantFrom('"lost"', '"Sold"', '"sold', '"sold "', '""', '1', 'true', '"available"sold"'),
 );
 
-/** The members of an animal as text, most of them as they should be. */
+/** Generates the members of an animal as text; most of them are valid. */
 const members = fc
   .record({ id: ids, name: names, categoryId: ids, status: statuses })
   .map((texts) => Object.entries(texts).map(([key, text]) => `"${key}":${text}`));
@@ -55,7 +55,7 @@ const list = fc
   )
   .map((records) => `[${records.join(',')}]`);
 
-/** Lists as they are, and with something taken away, added or replaced in one place. */
+/** Generates lists, some with characters removed, added or replaced in one place. */
 const text = fc.oneof(
   { weight: 3, arbitrary: list },
   fc
@@ -65,17 +65,17 @@ const text = fc.oneof(
       fc.nat({ max: 2 }),
       fc.constantFrom('', ...' \n\t,:{}[]"\\0-1en\u0001\ufeff'),
     )
-    .map(([whole, place, taken, added]) => {
+    .map(([whole, place, removed, added]) => {
       const at = place % (whole.length + 1);
-      // Bytes of UTF-8 hold no half of a surrogate pair.
-      return (whole.slice(0, at) + added + whole.slice(at + taken)).toWellFormed();
+      // Text decoded from UTF-8 has no lone surrogates.
+      return (whole.slice(0, at) + added + whole.slice(at + removed)).toWellFormed();
     }),
 );
 
 const propertyNames = ['id', 'name', 'categoryId', 'status'] as const;
 const selection = fc.array(fc.constantFrom(...propertyNames), { maxLength: 6 });
 
-/** The list with these members of each animal, as today's objects are written. */
+/** Stringifies objects with the selected members of each animal. */
 function expectedText(pets: readonly Pet[], selected: readonly (keyof Pet)[]): string {
   return JSON.stringify(
     pets.map((pet) =>
@@ -84,43 +84,43 @@ function expectedText(pets: readonly Pet[], selected: readonly (keyof Pet)[]): s
   );
 }
 
-/** The same by the text. */
+/** Writes the same JSON with `PetsText`. */
 function write(pets: PetsText, selected: readonly (keyof Pet)[]): string {
   const quotes = selected.map((name) => (pets.properties[name] === 'digits' ? '"' : ''));
-  const texts = [...selected, ''].map((_, index) => {
+  const literals = [...selected, ''].map((_, index) => {
     const isEnd = index === selected.length;
     const separator = index === 0 ? '{' : isEnd ? '' : ',';
     return `${quotes[index - 1] ?? ''}${separator}${isEnd ? '}' : `"m${index}":${quotes[index]}`}`;
   });
-  if (selected.length === 0) texts.splice(0, 1, '{}');
+  if (selected.length === 0) literals.splice(0, 1, '{}');
   return pets.write(
-    texts.map((one) => Buffer.from(one)),
+    literals.map((literal) => Buffer.from(literal)),
     selected,
   );
 }
 
 describe('a list of animals as text', () => {
-  it('is what the decoder makes of it, in every selection, or is left to the decoder', () => {
-    const seen = { read: 0, left: 0 };
+  it('has the same result as the decoder in every selection, or is not matched', () => {
+    const counts = { matched: 0, unmatched: 0 };
     fc.assert(
       fc.property(text, selection, (body, selected) => {
         const own = PetsText.match(body);
         if (own === undefined) {
-          seen.left++;
+          counts.unmatched++;
           return;
         }
-        seen.read++;
+        counts.matched++;
         const pets = decodePets(parseJson(body));
         expect([...own]).toEqual(pets);
         expect(write(own, selected)).toBe(expectedText(pets, selected));
       }),
       { numRuns: 5000, seed: 20261121 },
     );
-    expect(seen.read).toBeGreaterThan(1000);
-    expect(seen.left).toBeGreaterThan(1000);
+    expect(counts.matched).toBeGreaterThan(1000);
+    expect(counts.unmatched).toBeGreaterThan(1000);
   }, 60_000);
 
-  it('may consist of any characters that need no escape', () => {
+  it('can contain any characters that need no escape', () => {
     const name = fc.string({ unit: 'binary', maxLength: 20 });
     fc.assert(
       fc.property(fc.array(name, { maxLength: 5 }), (all) => {
@@ -140,12 +140,12 @@ describe('a list of animals as text', () => {
 
   it.each([
     ['no animals', '[]'],
-    ['a status that is absent', '[{"id":1,"name":"a","categoryId":2}]'],
-    ['a status that is null', '[{"id":1,"name":"a","categoryId":2,"status":null}]'],
+    ['an absent status', '[{"id":1,"name":"a","categoryId":2}]'],
+    ['a null status', '[{"id":1,"name":"a","categoryId":2,"status":null}]'],
     ['ids beyond 2^53', '[{"id":9007199254740993,"name":"a","categoryId":-9007199254740993}]'],
     ['ids of 19 digits', '[{"id":1234567890123456789,"name":"a","categoryId":2}]'],
     ['a hundred animals', JSON.stringify(animals(100))],
-  ])('is read with %s', (_, body) => {
+  ])('is matched with %s', (_, body) => {
     const pets = PetsText.match(body);
     expect(pets).toBeDefined();
     expect([...(pets ?? [])]).toEqual(decodePets(parseJson(body)));
@@ -153,24 +153,24 @@ describe('a list of animals as text', () => {
 
   it.each([
     ['more animals than the contract allows', JSON.stringify(animals(101))],
-    ['more characters than the stack of a match should have', longList(64 * 1024)],
+    ['more characters than the limit', longList(64 * 1024)],
     ['spaces', '[{"id": 1, "name": "a", "categoryId": 2}]'],
     ['an id beyond 64 bits', '[{"id":9223372036854775808,"name":"a","categoryId":2}]'],
     ['negative zero', '[{"id":-0,"name":"a","categoryId":2}]'],
     ['an escape', '[{"id":1,"name":"\\u0061","categoryId":2}]'],
     ['a lone surrogate', '[{"id":1,"name":"\\ud800","categoryId":2}]'],
-  ])('is left to the decoder with %s', (_, body) => {
+  ])('is not matched with %s', (_, body) => {
     expect(PetsText.match(body)).toBeUndefined();
   });
 
-  it('is written however often a selection repeats its longest property', () => {
+  it('can be written with many repetitions of its longest property', () => {
     const pets = PetsText.match(longList(60_000));
     const selected = Array.from({ length: 30 }, () => 'name' as const);
     const written = pets === undefined ? '' : write(pets, selected);
     expect(written === expectedText([...(pets ?? [])], selected)).toBe(true);
   });
 
-  it('is read up to its bound however deep its match goes', () => {
+  it('is matched up to the maximum length', () => {
     expect(PetsText.match(longList(64 * 1024 - 100))).toBeDefined();
     expect(PetsText.match(`[{"id":1,"name":"${'x'.repeat(60_000)}`)).toBeUndefined();
   });
@@ -180,7 +180,7 @@ function animals(count: number): object[] {
   return Array.from({ length: count }, (_, id) => ({ id, name: 'a', categoryId: 1 }));
 }
 
-/** One animal whose name has so many characters. */
+/** Returns a list of one animal with a name of this length. */
 function longList(length: number): string {
   return JSON.stringify([{ id: 1, name: 'x'.repeat(length), categoryId: 2 }]);
 }

@@ -129,7 +129,7 @@ describe('compileOperation', () => {
     ['Item', '{ records { other } }', undefined],
     ['Item', '{ records { required } }', undefined],
     ['Item', '{ records { shout } }', undefined],
-  ])('takes records of %s in %s from their text where it fits', async (type, text, expected) => {
+  ])('copies records of %s from their text if possible: %s', async (type, text, expected) => {
     const schema = buildSchema(`
       enum Word { a b }
       enum Fewer { a }
@@ -142,8 +142,8 @@ describe('compileOperation', () => {
         ...{ id: 'digits', number: 'digits', word: ['a', 'b'], other: ['a', 'b'] },
         required: ['a', 'b'],
       },
-      write: (texts: readonly Uint8Array[], names: readonly string[]) =>
-        `[${texts.map((one, at) => String(one) + ({ id: 1, word: '"a"' }[names[at] ?? ''] ?? '')).join('')}]`,
+      write: (literals: readonly Uint8Array[], names: readonly string[]) =>
+        `[${literals.map((one, at) => String(one) + ({ id: 1, word: '"a"' }[names[at] ?? ''] ?? '')).join('')}]`,
       [Symbol.iterator]: () => [item].values(),
     };
     const field = schema.getQueryType()?.getFields()['records'];
@@ -158,7 +158,7 @@ describe('compileOperation', () => {
     }
   });
 
-  it('does not run the resolvers of a mutation twice when it leaves a value to graphql-js', async () => {
+  it('does not run the resolvers of a mutation twice if graphql-js completes a value', async () => {
     const calls: string[] = [];
     const lazy = {};
     // Like a query builder, which runs its statement at each await.

@@ -13,10 +13,7 @@ export class BodyBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Reserves bytes for the key with this place; returns false, and reserves none, if too few are
-   * left.
-   */
+  /** Reserves bytes for the key with this place. Returns false if too few are left. */
   reserve(place: number, bytes: number): boolean {
     const ofKey = (this.#bytesOfKey[place] ?? 0) + bytes;
     if (ofKey > this.#maxBytes * maxKeyFraction || this.#bytes + bytes > this.#maxBytes) {

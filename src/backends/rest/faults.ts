@@ -71,7 +71,7 @@ export function isRetryable(error: unknown): boolean {
     : isReset(error);
 }
 
-/** Whether the service accepted the connection but did not send a complete response in time. */
+/** Whether no complete response arrived on an established connection: a timeout or a reset. */
 export function isIncomplete(error: unknown): boolean {
   return (
     error instanceof DeadlineExceeded ||
