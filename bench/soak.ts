@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import { answer, type Play, startFaultServer } from '../test/support/fault-server.ts';
+import { encodeResponse, type Respond, startFaultServer } from '../test/support/fault-server.ts';
 
 const usage = `Usage: npm run soak -- [seconds]
 
@@ -20,22 +20,22 @@ const seconds = Number(process.argv[2] ?? 60);
 const clients = 64;
 const timeoutMs = 1000;
 
-const pets = answer('200 OK', '[{"id":9223372036854775807,"name":"Rex","categoryId":2}]');
-const faults: readonly Play[] = [
+const pets = encodeResponse('200 OK', '[{"id":9223372036854775807,"name":"Rex","categoryId":2}]');
+const faults: readonly Respond[] = [
   (socket) => socket.resetAndDestroy(),
   (socket) => socket.end(),
   () => {},
   (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n['),
   (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n['),
   (socket) => socket.write('garbage\r\n\r\n'),
-  (socket) => socket.write(answer('503 Busy', '{}')),
-  (socket) => socket.write(answer('401 No', '{"code":"no","message":"No.","status":401}')),
-  (socket) => socket.write(answer('200 OK', 'x'.repeat(1_000_000))),
-  (socket) => socket.write(answer('200 OK', '[{"id":"1"}]')),
+  (socket) => socket.write(encodeResponse('503 Busy', '{}')),
+  (socket) => socket.write(encodeResponse('401 No', '{"code":"no","message":"No.","status":401}')),
+  (socket) => socket.write(encodeResponse('200 OK', 'x'.repeat(1_000_000))),
+  (socket) => socket.write(encodeResponse('200 OK', '[{"id":"1"}]')),
   drip,
 ];
 /** Most responses are correct: constant failures would only test the circuit breaker. */
-const play: Play = (socket, attempt, request) => {
+const respond: Respond = (socket, attempt, request) => {
   const fault = Math.random() < 0.3 ? pick(faults) : undefined;
   if (fault) fault(socket, attempt, request);
   else socket.write(pets);
@@ -50,7 +50,7 @@ const operations = [
   '{ nope',
 ];
 
-await using upstream = await startFaultServer(play);
+await using upstream = await startFaultServer(respond);
 const gateway = fork(fileURLToPath(new URL('soak-gateway.ts', import.meta.url)), {
   execArgv: ['--expose-gc'],
   env: {

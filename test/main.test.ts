@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AddPetDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
-import { ask } from './support/graphql.ts';
+import { postGraphQL } from './support/graphql.ts';
 import { manifestFile } from './support/manifest.ts';
 import { nodeStart, npmStart } from './support/process.ts';
 
@@ -26,10 +26,10 @@ const over = (url: string) => async (request: Request) =>
 describe('npm start', () => {
   it('serves the demo, and a second gateway that uses the first as its REST service', async () => {
     await using first = await npmStart({ DATABASE_URL: `file:${folder}/main.db` });
-    const { data } = await ask(over(first.url), ListPetsDocument, { limit: 5 });
+    const { data } = await postGraphQL(over(first.url), ListPetsDocument, { limit: 5 });
     expect(data?.pets?.[0]).toMatchObject({ id: '1', name: 'Biscuit', categoryId: '1' });
     const input = { name: 'Rex', categoryId: '9223372036854775807' };
-    const added = await ask(over(first.url), AddPetDocument, { input });
+    const added = await postGraphQL(over(first.url), AddPetDocument, { input });
     expect(added.data?.addPet).toMatchObject(input);
 
     await using second = await npmStart({
@@ -37,9 +37,9 @@ describe('npm start', () => {
       MESSAGES_BASE_URL: `${first.url}/quickstart`,
     });
     expect(second.output.stdout).toContain(`REST service at ${first.url}/v1`);
-    const again = await ask(over(second.url), AddPetDocument, { input });
+    const again = await postGraphQL(over(second.url), AddPetDocument, { input });
     expect(again.data?.addPet).toMatchObject(input);
-    const { errors, data: partial } = await ask(
+    const { errors, data: partial } = await postGraphQL(
       over(second.url),
       '{ pets(limit: 1) { id } pet(id: "404404") { id } orders }',
     );

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { BodyBudget } from '../../src/backends/rest/body-budget.ts';
 import { dispatchCall } from '../../src/backends/rest/dispatch-call.ts';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { answer, startFaultServer } from '../support/fault-server.ts';
+import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { callWith } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 
@@ -103,7 +103,9 @@ describe('the body of a response', () => {
 
 describe('oversized responses', () => {
   async function listWith(body: string) {
-    await using server = await startFaultServer((socket) => socket.write(answer('200 OK', body)));
+    await using server = await startFaultServer((socket) =>
+      socket.write(encodeResponse('200 OK', body)),
+    );
     await using petStore = openRestPetStore(
       { baseUrl: new URL(server.url), messagesBaseUrl: undefined, timeoutMs: 10_000 },
       quiet,

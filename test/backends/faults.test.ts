@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { parseJson } from '../../src/contract/json.ts';
-import { answer, type Play, startFaultServer } from '../support/fault-server.ts';
+import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
 import { openGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
 
 const key = 'faults-secret-key';
@@ -18,7 +18,7 @@ const addPet = 'mutation { r: addPet(input: { name: "Rex", categoryId: 2 }) { id
 /** A fault of the service, and the response that clients should get. */
 interface Fault {
   readonly name: string;
-  readonly play: Play;
+  readonly respond: Respond;
   /** The operation; by default lists pets. */
   readonly query?: string;
   /** The expected error code; undefined if the operation should succeed. */
@@ -32,15 +32,15 @@ interface Fault {
 }
 
 const send =
-  (bytes: string | Buffer): Play =>
+  (bytes: string | Buffer): Respond =>
   (socket) =>
     socket.write(bytes);
 const sendAndEnd =
-  (bytes: string | Buffer): Play =>
+  (bytes: string | Buffer): Respond =>
   (socket) =>
     socket.end(bytes);
 const sendAndReset =
-  (bytes: string | Buffer): Play =>
+  (bytes: string | Buffer): Respond =>
   (socket) =>
     socket.write(bytes, () => socket.resetAndDestroy());
 
@@ -53,153 +53,169 @@ const faults: readonly Fault[] = [
   // The connection
   {
     name: 'reset before a response',
-    play: (socket) => socket.resetAndDestroy(),
+    respond: (socket) => socket.resetAndDestroy(),
     code: unavailable,
     attempts: 2,
   },
   {
     name: 'reset before the response to a write',
     query: addPet,
-    play: (socket) => socket.resetAndDestroy(),
+    respond: (socket) => socket.resetAndDestroy(),
     code: unavailable,
   },
-  { name: 'FIN before a response', play: (socket) => socket.end(), code: unavailable, attempts: 2 },
+  {
+    name: 'FIN before a response',
+    respond: (socket) => socket.end(),
+    code: unavailable,
+    attempts: 2,
+  },
   {
     name: 'reset once, then a response',
-    play: (socket, attempt) =>
-      attempt === 1 ? socket.resetAndDestroy() : socket.write(answer('200 OK', pets)),
+    respond: (socket, attempt) =>
+      attempt === 1 ? socket.resetAndDestroy() : socket.write(encodeResponse('200 OK', pets)),
     code: undefined,
     data: rex,
     attempts: 2,
   },
   {
     name: 'reset inside a body with a length',
-    play: sendAndReset(answer('200 OK', pets.slice(0, 20), ['Content-Length: 500'])),
+    respond: sendAndReset(encodeResponse('200 OK', pets.slice(0, 20), ['Content-Length: 500'])),
     code: unavailable,
   },
   {
     name: 'FIN inside a body with a length',
-    play: sendAndEnd(answer('200 OK', pets.slice(0, 20), ['Content-Length: 500'])),
+    respond: sendAndEnd(encodeResponse('200 OK', pets.slice(0, 20), ['Content-Length: 500'])),
     code: unavailable,
   },
   {
     name: 'reset inside a chunked body',
-    play: sendAndReset(answer('200 OK', '10\r\n[{"id":1,"name":', chunked)),
+    respond: sendAndReset(encodeResponse('200 OK', '10\r\n[{"id":1,"name":', chunked)),
     code: unavailable,
   },
   {
     name: 'FIN inside a chunked body',
-    play: sendAndEnd(answer('200 OK', '10\r\n[{"id":1,"name":', chunked)),
+    respond: sendAndEnd(encodeResponse('200 OK', '10\r\n[{"id":1,"name":', chunked)),
     code: unavailable,
   },
   {
     name: 'a body without a length, truncated by FIN',
-    play: sendAndEnd('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n[{"id":1,"na'),
+    respond: sendAndEnd('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n[{"id":1,"na'),
     code: invalid,
   },
   {
     name: 'a complete body without a length',
-    play: sendAndEnd(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${pets}`),
+    respond: sendAndEnd(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${pets}`),
     code: undefined,
     data: rex,
   },
   // Time
-  { name: 'no response', play: () => {}, code: 'UPSTREAM_TIMEOUT' },
-  { name: 'no response to a write', query: addPet, play: () => {}, code: 'UPSTREAM_TIMEOUT' },
+  { name: 'no response', respond: () => {}, code: 'UPSTREAM_TIMEOUT' },
+  { name: 'no response to a write', query: addPet, respond: () => {}, code: 'UPSTREAM_TIMEOUT' },
   {
     name: 'headers without a body',
-    play: send(answer('200 OK', '', ['Content-Length: 9'])),
+    respond: send(encodeResponse('200 OK', '', ['Content-Length: 9'])),
     code: 'UPSTREAM_TIMEOUT',
   },
   {
     name: 'an endless slow body',
-    play: drip(answer('200 OK', '1\r\n[\r\n', chunked), '1\r\n \r\n'),
+    respond: drip(encodeResponse('200 OK', '1\r\n[\r\n', chunked), '1\r\n \r\n'),
     code: 'UPSTREAM_TIMEOUT',
   },
   {
     name: 'endless slow headers',
-    play: drip('HTTP/1.1 200 OK\r\n', 'X: y\r\n'),
+    respond: drip('HTTP/1.1 200 OK\r\n', 'X: y\r\n'),
     code: 'UPSTREAM_TIMEOUT',
   },
   // HTTP
-  { name: 'garbage', play: send('\x00\x01garbage\r\n\r\n'), code: invalid },
-  { name: 'another protocol', play: send('SSH-2.0-OpenSSH_9.6\r\n'), code: invalid },
+  { name: 'garbage', respond: send('\x00\x01garbage\r\n\r\n'), code: invalid },
+  { name: 'another protocol', respond: send('SSH-2.0-OpenSSH_9.6\r\n'), code: invalid },
   {
     name: 'bad chunk sizes',
-    play: send(answer('200 OK', 'zz\r\n[]\r\n0\r\n\r\n', chunked)),
+    respond: send(encodeResponse('200 OK', 'zz\r\n[]\r\n0\r\n\r\n', chunked)),
     code: invalid,
   },
   {
     name: 'two different lengths',
-    play: send(answer('200 OK', '[]', ['Content-Length: 2', 'Content-Length: 3'])),
+    respond: send(encodeResponse('200 OK', '[]', ['Content-Length: 2', 'Content-Length: 3'])),
     code: invalid,
   },
   {
     name: 'unsolicited 101',
-    play: send('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+    respond: send('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
     code: invalid,
   },
   {
     name: '103, then a response',
-    play: send(
+    respond: send(
       Buffer.concat([
         Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
-        answer('200 OK', pets),
+        encodeResponse('200 OK', pets),
       ]),
     ),
     code: undefined,
     data: rex,
   },
-  { name: '204 instead of a body', play: send('HTTP/1.1 204 No Content\r\n\r\n'), code: invalid },
-  { name: '200 with an empty body', play: send(answer('200 OK', '')), code: invalid },
+  {
+    name: '204 instead of a body',
+    respond: send('HTTP/1.1 204 No Content\r\n\r\n'),
+    code: invalid,
+  },
+  { name: '200 with an empty body', respond: send(encodeResponse('200 OK', '')), code: invalid },
   {
     name: '302 to another host',
-    play: send(answer('302 Found', '', ['Location: http://127.0.0.1:9/'])),
+    respond: send(encodeResponse('302 Found', '', ['Location: http://127.0.0.1:9/'])),
     code: 'UPSTREAM_ERROR',
     status: 302,
   },
   {
     name: '304 to an unconditional request',
-    play: send('HTTP/1.1 304 Not Modified\r\n\r\n'),
+    respond: send('HTTP/1.1 304 Not Modified\r\n\r\n'),
     code: 'UPSTREAM_ERROR',
     status: 304,
   },
-  { name: 'status 999', play: send(answer('999 Odd', '{}')), code: 'UPSTREAM_ERROR', status: 999 },
+  {
+    name: 'status 999',
+    respond: send(encodeResponse('999 Odd', '{}')),
+    code: 'UPSTREAM_ERROR',
+    status: 999,
+  },
   {
     name: 'headers of 40 KB',
-    play: send(answer('200 OK', pets, [`X-Big: ${'x'.repeat(40_000)}`])),
+    respond: send(encodeResponse('200 OK', pets, [`X-Big: ${'x'.repeat(40_000)}`])),
     code: invalid,
   },
   {
     name: 'an extra response on the connection',
-    play: send(Buffer.concat([answer('200 OK', pets), answer('200 OK', '[]')])),
+    respond: send(Buffer.concat([encodeResponse('200 OK', pets), encodeResponse('200 OK', '[]')])),
     code: undefined,
     data: rex,
   },
   // Statuses and Error bodies
   {
     name: 'empty 401',
-    play: send(answer('401 Unauthorized', '')),
+    respond: send(encodeResponse('401 Unauthorized', '')),
     code: 'UNAUTHENTICATED',
     status: 401,
   },
   {
     name: '401 that repeats the key',
-    play: send(answer('401 Unauthorized', `{"code":"bad","message":"No key ${key}","status":401}`)),
+    respond: send(
+      encodeResponse('401 Unauthorized', `{"code":"bad","message":"No key ${key}","status":401}`),
+    ),
     code: 'UNAUTHENTICATED',
     status: 401,
   },
   {
     name: '403 with an Error body',
-    play: send(answer('403 Forbidden', '{"code":"no","message":"No.","status":403}')),
+    respond: send(encodeResponse('403 Forbidden', '{"code":"no","message":"No.","status":403}')),
     code: 'FORBIDDEN',
     status: 403,
   },
   {
     name: '422 with problem+json',
     query: addPet,
-    play: send(
-      answer('422 Unprocessable', '{"title":"Bad name","detail":"Too long"}', [
+    respond: send(
+      encodeResponse('422 Unprocessable', '{"title":"Bad name","detail":"Too long"}', [
         'Content-Type: application/problem+json',
       ]),
     ),
@@ -208,16 +224,18 @@ const faults: readonly Fault[] = [
   },
   {
     name: '429 with Retry-After in seconds',
-    play: send(answer('429 Too Many', '', ['Retry-After: 3'])),
+    respond: send(encodeResponse('429 Too Many', '', ['Retry-After: 3'])),
     code: 'RATE_LIMITED',
     status: 429,
     retryAfterMs: 3000,
   },
   {
     name: '429 with Retry-After as a date',
-    play: (socket) =>
+    respond: (socket) =>
       socket.write(
-        answer('429 Too Many', '', [`Retry-After: ${new Date(Date.now() + 60_000).toUTCString()}`]),
+        encodeResponse('429 Too Many', '', [
+          `Retry-After: ${new Date(Date.now() + 60_000).toUTCString()}`,
+        ]),
       ),
     code: 'RATE_LIMITED',
     status: 429,
@@ -225,8 +243,8 @@ const faults: readonly Fault[] = [
   },
   {
     name: '500 with a contract-shaped body',
-    play: send(
-      answer(
+    respond: send(
+      encodeResponse(
         '500 Oops',
         '{"code":"db","message":"SELECT failed at 10.0.0.1 in /srv/db.js","status":500}',
       ),
@@ -236,8 +254,10 @@ const faults: readonly Fault[] = [
   },
   {
     name: '502 with HTML',
-    play: send(
-      answer('502 Bad Gateway', '<html>nginx/1.2.3 /srv/x</html>', ['Content-Type: text/html']),
+    respond: send(
+      encodeResponse('502 Bad Gateway', '<html>nginx/1.2.3 /srv/x</html>', [
+        'Content-Type: text/html',
+      ]),
     ),
     code: 'UPSTREAM_ERROR',
     status: 502,
@@ -246,115 +266,131 @@ const faults: readonly Fault[] = [
   {
     name: '502 to a write',
     query: addPet,
-    play: send(answer('502 Bad Gateway', '')),
+    respond: send(encodeResponse('502 Bad Gateway', '')),
     code: 'UPSTREAM_ERROR',
     status: 502,
   },
   {
     name: '503 once, then a response',
-    play: (socket, attempt) =>
-      socket.write(attempt === 1 ? answer('503 Busy', '') : answer('200 OK', pets)),
+    respond: (socket, attempt) =>
+      socket.write(attempt === 1 ? encodeResponse('503 Busy', '') : encodeResponse('200 OK', pets)),
     code: undefined,
     data: rex,
     attempts: 2,
   },
   {
     name: '503 with Retry-After',
-    play: send(answer('503 Busy', '', ['Retry-After: 9'])),
+    respond: send(encodeResponse('503 Busy', '', ['Retry-After: 9'])),
     code: 'UPSTREAM_ERROR',
     status: 503,
     retryAfterMs: 9000,
   },
   {
     name: '404 with a truncated body',
-    play: sendAndReset(answer('404 Not Found', '{"code":"no', ['Content-Length: 500'])),
+    respond: sendAndReset(encodeResponse('404 Not Found', '{"code":"no', ['Content-Length: 500'])),
     code: 'NOT_FOUND',
     status: 404,
   },
   {
     name: '401 whose body never arrives',
-    play: send(answer('401 Unauthorized', '', ['Content-Length: 500'])),
+    respond: send(encodeResponse('401 Unauthorized', '', ['Content-Length: 500'])),
     code: 'UNAUTHENTICATED',
     status: 401,
   },
   {
     name: '401 with a body of 200 MB',
-    play: flood('HTTP/1.1 401 Unauthorized\r\nContent-Type: text/html\r\n\r\n['),
+    respond: flood('HTTP/1.1 401 Unauthorized\r\nContent-Type: text/html\r\n\r\n['),
     code: 'UNAUTHENTICATED',
     status: 401,
   },
   {
     name: '429 with an invalid Retry-After',
-    play: send(answer('429 Too Many', '', ['Retry-After: -1'])),
+    respond: send(encodeResponse('429 Too Many', '', ['Retry-After: -1'])),
     code: 'RATE_LIMITED',
     status: 429,
   },
   // Bodies of successful responses
   {
     name: 'HTML with 200',
-    play: send(answer('200 OK', '<html>/srv/x</html>', ['Content-Type: text/html'])),
+    respond: send(encodeResponse('200 OK', '<html>/srv/x</html>', ['Content-Type: text/html'])),
     code: invalid,
   },
   {
     name: 'JSON as text/plain',
-    play: send(answer('200 OK', pets, ['Content-Type: text/plain'])),
+    respond: send(encodeResponse('200 OK', pets, ['Content-Type: text/plain'])),
     code: invalid,
   },
   {
     name: 'JSON without a type',
-    play: send(`HTTP/1.1 200 OK\r\nContent-Length: ${pets.length}\r\n\r\n${pets}`),
+    respond: send(`HTTP/1.1 200 OK\r\nContent-Length: ${pets.length}\r\n\r\n${pets}`),
     code: undefined,
     data: rex,
   },
-  { name: 'truncated JSON', play: send(answer('200 OK', pets.slice(0, -3))), code: invalid },
   {
-    name: 'an object instead of a list',
-    play: send(answer('200 OK', '{"pets":[]}')),
+    name: 'truncated JSON',
+    respond: send(encodeResponse('200 OK', pets.slice(0, -3))),
     code: invalid,
   },
-  { name: 'null instead of a list', play: send(answer('200 OK', 'null')), code: invalid },
+  {
+    name: 'an object instead of a list',
+    respond: send(encodeResponse('200 OK', '{"pets":[]}')),
+    code: invalid,
+  },
+  {
+    name: 'null instead of a list',
+    respond: send(encodeResponse('200 OK', 'null')),
+    code: invalid,
+  },
   {
     name: 'a missing id',
-    play: send(answer('200 OK', '[{"name":"Rex","categoryId":2}]')),
+    respond: send(encodeResponse('200 OK', '[{"name":"Rex","categoryId":2}]')),
     code: invalid,
   },
   {
     name: 'an id as a string',
-    play: send(answer('200 OK', '[{"id":"1","name":"Rex","categoryId":2}]')),
+    respond: send(encodeResponse('200 OK', '[{"id":"1","name":"Rex","categoryId":2}]')),
     code: invalid,
   },
   {
     name: 'an id beyond 64 bits',
-    play: send(answer('200 OK', '[{"id":9223372036854775808,"name":"Rex","categoryId":2}]')),
+    respond: send(
+      encodeResponse('200 OK', '[{"id":9223372036854775808,"name":"Rex","categoryId":2}]'),
+    ),
     code: invalid,
   },
   {
     name: 'the maximum id of 64 bits',
-    play: send(answer('200 OK', '[{"id":9223372036854775807,"name":"Rex","categoryId":2}]')),
+    respond: send(
+      encodeResponse('200 OK', '[{"id":9223372036854775807,"name":"Rex","categoryId":2}]'),
+    ),
     code: undefined,
     data: [{ id: '9223372036854775807', name: 'Rex', status: null }],
   },
   {
     name: 'a name that is a number',
-    play: send(answer('200 OK', '[{"id":1,"name":7,"categoryId":2}]')),
+    respond: send(encodeResponse('200 OK', '[{"id":1,"name":7,"categoryId":2}]')),
     code: invalid,
   },
   {
     name: 'an unknown status',
-    play: send(answer('200 OK', '[{"id":1,"name":"Rex","categoryId":2,"status":"lost"}]')),
+    respond: send(
+      encodeResponse('200 OK', '[{"id":1,"name":"Rex","categoryId":2,"status":"lost"}]'),
+    ),
     code: invalid,
     data: [{ id: '1', name: 'Rex', status: null }],
   },
   {
     name: 'duplicate keys',
-    play: send(answer('200 OK', '[{"id":5,"id":1,"name":"Rex","categoryId":2,"status":"sold"}]')),
+    respond: send(
+      encodeResponse('200 OK', '[{"id":5,"id":1,"name":"Rex","categoryId":2,"status":"sold"}]'),
+    ),
     code: undefined,
     data: rex,
   },
   {
     name: '__proto__ in a record',
-    play: send(
-      answer(
+    respond: send(
+      encodeResponse(
         '200 OK',
         '[{"__proto__":{"status":"lost"},"id":1,"name":"Rex","categoryId":2,"status":"sold"}]',
       ),
@@ -365,41 +401,43 @@ const faults: readonly Fault[] = [
   {
     name: '__proto__ in orders',
     query: listOrders,
-    play: send(answer('200 OK', '[{"__proto__":{"a":1},"b":12345678901234567890}]')),
+    respond: send(encodeResponse('200 OK', '[{"__proto__":{"a":1},"b":12345678901234567890}]')),
     code: undefined,
     data: parseJson('[{"__proto__":{"a":1},"b":12345678901234567890}]'),
   },
   {
     name: 'orders nested 100,000 deep',
     query: listOrders,
-    play: send(answer('200 OK', '['.repeat(100_000) + ']'.repeat(100_000))),
+    respond: send(encodeResponse('200 OK', '['.repeat(100_000) + ']'.repeat(100_000))),
     code: invalid,
   },
   {
     name: 'invalid UTF-8',
-    play: send(
-      answer('200 OK', Buffer.from('[{"id":1,"name":"R\xe9x","categoryId":2}]', 'latin1')),
+    respond: send(
+      encodeResponse('200 OK', Buffer.from('[{"id":1,"name":"R\xe9x","categoryId":2}]', 'latin1')),
     ),
     code: invalid,
   },
   {
     name: 'an unsolicited gzip body',
-    play: send(answer('200 OK', gzipSync(pets), ['Content-Encoding: gzip'])),
+    respond: send(encodeResponse('200 OK', gzipSync(pets), ['Content-Encoding: gzip'])),
     code: invalid,
   },
   {
     name: '200 MB of zeros in 190 KB of gzip',
-    play: send(answer('200 OK', gzipSync(Buffer.alloc(200_000_000)), ['Content-Encoding: gzip'])),
+    respond: send(
+      encodeResponse('200 OK', gzipSync(Buffer.alloc(200_000_000)), ['Content-Encoding: gzip']),
+    ),
     code: invalid,
   },
   {
     name: 'a body of 200 MB',
-    play: flood('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n['),
+    respond: flood('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n['),
     code: invalid,
   },
   {
     name: 'a body of 200 MB with its length',
-    play: flood(
+    respond: flood(
       'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 200000000\r\n\r\n[',
     ),
     code: invalid,
@@ -407,7 +445,7 @@ const faults: readonly Fault[] = [
 ];
 
 /** Sends `start`, then `bytes` every 20 milliseconds until the connection closes. */
-function drip(start: string | Buffer, bytes: string): Play {
+function drip(start: string | Buffer, bytes: string): Respond {
   return (socket) => {
     socket.write(start);
     const timer = setInterval(() => socket.write(bytes), 20);
@@ -416,7 +454,7 @@ function drip(start: string | Buffer, bytes: string): Play {
 }
 
 /** Sends `start`, then 200 MB as fast as the client reads them. */
-function flood(start: string): Play {
+function flood(start: string): Respond {
   return (socket) => {
     socket.write(start);
     const chunk = Buffer.alloc(1_000_000, ' ');
@@ -440,7 +478,7 @@ describe('a faulty REST service', () => {
   });
 
   it.each(faults)('causes the expected response: $name', async (fault) => {
-    await using server = await startFaultServer(fault.play);
+    await using server = await startFaultServer(fault.respond);
     const telemetry = openTelemetry();
     await using petStore = openRestPetStore(
       { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs },
@@ -449,7 +487,7 @@ describe('a faulty REST service', () => {
     await using opened = await openGateway({ petStore });
     const memory = process.memoryUsage.rss();
     const start = performance.now();
-    const { status, text, data, errors } = await ask(
+    const { status, text, data, errors } = await postGraphQL(
       opened.gateway,
       fault.query ?? listPets,
       {},

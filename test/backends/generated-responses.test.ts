@@ -5,7 +5,7 @@ import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { startFaultServer } from '../support/fault-server.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { openGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
 import { type Expected, expectedData, normalized } from './expected-data.ts';
 import {
@@ -74,7 +74,7 @@ async function startService() {
       next = response;
       const { gateway } = response.ending === 'hangs' ? impatient : patient;
       const headers = { authorization: `Bearer ${key}` };
-      return ask(gateway, queries[response.operation], undefined, headers);
+      return postGraphQL(gateway, queries[response.operation], undefined, headers);
     },
     host: new URL(server.url).host,
     lines: [patient.lines, impatient.lines, telemetry.lines],

@@ -5,12 +5,12 @@ import type { OriginLimits } from '../../src/backends/rest/origin.ts';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { RetryBudget } from '../../src/backends/rest/retry-budget.ts';
 import { BackendTimeoutError, BackendUnavailableError } from '../../src/contract/error.ts';
-import { answer, type Play, startFaultServer } from '../support/fault-server.ts';
+import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
 import { callWith } from '../support/gateway.ts';
 import { openTelemetry, quiet } from '../support/log.ts';
 
-async function startRest(play: Play, limits: Partial<OriginLimits> = {}, timeoutMs = 10_000) {
-  const server = await startFaultServer(play);
+async function startRest(respond: Respond, limits: Partial<OriginLimits> = {}, timeoutMs = 10_000) {
+  const server = await startFaultServer(respond);
   const telemetry = openTelemetry();
   const petStore = openRestPetStore(
     { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs, limits },
@@ -28,7 +28,7 @@ async function startRest(play: Play, limits: Partial<OriginLimits> = {}, timeout
   };
 }
 
-const pets = answer('200 OK', '[]');
+const pets = encodeResponse('200 OK', '[]');
 
 describe('the circuit breaker', () => {
   const limits = { breakAfterFailures: 3, halfOpenAfterMs: 100 };
@@ -36,7 +36,7 @@ describe('the circuit breaker', () => {
   it('opens after consecutive failures, rejects calls immediately, and later lets one probe through', async () => {
     let up = false;
     await using rest = await startRest(
-      (socket) => (up ? socket.write(pets) : socket.write(answer('500 Oops', ''))),
+      (socket) => (up ? socket.write(pets) : socket.write(encodeResponse('500 Oops', ''))),
       limits,
     );
     for (const _ of [1, 2, 3]) await expect(rest.list()).rejects.toMatchObject({ status: 500 });
@@ -53,7 +53,7 @@ describe('the circuit breaker', () => {
   it('opens again if the probe fails, and rejects other calls immediately during the probe', async () => {
     const { promise: probing, resolve: startProbe } = Promise.withResolvers<() => void>();
     await using rest = await startRest((socket, attempt) => {
-      const fail = () => socket.write(answer('500 Oops', ''));
+      const fail = () => socket.write(encodeResponse('500 Oops', ''));
       if (attempt > 3) startProbe(fail);
       else fail();
     }, limits);
@@ -80,7 +80,10 @@ describe('the circuit breaker', () => {
   });
 
   it.each([400, 401, 404, 429])('does not count the status %i', async (status) => {
-    await using rest = await startRest((socket) => socket.write(answer(`${status} X`, '')), limits);
+    await using rest = await startRest(
+      (socket) => socket.write(encodeResponse(`${status} X`, '')),
+      limits,
+    );
     for (let index = 0; index < 10; index++) {
       await expect(rest.list()).rejects.toMatchObject({ status });
     }
@@ -106,8 +109,8 @@ describe('the failures of one key', () => {
   const keyCircuitOpen = { message: expect.stringContaining('for this API key') };
 
   it.each([
-    ['503', (socket: Socket) => socket.write(answer('503 Busy', ''))],
-    ['500', (socket: Socket) => socket.write(answer('500 Oops', ''))],
+    ['503', (socket: Socket) => socket.write(encodeResponse('503 Busy', ''))],
+    ['500', (socket: Socket) => socket.write(encodeResponse('500 Oops', ''))],
     ['reset', (socket: Socket) => socket.resetAndDestroy()],
   ])('only affect that key: %s', async (_, fail) => {
     await using rest = await startRest((socket, _attempt, head) => {
@@ -188,7 +191,7 @@ describe('the failures of one key', () => {
     let isUp = false;
     await using rest = await startRest(
       (socket, attempt) => {
-        if (attempt <= 3) socket.write(answer('500 Oops', ''));
+        if (attempt <= 3) socket.write(encodeResponse('500 Oops', ''));
         else if (isUp) socket.write(pets);
       },
       { breakAfterFailures: 3, halfOpenAfterMs: 20 },
@@ -311,13 +314,13 @@ describe('retries', () => {
   });
 
   it('are never made for a write', async () => {
-    for (const play of [
+    for (const respond of [
       (socket) => socket.resetAndDestroy(),
       (socket) => socket.end(),
-      (socket) => socket.write(answer('503 Busy', '')),
-      (socket) => socket.write(answer('504 Late', '')),
-    ] satisfies Play[]) {
-      await using rest = await startRest(play);
+      (socket) => socket.write(encodeResponse('503 Busy', '')),
+      (socket) => socket.write(encodeResponse('504 Late', '')),
+    ] satisfies Respond[]) {
+      await using rest = await startRest(respond);
       await expect(rest.add()).rejects.toThrow();
       expect(rest.attempts()).toBe(1);
     }
@@ -349,7 +352,7 @@ describe('retries', () => {
 
 describe('an unsolicited response', () => {
   it('is not used for the next call', async () => {
-    const unsolicited = answer('200 OK', '[{"id":666,"name":"theirs","categoryId":1}]');
+    const unsolicited = encodeResponse('200 OK', '[{"id":666,"name":"theirs","categoryId":1}]');
     await using rest = await startRest((socket, attempt) =>
       socket.write(attempt === 1 ? Buffer.concat([pets, unsolicited]) : pets),
     );

@@ -11,12 +11,12 @@ import {
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
 import type * as server from '../../src/graphql/errors.ts';
 import { openGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 
 describe('isGatewayError', () => {
   it('distinguishes the errors of real responses', async () => {
     await using opened = await openGateway();
-    const { errors } = await ask(opened.gateway, GetPetDocument, { id: '404404' });
+    const { errors } = await postGraphQL(opened.gateway, GetPetDocument, { id: '404404' });
     const [error] = errors ?? [];
     expect(isGatewayError(error)).toBe(true);
     expect(isGatewayError(error, 'FORBIDDEN', 'NOT_FOUND')).toBe(true);

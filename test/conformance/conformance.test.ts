@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkService } from '../../src/commands/check-service.ts';
 import { checkContract, NotCheckedError } from '../../src/conformance/run.ts';
 import { UnauthenticatedError } from '../../src/contract/error.ts';
-import { answer, startFaultServer } from '../support/fault-server.ts';
+import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { startFetchServer } from '../support/fetch-server.ts';
 import { apiKey, openGateway } from '../support/gateway.ts';
 import { type BrokenService, brokenServices, unusualServices } from './broken-services.ts';
@@ -140,7 +140,7 @@ describe('checkContract', () => {
   });
 
   it('fails a check without a response, and throws if the first request has none', async () => {
-    const list = answer('200 OK', '[]');
+    const list = encodeResponse('200 OK', '[]');
     await using service = await startFaultServer((socket, attempt) => {
       if (attempt === 1) socket.write(list);
       else socket.resetAndDestroy();

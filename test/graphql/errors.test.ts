@@ -6,7 +6,7 @@ import {
   InvalidResponseError,
 } from '../../src/contract/error.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 
 /** The response when the backend throws this value for `orders`. */
 async function respondTo(thrown: unknown) {
@@ -19,7 +19,7 @@ async function respondTo(thrown: unknown) {
       },
     },
   });
-  const response = await ask(opened.gateway, '{ pets(limit: 1) { id } orders }');
+  const response = await postGraphQL(opened.gateway, '{ pets(limit: 1) { id } orders }');
   return { ...response, logged: opened.logged };
 }
 
@@ -127,7 +127,7 @@ describe('field errors', () => {
         ],
       },
     });
-    const { data, errors } = await ask(opened.gateway, '{ pets { id status } }');
+    const { data, errors } = await postGraphQL(opened.gateway, '{ pets { id status } }');
     expect(data).toEqual({
       pets: [
         { id: '1', status: null },
@@ -147,7 +147,7 @@ describe('request errors', () => {
     ['query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE', /operation/],
   ])('have a code: %s', async (query, code, message) => {
     await using opened = await openGateway();
-    const { errors, data, headers } = await ask(opened.gateway, query);
+    const { errors, data, headers } = await postGraphQL(opened.gateway, query);
     expect(data).toBeUndefined();
     expect(errors).toMatchObject([
       {
@@ -159,7 +159,8 @@ describe('request errors', () => {
 
   it('use the request id of the client if it is well-formed', async () => {
     await using opened = await openGateway();
-    const send = (id: string) => ask(opened.gateway, '{ nope }', {}, { 'x-request-id': id });
+    const send = (id: string) =>
+      postGraphQL(opened.gateway, '{ nope }', {}, { 'x-request-id': id });
     const given = await send('checkout-42.a:b');
     expect(given.headers.get('x-request-id')).toBe('checkout-42.a:b');
     expect(given.errors?.[0]?.extensions['requestId']).toBe('checkout-42.a:b');

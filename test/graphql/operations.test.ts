@@ -8,13 +8,13 @@ import {
   StorefrontDocument,
 } from '../../packages/client/src/documents.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
 
 describe('the named operations', () => {
   it('list animals', async () => {
     await using opened = await openGateway();
-    const { data, errors } = await ask(opened.gateway, ListPetsDocument, { limit: 2 });
+    const { data, errors } = await postGraphQL(opened.gateway, ListPetsDocument, { limit: 2 });
     expect(errors).toBeUndefined();
     expect(data?.pets).toMatchObject([
       { id: '1', name: 'Biscuit', categoryId: '1', status: 'available' },
@@ -24,37 +24,40 @@ describe('the named operations', () => {
 
   it('list the animals of one status', async () => {
     await using opened = await openGateway();
-    const { data } = await ask(opened.gateway, ListPetsDocument, { limit: 100, status: 'sold' });
+    const { data } = await postGraphQL(opened.gateway, ListPetsDocument, {
+      limit: 100,
+      status: 'sold',
+    });
     expect(data?.pets?.map(({ status }) => status)).toEqual(['sold', 'sold']);
   });
 
   it('add an animal and fetch it', async () => {
     await using opened = await openGateway();
-    const added = await ask(opened.gateway, AddPetDocument, {
+    const added = await postGraphQL(opened.gateway, AddPetDocument, {
       input: { name: 'Rex', categoryId: '9223372036854775807', status: 'pending' },
     });
     const rex = { id: '13', name: 'Rex', categoryId: '9223372036854775807', status: 'pending' };
     expect(added.data?.addPet).toMatchObject(rex);
-    const got = await ask(opened.gateway, GetPetDocument, { id: '13' });
+    const got = await postGraphQL(opened.gateway, GetPetDocument, { id: '13' });
     expect(got.data?.pet).toMatchObject(rex);
   });
 
   it('return orders with exact integers', async () => {
     await using opened = await openGateway();
-    const { text } = await ask(opened.gateway, ListOrdersDocument);
+    const { text } = await postGraphQL(opened.gateway, ListOrdersDocument);
     expect(text).toContain('"orders":[{"id":9007199254740993,"petId":4,');
   });
 
   it('send a message', async () => {
     await using opened = await openGateway();
-    const { data } = await ask(opened.gateway, SendMessageDocument, { message: 'Hello' });
+    const { data } = await postGraphQL(opened.gateway, SendMessageDocument, { message: 'Hello' });
     expect(data?.sendMessage).toMatchObject({ message: 'Hello', status: 'queued' });
     expect(data?.sendMessage?.createdAt).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
   });
 
   it('combine several calls', async () => {
     await using opened = await openGateway();
-    const { data } = await ask(opened.gateway, StorefrontDocument, { limit: 1 });
+    const { data } = await postGraphQL(opened.gateway, StorefrontDocument, { limit: 1 });
     expect(data).toMatchObject({
       available: [{ name: 'Biscuit' }],
       pending: [{ name: 'Captain Whiskers' }],
@@ -67,7 +70,7 @@ describe('the REST calls of an operation', () => {
   async function callsOf(query: string, variables?: Record<string, unknown>) {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
-    const response = await ask(opened.gateway, query, variables);
+    const response = await postGraphQL(opened.gateway, query, variables);
     return { ...response, calls };
   }
 
@@ -180,7 +183,7 @@ describe('the REST calls of an operation', () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
-    const { data, errors } = await ask(
+    const { data, errors } = await postGraphQL(
       opened.gateway,
       '{ pets { id } orders pet(id: 1) { id } __typename }',
       {},

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 
 const long = 'x'.repeat(250_000);
 const unknown = Array.from({ length: 60 }, (_, index) => [`unknown${index}`, 1] as const);
@@ -34,7 +34,7 @@ const requests: readonly [name: string, query: string, variables?: Record<string
 describe('errors', () => {
   it.each(requests)('quote little of %s', async (_, query, variables) => {
     await using opened = await openGateway();
-    const { text, errors = [] } = await ask(opened.gateway, query, variables);
+    const { text, errors = [] } = await postGraphQL(opened.gateway, query, variables);
     expect(errors.length).toBeLessThanOrEqual(11);
     expect(text.length).toBeLessThan(8000);
   });
@@ -62,7 +62,7 @@ describe('a long text', () => {
     ],
   ])('reaches the store whole as %s', async (_, query, variables?: object) => {
     await using opened = await openGateway();
-    const { errors } = await ask(opened.gateway, query, variables);
+    const { errors } = await postGraphQL(opened.gateway, query, variables);
     // The built-in service's own refusal says how long the name was.
     expect(errors?.[0]?.message).toContain('2001');
   });

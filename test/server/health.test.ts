@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { createHealth } from '../../src/server/health.ts';
-import { answer, startFaultServer } from '../support/fault-server.ts';
+import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { callWith, openBuiltin } from '../support/gateway.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { quiet } from '../support/log.ts';
@@ -34,7 +34,7 @@ describe('/readyz', () => {
   it('follows the REST service: reachable, circuit open, gone', async () => {
     let isUp = false;
     const server = await startFaultServer((socket) =>
-      isUp ? socket.write(answer('200 OK', '[]')) : socket.resetAndDestroy(),
+      isUp ? socket.write(encodeResponse('200 OK', '[]')) : socket.resetAndDestroy(),
     );
     await using petStore = openRestPetStore(
       {

@@ -10,7 +10,7 @@ import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { BackendTimeoutError, ErrorResponse } from '../../src/contract/error.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { createFetchHandler } from '../../src/server/http/fetch.ts';
-import { answer, type Play, startFaultServer } from '../support/fault-server.ts';
+import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
 import { openBuiltin, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
@@ -190,25 +190,29 @@ describe('a deferred fragment', () => {
 });
 
 describe('a deferred call to a REST service', () => {
-  it.each<[string, Play, string]>([
+  it.each<[string, Respond, string]>([
     ['times out', () => {}, 'UPSTREAM_TIMEOUT'],
     ['breaks', (socket) => socket.destroy(), 'UPSTREAM_UNAVAILABLE'],
     [
       'is cut off',
-      (socket) => socket.end(answer('200 OK', '[{', ['Content-Length: 100'])),
+      (socket) => socket.end(encodeResponse('200 OK', '[{', ['Content-Length: 100'])),
       'UPSTREAM_UNAVAILABLE',
     ],
     [
       'is refused',
       (socket) =>
-        socket.write(answer('403 Forbidden', '{"code":"no","message":"No.","status":403}')),
+        socket.write(encodeResponse('403 Forbidden', '{"code":"no","message":"No.","status":403}')),
       'FORBIDDEN',
     ],
-    ['is no JSON', (socket) => socket.write(answer('200 OK', '[}')), 'UPSTREAM_INVALID_RESPONSE'],
-  ])('that %s fails only its own part', async (_, play, code) => {
+    [
+      'is no JSON',
+      (socket) => socket.write(encodeResponse('200 OK', '[}')),
+      'UPSTREAM_INVALID_RESPONSE',
+    ],
+  ])('that %s fails only its own part', async (_, respond, code) => {
     await using rest = await startFaultServer((socket, attempt, request) => {
-      if (request.startsWith('GET /v1/pets')) socket.write(answer('200 OK', '[]'));
-      else play(socket, attempt, request);
+      if (request.startsWith('GET /v1/pets')) socket.write(encodeResponse('200 OK', '[]'));
+      else respond(socket, attempt, request);
     });
     const baseUrl = new URL(`${rest.url}/v1`);
     const telemetry = openTelemetry();

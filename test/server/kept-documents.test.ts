@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 
 /** Bytes of the heap that are in use once all garbage is collected. */
 function heapUsed(): number {
@@ -29,7 +29,7 @@ describe('documents', () => {
       await using opened = await openGateway();
       const send = async (from: number, to: number) => {
         for (let index = from; index < to; index++) {
-          await ask(opened.gateway, documentOf(index), undefined, headers ?? {});
+          await postGraphQL(opened.gateway, documentOf(index), undefined, headers ?? {});
           // The log lines are kept by the test.
           opened.lines.length = 0;
         }
@@ -47,7 +47,7 @@ describe('documents', () => {
     const document = (index: number) =>
       `query Q${index} { ${Array.from({ length: 8 }, (_, field) => `f${field}: pets(limit: 1) { id name status categoryId }`).join(' ')} }`;
     const send = async (index: number) => {
-      for (let time = 0; time < 2; time++) await ask(opened.gateway, document(index));
+      for (let time = 0; time < 2; time++) await postGraphQL(opened.gateway, document(index));
       opened.lines.length = 0;
     };
     for (let index = 0; index < 50; index++) await send(index);

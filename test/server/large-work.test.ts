@@ -2,7 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { openGateway, type TestOptions } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
 import { countTurns } from '../support/turns.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -13,10 +13,10 @@ const aliases = (count: number, field: (index: number) => string) =>
 /** How many turns of the event loop a request takes, sent this many times at once. */
 async function turnsOf(query: string, times: number, variables?: object, options?: TestOptions) {
   await using opened = await openGateway(options);
-  await ask(opened.gateway, '{ pets { id } }');
+  await postGraphQL(opened.gateway, '{ pets { id } }');
   using counted = countTurns();
   const texts = Array.from({ length: times }, (_, index) => `${query} # ${index}`);
-  await Promise.all(texts.map((text) => ask(opened.gateway, text, variables)));
+  await Promise.all(texts.map((text) => postGraphQL(opened.gateway, text, variables)));
   return counted.turns;
 }
 
@@ -69,7 +69,10 @@ describe('large pages of a REST service', () => {
     const opened = await openGateway({ petStore });
     return {
       ask: (count: number) =>
-        ask(opened.gateway, `{ ${aliases(count, (index) => `pets(limit: ${index + 1}) { id }`)} }`),
+        postGraphQL(
+          opened.gateway,
+          `{ ${aliases(count, (index) => `pets(limit: ${index + 1}) { id }`)} }`,
+        ),
       async [Symbol.asyncDispose]() {
         await opened[Symbol.asyncDispose]();
         await upstream[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
 
 const repeat = (count: number, one: (index: number) => string) =>
@@ -51,7 +51,7 @@ describe('the limits of an operation', () => {
   ])('refuse too many %s with 400, the limit and the count, before any call', async (_, query, told) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
-    const { status, errors, data } = await ask(opened.gateway, query);
+    const { status, errors, data } = await postGraphQL(opened.gateway, query);
     expect(status).toBe(400);
     expect(data).toBeUndefined();
     expect(errors).toMatchObject([
@@ -70,27 +70,27 @@ describe('the limits of an operation', () => {
     ['introspection, which is deeper', getIntrospectionQuery()],
   ])('let pass what is just within: %s', async (_, query) => {
     await using opened = await openGateway();
-    const { status, errors } = await ask(opened.gateway, query);
+    const { status, errors } = await postGraphQL(opened.gateway, query);
     expect([status, errors]).toEqual([200, undefined]);
   });
 
   it('judge each operation of a document on its own', async () => {
     await using opened = await openGateway();
     const query = `query A { ${repeat(15, (i) => `a${i}: __typename`)} } query B { ${repeat(15, (i) => `b${i}: __typename`)} }`;
-    const { errors } = await ask(opened.gateway, query);
+    const { errors } = await postGraphQL(opened.gateway, query);
     expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }]);
   });
 
   it('hold for a document that is sent again', async () => {
     await using opened = await openGateway();
     const query = `{ ${repeat(21, () => 'orders')} }`;
-    for (const _ of [1, 2, 3]) expect((await ask(opened.gateway, query)).status).toBe(400);
+    for (const _ of [1, 2, 3]) expect((await postGraphQL(opened.gateway, query)).status).toBe(400);
   });
 
   it('end a circle of fragments in a validation error', async () => {
     await using opened = await openGateway();
     const query = '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }';
-    const { errors } = await ask(opened.gateway, query);
+    const { errors } = await postGraphQL(opened.gateway, query);
     expect(errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
   });
 
@@ -113,8 +113,8 @@ describe('the limits of an operation', () => {
 describe('suggestions', () => {
   it.each([true, false])('are given only where introspection is: %s', async (introspection) => {
     await using opened = await openGateway({ introspection });
-    const ofField = await ask(opened.gateway, '{ pet { id } pest { id } }');
-    const ofVariable = await ask(
+    const ofField = await postGraphQL(opened.gateway, '{ pet { id } pest { id } }');
+    const ofVariable = await postGraphQL(
       opened.gateway,
       'query ($s: PetStatus) { pets(status: $s) { id } }',
       { s: 'availabel' },
@@ -141,11 +141,11 @@ describe('nothing that a client sends', () => {
     ['many numbers', '{ __typename }', { x: Array.from({ length: 20_000 }, () => 2 ** 52) }],
   ])('holds the event loop for long: %s', async (_, query, variables) => {
     await using opened = await openGateway();
-    await ask(opened.gateway, '{ __typename }');
+    await postGraphQL(opened.gateway, '{ __typename }');
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
     await setImmediate();
-    await ask(opened.gateway, query, variables);
+    await postGraphQL(opened.gateway, query, variables);
     await setImmediate();
     delay.disable();
     // The promise is 100 ms; the rest is for a machine that is busy with other tests.

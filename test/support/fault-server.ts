@@ -6,10 +6,10 @@ import { createServer, type Socket } from 'node:net';
  * Responds to a request, which has arrived completely. `request` is its text, and `attempt` counts
  * the requests from 1.
  */
-export type Play = (socket: Socket, attempt: number, request: string) => void;
+export type Respond = (socket: Socket, attempt: number, request: string) => void;
 
-/** Starts a TCP server that reads HTTP requests. `play` writes the bytes of each response. */
-export async function startFaultServer(play: Play) {
+/** Starts a TCP server that reads HTTP requests. `respond` writes the bytes of each response. */
+export async function startFaultServer(respond: Respond) {
   const sockets = new Set<Socket>();
   let attempts = 0;
   const server = createServer((socket) => {
@@ -25,7 +25,7 @@ export async function startFaultServer(play: Play) {
       const request = received;
       received = '';
       attempts++;
-      play(socket, attempts, request);
+      respond(socket, attempts, request);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -43,7 +43,11 @@ export async function startFaultServer(play: Play) {
 /**
  * Encodes an HTTP/1.1 response with a JSON body. `headers` replace Content-Type and Content-Length.
  */
-export function answer(status: string, body: string | Buffer, headers: readonly string[] = []) {
+export function encodeResponse(
+  status: string,
+  body: string | Buffer,
+  headers: readonly string[] = [],
+) {
   const all = ['Content-Type: application/json', ...headers];
   const own = headers.map((header) => header.split(':')[0]?.toLowerCase());
   if (own.includes('content-type')) all.shift();

@@ -4,7 +4,7 @@ import { parseJson } from '../../src/contract/json.ts';
 import { apiKey } from './gateway.ts';
 
 /** A GraphQL response as a client receives it. */
-export interface Answer<Data = Record<string, unknown>> {
+export interface GraphQLResponse<Data = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   /** The body before parsing. */
@@ -18,14 +18,17 @@ export interface Answer<Data = Record<string, unknown>> {
 }
 
 /** Sends an operation with the given headers, by default with the demo key. */
-export async function ask<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
-  to: (request: Request) => Promise<Response>,
+export async function postGraphQL<
+  Data = Record<string, unknown>,
+  Variables = Record<string, unknown>,
+>(
+  gateway: (request: Request) => Promise<Response>,
   document: string | DocumentNode | TypedDocumentNode<Data, Variables>,
   variables?: Variables,
   headers: Record<string, string> = { authorization: `Bearer ${apiKey}` },
-): Promise<Answer<Data>> {
+): Promise<GraphQLResponse<Data>> {
   const query = typeof document === 'string' ? document : print(document);
-  const response = await to(
+  const response = await gateway(
     new Request('http://gateway.test/graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
@@ -37,6 +40,6 @@ export async function ask<Data = Record<string, unknown>, Variables = Record<str
     status: response.status,
     headers: response.headers,
     text,
-    ...(parseJson(text) as Pick<Answer<Data>, 'data' | 'errors'>),
+    ...(parseJson(text) as Pick<GraphQLResponse<Data>, 'data' | 'errors'>),
   };
 }

@@ -2,7 +2,7 @@ import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { describe, expect, it } from 'vitest';
 import { GetPetDocument } from '../../packages/client/src/index.ts';
 import { openGateway, startGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 
 const authorization = 'Bearer demo-key';
 const usesOf = (scrape: { text: string }) =>
@@ -67,7 +67,7 @@ describe('the client that sent a request', () => {
 
   it('is logged for a request that is refused before anything is read', async () => {
     await using opened = await openGateway();
-    await ask(opened.gateway, '{ nope', {}, { 'graphql-client-name': 'early' });
+    await postGraphQL(opened.gateway, '{ nope', {}, { 'graphql-client-name': 'early' });
     await opened.gateway(
       new Request('http://gateway.test/graphql', {
         method: 'PUT',
@@ -87,7 +87,7 @@ describe('the client that sent a request', () => {
     ['empty', ''],
   ])('is left out when its name is %s', async (_, name) => {
     await using opened = await openGateway();
-    await ask(
+    await postGraphQL(
       opened.gateway,
       '{ pets { id } }',
       {},
@@ -125,7 +125,7 @@ describe('the client that sent a request', () => {
   it('is "other" for a key that no backend has accepted, and after fifty names', async () => {
     await using opened = await openGateway();
     const send = (name: string, key: string) =>
-      ask(
+      postGraphQL(
         opened.gateway,
         '{ pet(id: 1) { id } }',
         {},

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { openGateway } from '../support/gateway.ts';
-import { ask } from '../support/graphql.ts';
+import { postGraphQL } from '../support/graphql.ts';
 
 const ids = { requestId: 'r', traceId: undefined };
 
@@ -24,13 +24,13 @@ describe('the metrics', () => {
   it('use an operation name as a label only after a request succeeds', async () => {
     await using opened = await openGateway();
     for (const name of ['Evil1', 'Evil2']) {
-      await ask(opened.gateway, `query ${name} { pets { id } }`, {}, {});
+      await postGraphQL(opened.gateway, `query ${name} { pets { id } }`, {}, {});
     }
-    await ask(opened.gateway, 'query Evil3 { __typename }', {}, {});
-    await ask(opened.gateway, 'query Evil4 { pet(id: 1) { id } }', {}, {});
-    await ask(opened.gateway, 'query Good { pets { id } }');
-    await ask(opened.gateway, '{ pets { id } }');
-    await ask(opened.gateway, '{ nope }');
+    await postGraphQL(opened.gateway, 'query Evil3 { __typename }', {}, {});
+    await postGraphQL(opened.gateway, 'query Evil4 { pet(id: 1) { id } }', {}, {});
+    await postGraphQL(opened.gateway, 'query Good { pets { id } }');
+    await postGraphQL(opened.gateway, '{ pets { id } }');
+    await postGraphQL(opened.gateway, '{ nope }');
     expect(await labelsOf(opened.metrics, 'operation')).toEqual(
       new Set(['other', 'Good', 'anonymous']),
     );
@@ -42,15 +42,15 @@ describe('the metrics', () => {
 
   it('truncate long operation names, as does the log', async () => {
     await using opened = await openGateway();
-    await ask(opened.gateway, `query ${'A'.repeat(200_000)} { pets { id } }`);
+    await postGraphQL(opened.gateway, `query ${'A'.repeat(200_000)} { pets { id } }`);
     expect((await opened.metrics.scrape()).text.length).toBeLessThan(50_000);
     expect(Math.max(...opened.lines.map((line) => line.length))).toBeLessThan(1000);
   });
 
   it('count uses of the deprecated field by operation', async () => {
     await using opened = await openGateway();
-    await ask(opened.gateway, 'query Old { pets { id } }');
-    await ask(opened.gateway, 'query Old { a: pet(id: 1) { id } b: pet(id: 2) { id } }');
+    await postGraphQL(opened.gateway, 'query Old { pets { id } }');
+    await postGraphQL(opened.gateway, 'query Old { a: pet(id: 1) { id } b: pet(id: 2) { id } }');
     const { text } = await opened.metrics.scrape();
     const requests = opened.lines.filter((line) => line.includes('"msg":"request"'));
     expect(text).toContain(
@@ -67,7 +67,7 @@ describe('an operation that uses the deprecated field', () => {
       '{ ...F } fragment F on Query { pet(id: 1) { id } }',
       '{ pet(id: 404404) { id } }',
     ]) {
-      const { text, headers } = await ask(opened.gateway, query);
+      const { text, headers } = await postGraphQL(opened.gateway, query);
       expect(JSON.parse(text).extensions).toEqual({
         deprecations: [
           { field: 'Query.pet', removal: '2030-12-05', replacement: 'Query.pets(status:)' },
@@ -80,7 +80,7 @@ describe('an operation that uses the deprecated field', () => {
 
   it('is the only one with a deprecation notice', async () => {
     await using opened = await openGateway();
-    const { text, headers } = await ask(opened.gateway, '{ pets(limit: 1) { id } }');
+    const { text, headers } = await postGraphQL(opened.gateway, '{ pets(limit: 1) { id } }');
     expect(text).not.toContain('extensions');
     expect(headers.get('sunset')).toBeNull();
   });
