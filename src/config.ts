@@ -19,7 +19,7 @@ export interface Config {
     readonly maxRootFields: number;
     readonly maxFields: number;
   };
-  /** `off`; `allow` accepts persisted and ordinary documents, `only` nothing but persisted ones. */
+  /** `allow` accepts persisted and other documents, `only` rejects all others. */
   readonly persistedDocuments: {
     readonly mode: 'off' | 'allow' | 'only';
     readonly file: string | undefined;

@@ -11,9 +11,9 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { Execution } from './execution.ts';
-import type { CompiledSource } from './fallback.ts';
 import { planVariables } from './inputs.ts';
 import { type Conditions, type Execute, planOperation } from './plan.ts';
+import type { CompiledSource } from './resume-in-fallback.ts';
 
 /**
  * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: if a
@@ -33,10 +33,11 @@ const maxVariants = 2;
 
 /**
  * Compiles an operation of a document that is valid for the schema. Returns undefined if the result
- * could differ from that of graphql-js: for subscriptions, introspection, custom directives,
- * interfaces, unions, resolvers below the root, and anything else that can fail after the variables
- * were read. If a resolver returns an unsupported value (a function, a nested promise, a list that
- * is not an array), graphql-js completes it and executes the operation from then on.
+ * could differ from that of graphql-js: for subscriptions, introspection, directives other than
+ * `@skip` and `@include`, interfaces, unions, resolvers below the root, and anything else that can
+ * fail after the variables were read. If a resolver returns an unsupported value (a function, a
+ * nested promise, a list that is not an array), graphql-js completes it and executes the operation
+ * from then on.
  */
 export function compileOperation(
   schema: GraphQLSchema,

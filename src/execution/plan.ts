@@ -10,10 +10,10 @@ import {
 import { type Completion, completeType, nullFor } from './completion.ts';
 import { NotCompilableError, UnsupportedValueError } from './errors.ts';
 import { type Execution, Thrown } from './execution.ts';
-import { type CompiledSource, resumeInFallback } from './fallback.ts';
 import { FieldCollector, type IsIncluded, type SelectedField } from './field-collector.ts';
 import { planArguments, type VariableValues } from './inputs.ts';
 import { planResolveInfo } from './resolve-info.ts';
+import { type CompiledSource, resumeInFallback } from './resume-in-fallback.ts';
 
 /** The values of the variables that `@skip` and `@include` use. */
 export type Conditions = Readonly<Record<string, unknown>>;

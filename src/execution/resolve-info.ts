@@ -5,8 +5,8 @@ import {
   Kind,
 } from 'graphql';
 import type { Execution } from './execution.ts';
-import type { CompiledSource } from './fallback.ts';
 import type { SelectedField } from './field-collector.ts';
+import type { CompiledSource } from './resume-in-fallback.ts';
 
 /** Plans the fourth argument of a root resolver, with the same contents as in graphql-js. */
 export function planResolveInfo(

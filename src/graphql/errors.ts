@@ -71,8 +71,8 @@ export function typedError(
 function describe(error: GraphQLError): Description | undefined {
   const cause = rootCause(error);
   if (!(cause instanceof GraphQLError)) return describeContractError(cause);
-  // Errors of the request: syntax, validation, variables. Field errors have a path; graphql-js raises
-  // such errors itself only if a resolver violates the schema or a variable is null.
+  // Errors of the request: syntax, validation, variables. Field errors have a path; graphql-js
+  // raises such errors itself only if a resolver violates the schema or a variable is null.
   const [node] = error.nodes ?? [];
   const isOfValue = node !== undefined && isValueNode(node);
   if (error.path !== undefined && !isOfValue) return undefined;

@@ -14,13 +14,13 @@ export interface OperationLimits {
   readonly maxDepth: number;
   readonly maxAliases: number;
   readonly maxDirectives: number;
-  /** Fields at the root of an operation, each of which is a call to the backend, and its `@defer`. */
+  /** Root fields, each of which is a call to the backend, and deferred fragments. */
   readonly maxRootFields: number;
-  /** Fields of all levels, every fragment counted as often as it is spread. */
+  /** Fields of all levels; a fragment counts once per spread. */
   readonly maxFields: number;
 }
 
-/** The cost of an operation, with every fragment counted as often as it is spread. */
+/** The cost of an operation; a fragment counts once per spread. */
 export interface OperationCost {
   /** Levels of fields, without those below an introspection field. */
   readonly depth: number;

@@ -24,7 +24,7 @@ const PetType = builder.objectRef<Pet>('Pet').implement({
       nullable: false,
       description: 'The category of the animal: an int64 as a string of digits.',
     }),
-    // graphql-js throws a property that is an Error, which fails its field. The type can't express that.
+    // The property may be an Error, which graphql-js throws for this field. Pothos cannot type it.
     status: t.expose('status' as never, {
       type: PetStatus,
       nullable: true,
@@ -65,7 +65,7 @@ builder.queryField('pets', (t) =>
           `limit: expected an integer from ${pageSize.minimum} to ${pageSize.maximum}, received ${size}.`,
         );
       }
-      // A limit that is not given is not sent. The service has the same default.
+      // The default is not sent, because the service has the same one.
       const isDefault = size === pageSize.default;
       return context.pets.load({
         ...(isDefault ? {} : { limit: size }),

@@ -18,7 +18,10 @@ builder.mutationType({
 const description =
   'The animals, orders and messages of a pet store. Send your API key as the header "Authorization: Bearer <API key>". Ids are int64, returned as strings of digits.';
 
-/** Builds the schema with the fields of these operations marked. @throws for an unknown operation. */
+/**
+ * Builds the schema with the fields of these operations marked.
+ * @throws for an unknown operation.
+ */
 export function createSchema(stability: OperationStability): GraphQLSchema {
   const isMarked = Object.keys(stability).length > 0;
   const schema = builder.toSchema({

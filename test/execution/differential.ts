@@ -12,7 +12,7 @@ export function comparable({ data, errors = [] }: ExecutionResult) {
     const { message, path, locations, extensions } = error;
     const causes: unknown[] = [];
     const typed = typedError(error, request, (cause) => causes.push(String(cause)));
-    // A message that quotes the resolve info shows that the fallback executor has a derived schema.
+    // The fallback executor uses a derived schema, which a message that quotes `info` exposes.
     return written({ message, path, locations, extensions, typed, causes })?.replaceAll(
       'schema: [GraphQLSchema]',
       'schema: {}',
@@ -22,17 +22,17 @@ export function comparable({ data, errors = [] }: ExecutionResult) {
 }
 
 /**
- * Asserts that a result equals that of graphql-js. Where a root field that must not be null fails,
- * `data` is null at once, and the errors of fields that were still running may be missing (GraphQL,
- * section 6.4.4): one list of errors must then be part of the other.
+ * Asserts that a result equals that of graphql-js. If a non-null root field fails, `data` is null
+ * immediately, and errors of fields in flight may be missing (GraphQL specification, section 6.4.4).
+ * Then one list of errors must contain the other.
  */
 export function expectSameResult(
   result: ExecutionResult,
-  ofGraphqlJs: ExecutionResult,
+  graphqlJsResult: ExecutionResult,
   text: string,
 ) {
   const own = comparable(result);
-  const expected = comparable(ofGraphqlJs);
+  const expected = comparable(graphqlJsResult);
   const [fewer, more] =
     own.errors.length < expected.errors.length ? [own, expected] : [expected, own];
   if (result.data !== null || fewer.errors.length === 0) return expect(own, text).toEqual(expected);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { NoUnusedVariablesRule, parse, specifiedRules, validate } from 'graphql';
 import { expect, it } from 'vitest';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { executeWhole } from '../../src/execution/execute-whole.ts';
+import { executeFallback } from '../../src/execution/fallback-executor.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { comparable } from './differential.ts';
@@ -107,7 +107,7 @@ it(
         if (validate(schema, document, rules).length > 0) return;
         const fallback = storeOf(results);
         const contextValue = fallback.context;
-        const expected = await executeWhole({ schema, document, contextValue, variableValues });
+        const expected = await executeFallback({ schema, document, contextValue, variableValues });
         const own = storeOf(results);
         const compiled = compileOperation(schema, document, undefined);
         const result = await compiled?.(own.context, variableValues);

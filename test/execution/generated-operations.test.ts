@@ -9,7 +9,7 @@ import {
 import { expect, it } from 'vitest';
 import { PetsText } from '../../src/contract/pets-text.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { executeWhole } from '../../src/execution/execute-whole.ts';
+import { executeFallback } from '../../src/execution/fallback-executor.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { comparable } from './differential.ts';
@@ -194,7 +194,7 @@ it(
         const fallback = storeOf(results);
         const contextValue = fallback.context;
         const args = { schema, document, contextValue, variableValues: values };
-        const expected = await executeWhole(args);
+        const expected = await executeFallback(args);
         const own = storeOf(results);
         const result = await compileOperation(schema, document, undefined)?.(own.context, values);
         if (result === undefined) return;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { plugin as print } from '../../schema/print.ts';
 import { markedOperations } from '../../schema/stability.ts';
-import { executeWhole } from '../../src/execution/execute-whole.ts';
+import { executeFallback } from '../../src/execution/fallback-executor.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { fieldOfOperation } from '../../src/graphql/stability.ts';
 
@@ -36,7 +36,7 @@ describe('an operation with x-stability', () => {
   });
 
   it('adds its level to the description of its field, for introspection', async () => {
-    const { data } = await executeWhole({
+    const { data } = await executeFallback({
       schema: createSchema({ sendMessage: 'beta' }),
       document: parseDocument('{ __type(name: "Mutation") { fields { name description } } }'),
     });

@@ -32,9 +32,7 @@ export type Send = (
   traceHeaders: CallObservation['traceHeaders'],
 ) => Promise<RestResponse>;
 
-/**
- * Creates `Send` for `baseUrl`. Calls end `timeoutMs` after the caller began to wait, with retries.
- */
+/** Creates `Send` for `baseUrl`. Calls and retries end `timeoutMs` after the start of the wait. */
 export function createSend(
   origin: Origin,
   baseUrl: URL,

@@ -12,7 +12,7 @@ import {
   visit,
 } from 'graphql';
 import { type CompiledOperation, compileOperation } from '../../execution/compile.ts';
-import { executeWhole } from '../../execution/execute-whole.ts';
+import { executeFallback } from '../../execution/fallback-executor.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
 import type { Deprecation } from '../../graphql/result.ts';
@@ -106,7 +106,7 @@ export class PreparedOperation {
     if (errors !== undefined) return { errors };
     return (
       this.#compiled?.(contextValue, variableValues) ??
-      executeWhole({ ...this.#whole, variableValues, contextValue })
+      executeFallback({ ...this.#whole, variableValues, contextValue })
     );
   }
 

@@ -6,8 +6,8 @@ import type {
   GraphQLSchema,
   OperationDefinitionNode,
 } from 'graphql';
-import { executeWhole } from './execute-whole.ts';
 import { type Execution, Thrown } from './execution.ts';
+import { executeFallback } from './fallback-executor.ts';
 
 /** An operation to compile. */
 export interface CompiledSource {
@@ -46,7 +46,7 @@ export async function resumeInFallback(
   };
   /** Returns false if a resolver executes another operation with this schema. */
   const isOfOperation = (info: GraphQLResolveInfo) => info.operation === operation;
-  return await executeWhole(
+  return await executeFallback(
     {
       schema: Object.create(schema, { getField: { value: getField } }),
       document,

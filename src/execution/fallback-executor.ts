@@ -10,9 +10,9 @@ import type { VariableValues } from './inputs.ts';
  * The fallback executor: executes an operation without `@defer` with graphql-js. The `execute` of
  * graphql-js rejects every operation if the schema defines `@defer`.
  */
-export function executeWhole(
+export function executeFallback(
   args: ExecutionArgs,
-  /** The coerced variables, if the resolvers of this execution have received them already. */
+  /** The coerced variables, if resolvers of this execution have already received them. */
   coerced?: VariableValues,
 ): ExecutionResult | Promise<ExecutionResult> {
   const validated = validateExecutionArgs(args);
