@@ -64,7 +64,9 @@ program
       workers && !isWorker
         ? await (await import('./workers/primary.ts')).superviseWorkers(config, telemetry)
         : await serve(
-            worker ? { ...config, adminPort: undefined, released: worker.primaryReleased } : config,
+            worker
+              ? { ...config, adminPort: undefined, waitForPortRelease: worker.waitForPortRelease }
+              : config,
             telemetry,
           );
     const force = new AbortController();
@@ -92,7 +94,7 @@ program
         } else if (performance.now() - signalledAt >= duplicateSignalMs) force.abort();
       });
     }
-    if (worker) return worker.obeyPrimary(service, metrics, stop);
+    if (worker) return worker.connectToPrimary(service, metrics, stop);
     process.stdout.off('error', exitOnClosedPipe).on('error', (err) => {
       log.warn({ err }, 'could not write the banner to standard output');
     });

@@ -176,7 +176,7 @@ describe('createNodeListener', () => {
       authorization,
     );
     expect(response).toMatch(
-      /^HTTP\/1\.1 400 .*\{"errors":\[\{"message":"Host: expected one name/s,
+      /^HTTP\/1\.1 400 .*\{"errors":\[\{"message":"Host: expected one host name/s,
     );
   });
 
@@ -317,7 +317,7 @@ describe('the gateway as a fetch handler', () => {
   ])('rejects %j as a configuration', async (value) => {
     const { backend, ...without } = { ...(value as typeof config | undefined) };
     await expect(createGateway((value && without) as never)).rejects.toThrow(
-      /^createGateway: expected a configuration as loadConfig\(process.env\) makes it, received one without backend\.$/,
+      /^createGateway: expected a configuration from loadConfig\(process.env\), received one without backend\.$/,
     );
   });
 

@@ -100,7 +100,7 @@ describe('npm start', () => {
     await using second = await nodeStart({ DATABASE_URL: ':memory:', PORT: port });
     expect(await second.exited).toBe(1);
     expect(second.output.stderr).toContain(
-      `EADDRINUSE: address already in use 127.0.0.1:${port}. End what listens there, or set PORT`,
+      `EADDRINUSE: address already in use 127.0.0.1:${port}. Stop the process that uses it, or set PORT`,
     );
   }, 30_000);
 

@@ -86,7 +86,7 @@ describe('a gateway with two workers', () => {
     await using started = await startWorkers();
     const first = workersOf(started);
     expect(first).toHaveLength(2);
-    const serving = () => started.output.stderr.match(/"msg":"a worker serves"/g)?.length;
+    const serving = () => started.output.stderr.match(/"msg":"worker is serving"/g)?.length;
     await vi.waitFor(() => expect(serving()).toBe(2), withTimeout);
     await sendMany(started, 20);
     await expect(countOf(started)).resolves.toBe(20);
@@ -99,7 +99,7 @@ describe('a gateway with two workers', () => {
     expect(await sendMany(started, 20)).toEqual(new Set([200]));
     // The counts of the exited workers are kept.
     await expect(countOf(started)).resolves.toBe(40);
-    expect(started.output.stderr.match(/"signal":"SIGKILL","msg":"a worker ended"/g)).toHaveLength(
+    expect(started.output.stderr.match(/"signal":"SIGKILL","msg":"worker exited"/g)).toHaveLength(
       2,
     );
   }, 60_000);
@@ -159,10 +159,10 @@ describe('a gateway with two workers', () => {
     process.kill(stopped, 'SIGSTOP');
     await vi.waitFor(() => expect(workersOf(started)).not.toContain(stopped), { timeout: 30_000 });
     await vi.waitFor(
-      () => expect(started.output.stderr.match(/"msg":"a worker serves"/g)).toHaveLength(3),
+      () => expect(started.output.stderr.match(/"msg":"worker is serving"/g)).toHaveLength(3),
       withTimeout,
     );
-    expect(started.output.stderr).toContain('"msg":"a worker does not answer and is killed"');
+    expect(started.output.stderr).toContain('"msg":"worker does not respond: killing it"');
     expect(await sendMany(started, 20)).toEqual(new Set([200]));
   }, 60_000);
 
@@ -190,14 +190,14 @@ describe('a gateway with two workers', () => {
       PERSISTED_DOCUMENTS_FILE: manifest,
     });
     const count = (line: string) => started.output.stderr.split(`"msg":"${line}"`).length - 1;
-    await vi.waitFor(() => expect(count('a worker serves')).toBe(2), withTimeout);
+    await vi.waitFor(() => expect(count('worker is serving')).toBe(2), withTimeout);
     await rm(manifest);
     process.kill(workersOf(started)[0] ?? 0, 'SIGKILL');
     // The killed worker, and more failed starts than a gateway without a serving worker tolerates.
-    await vi.waitFor(() => expect(count('a worker ended')).toBe(6), { timeout: 30_000 });
+    await vi.waitFor(() => expect(count('worker exited')).toBe(6), { timeout: 30_000 });
     expect(await sendMany(started, 5)).toEqual(new Set([200]));
     await copyFile(manifestFile, manifest);
-    await vi.waitFor(() => expect(count('a worker serves')).toBe(3), withTimeout);
+    await vi.waitFor(() => expect(count('worker is serving')).toBe(3), withTimeout);
   }, 60_000);
 
   it('is ready while one of two workers responds', async () => {

@@ -21,14 +21,14 @@ export interface OriginState {
   readonly waiting: number;
 }
 
-/** The ids that lead from a measurement to the log line and the trace. */
-export interface Ids {
+/** The ids that link a measurement to its log line and trace. */
+export interface ExemplarIds {
   readonly requestId: string;
   readonly traceId: string | undefined;
 }
 
-/** All metrics of one process as data that can be sent to another process. */
-export type Measured = readonly MetricObjectWithValues<MetricValue<string>>[];
+/** All metrics of one process, as data that can be sent to another process. */
+export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** The metrics of one scrape. */
 export interface Scrape {
@@ -37,31 +37,34 @@ export interface Scrape {
 }
 
 /**
- * Combines the metrics of several processes into one scrape: counters and histograms are summed, the
- * state of a circuit is the worst, and the event-loop lag the mean.
+ * Combines the metrics of several processes into one scrape: counters and histograms are summed,
+ * the worst state of a circuit is kept, and the event-loop lag is averaged.
  */
-export async function aggregate(processes: readonly Measured[]): Promise<Scrape> {
+export async function aggregate(processes: readonly MetricsSnapshot[]): Promise<Scrape> {
   const registry = Registry.aggregate([...processes]);
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   return { contentType: registry.contentType, text: await registry.metrics() };
 }
 
 /**
- * Adds the counts of a process that has ended to the sum of those before it, because Prometheus reads
+ * Adds the counts of a process that has exited to the sum of earlier ones, because Prometheus reads
  * a decrease as a counter reset. Gauges are dropped.
  */
-export async function addEnded(sum: Measured, ended: Measured): Promise<Measured> {
-  const counts = ended.filter(({ type }) => lasting.has(type));
+export async function addExited(
+  sum: MetricsSnapshot,
+  exited: MetricsSnapshot,
+): Promise<MetricsSnapshot> {
+  const counts = exited.filter(({ type }) => cumulative.has(type));
   return Registry.aggregate([sum, counts]).getMetricsAsJSON();
 }
 
-const lasting = new Set<MetricType>(['counter', 'histogram']);
+const cumulative = new Set<MetricType>(['counter', 'histogram']);
 
 /**
- * The metrics of the gateway. The number of label values is bounded, so no client can make them grow.
+ * The metrics of the gateway. Label values are bounded in number, so no client can make them grow.
  */
 export class Metrics {
-  // OpenMetrics, because the older format has no exemplars.
+  // The OpenMetrics format, because the older text format has no exemplars.
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #operations = new LabelValues(100, 'anonymous');
   readonly #clients = new LabelValues(50, 'unknown');
@@ -87,7 +90,7 @@ export class Metrics {
     });
     this.#firstParts = new Histogram({
       name: 'petstore_graphql_first_part_duration_seconds',
-      help: 'GraphQL requests that are answered in parts, until the first, by operation.',
+      help: 'Time to the first part of incremental GraphQL responses, by operation.',
       labelNames: ['operation'],
       buckets,
       registers,
@@ -99,7 +102,7 @@ export class Metrics {
       enableExemplars: true,
       registers,
     });
-    // Prometheus sees no increase in a series that begins at 1.
+    // The series must start at 0: Prometheus sees no increase in one that starts at 1.
     this.#errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
     this.#calls = new Histogram({
       name: 'petstore_rest_call_duration_seconds',
@@ -179,12 +182,12 @@ export class Metrics {
     name: string | undefined,
     codes: readonly string[],
     seconds: number,
-    ids: Ids,
+    ids: ExemplarIds,
     usedKey: boolean,
   ): void {
     const outcome = codes.length === 0 ? 'success' : 'error';
-    // A request whose key was not refused gives its operation a label.
-    if (usedKey && codes.every(isOfGoodKey)) this.#operations.admit(name);
+    // Only an operation that ran with an accepted key gets its own label.
+    if (usedKey && codes.every(impliesAcceptedKey)) this.#operations.admit(name);
     this.#requests.observe({ operation: this.#operations.label(name), outcome }, seconds);
     for (const code of codes) {
       const exemplarLabels = { request_id: ids.requestId, trace_id: ids.traceId ?? '' };
@@ -192,7 +195,7 @@ export class Metrics {
     }
   }
 
-  /** Counts and times the first parts of responses, each after its request was counted. */
+  /** Records the time to the first part of a response. Call it after `request`. */
   firstPart(name: string | undefined, seconds: number): void {
     this.#firstParts.observe({ operation: this.#operations.label(name) }, seconds);
   }
@@ -210,7 +213,7 @@ export class Metrics {
     this.#coalesced.inc({ operation });
   }
 
-  /** Counts a use of a deprecated field. Only clients with an accepted key get a label of their own. */
+  /** Counts a use of a deprecated field. Only clients with an accepted key get their own label. */
   deprecatedUse(
     field: string,
     name: string | undefined,
@@ -231,20 +234,20 @@ export class Metrics {
     this.#origins.set(service, state);
   }
 
-  /** Everything measured so far, as data. */
-  async measured(): Promise<Measured> {
+  /** Returns all metrics as data. */
+  async snapshot(): Promise<MetricsSnapshot> {
     const metrics = await this.#registry.getMetricsAsJSON();
-    // The text format appends `_total` to every counter, and the default metrics have it already.
+    // The text format appends `_total` to counters, and the default metrics already end with it.
     return metrics.map((metric) => ({ ...metric, name: metric.name.replace(/_total$/, '') }));
   }
 
-  /** Everything measured so far, in the OpenMetrics text format. */
+  /** Returns all metrics in the OpenMetrics text format. */
   async scrape(): Promise<Scrape> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 }
 
-/** The codes of errors that a backend returns only after it has accepted the key. */
-function isOfGoodKey(code: string): boolean {
+/** Whether a backend returns this error only after it has accepted the key. */
+function impliesAcceptedKey(code: string): boolean {
   return code === 'NOT_FOUND' || code === 'CONFLICT' || code === 'BAD_USER_INPUT';
 }

@@ -1,16 +1,16 @@
-import type { Measured } from '../telemetry/metrics.ts';
+import type { MetricsSnapshot } from '../telemetry/metrics.ts';
 
-/** What the primary asks of a worker. A question is answered under its id. */
-export type Request =
-  | { readonly ask: 'stop' }
-  | { readonly ask: 'ping' | 'metrics' | 'readiness'; readonly id: number };
+/** A message from the primary to a worker. All but `stop` need a reply with the same id. */
+export type PrimaryMessage =
+  | { readonly type: 'stop' }
+  | { readonly type: 'ping' | 'metrics' | 'readiness'; readonly id: number };
 
-/** What a worker answers. */
-export type Answer =
-  | { readonly tell: 'ping'; readonly id: number }
-  | { readonly tell: 'metrics'; readonly id: number; readonly metrics: Measured }
-  /** The reason why it is not ready; undefined when it is. */
-  | { readonly tell: 'readiness'; readonly id: number; readonly problem: string | undefined };
+/** A worker's reply to a message of the same type and id. */
+export type WorkerReply =
+  | { readonly type: 'ping'; readonly id: number }
+  | { readonly type: 'metrics'; readonly id: number; readonly metrics: MetricsSnapshot }
+  /** `problem` is the reason why the worker is not ready; undefined if it is. */
+  | { readonly type: 'readiness'; readonly id: number; readonly problem: string | undefined };
 
-/** What a worker tells the primary. */
-export type Report = { readonly tell: 'serving'; readonly url: string } | Answer;
+/** A message from a worker to the primary. */
+export type WorkerMessage = { readonly type: 'serving'; readonly url: string } | WorkerReply;

@@ -8,34 +8,35 @@ import { createHealth } from '../server/health.ts';
 import { listen } from '../server/listener/listen.ts';
 import type { Log } from '../telemetry/log.ts';
 import { aggregate } from '../telemetry/metrics.ts';
-import { Measurements } from './measurements.ts';
-import type { Answer, Report, Request } from './messages.ts';
+import type { PrimaryMessage, WorkerMessage, WorkerReply } from './messages.ts';
+import { WorkerMetrics } from './worker-metrics.ts';
 
-/** How often in a row workers may end before they serve, until the primary gives up if none serves. */
+/** The primary gives up after this many consecutive failed starts if no worker is serving. */
 const maxFailedStarts = 5;
 
-/** How long the next one waits after the first failed start, in milliseconds; then twice as long, ... */
-const firstPauseMs = 100;
+/** The delay after the first failed start, in milliseconds. It doubles with every further one. */
+const minRestartDelayMs = 100;
 
-/** ... and so on up to this. */
-const longestPauseMs = 5000;
+/** The upper bound of that delay, in milliseconds. */
+const maxRestartDelayMs = 5000;
 
-/** How long a worker may take to answer, in milliseconds; one that is stuck is left out. */
-const answerMs = 1500;
+/** The timeout of a worker's reply, in milliseconds. */
+const replyTimeoutMs = 1500;
 
-/** How long the primary waits before it pings a worker again, in milliseconds. */
-const pingEveryMs = 1000;
+/** The interval between two pings of a worker, in milliseconds. */
+const pingIntervalMs = 1000;
 
-/** How many pings in a row a worker may leave unanswered before it is killed: twelve seconds' worth. */
+/** A worker that misses this many consecutive pings is killed: after about twelve seconds. */
 const maxMissedPings = 5;
 
-/** How much longer than its grace a worker may take to end before it is killed, in milliseconds. */
-const lateMs = 1000;
+/** How long after the grace period a worker that has not exited is killed, in milliseconds. */
+const killDelayMs = 1000;
 
 /**
- * Serves on several processes that share the public port, with one admin port for the whole. A
- * worker that ends is replaced.
- * @throws when the first worker can't serve, which has said why, or the admin port can't be had.
+ * Serves from several processes that share the public port, with one admin port for all of them. A
+ * worker that exits is replaced.
+ * @throws if the first worker can't start, which logs the reason, or the admin port is not
+ * available.
  */
 export async function superviseWorkers(
   options: ServeOptions & { readonly workers: number },
@@ -43,66 +44,67 @@ export async function superviseWorkers(
 ): Promise<Service> {
   const { workers: count, adminPort, shutdownGraceMs } = options;
   const serving = new Set<Worker>();
-  const measurements = new Measurements();
+  const metrics = new WorkerMetrics();
   const complete = Promise.withResolvers<void>();
   let isStopping = false;
   let failedStarts = 0;
 
-  // Workers accept by themselves. Connections that the primary hands out are lost with its queue.
+  // Workers accept connections themselves. If the primary did, its queue would be lost when it
+  // exits.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
 
-  /** Forks a worker, and another one when it ends. */
+  /** Forks a worker, and replaces it when it exits. */
   function fork(): Worker {
     const worker = cluster.fork();
-    worker.on('message', (report: Report) => {
-      if (report.tell !== 'serving') return;
-      log.info({ pid: worker.process.pid }, 'a worker serves');
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.type !== 'serving') return;
+      log.info({ pid: worker.process.pid }, 'worker is serving');
       failedStarts = 0;
       if (serving.add(worker).size === count) complete.resolve();
       void watch(worker);
     });
     worker.once('exit', (code, signal) => {
       const served = serving.delete(worker);
-      measurements.end(worker);
+      metrics.recordExit(worker);
       if (isStopping || url === '') return;
-      log.error({ pid: worker.process.pid, code, signal }, 'a worker ended');
+      log.error({ pid: worker.process.pid, code, signal }, 'worker exited');
       if (!served) failedStarts++;
       if (failedStarts < maxFailedStarts || serving.size > 0) return void replace();
-      log.error({ failedStarts }, 'workers end before they serve: giving up');
+      log.error({ failedStarts }, 'workers exit before they serve: giving up');
       stop(new AbortController().signal).then(() => process.exit(1));
     });
     return worker;
   }
 
-  /** Kills a worker that is stopped or stuck, so that it is replaced. */
+  /** Pings a worker and kills it when it is stopped or stuck, so that it is replaced. */
   async function watch(worker: Worker): Promise<void> {
     for (let missed = 0; missed < maxMissedPings; ) {
-      await wait(pingEveryMs, undefined, { ref: false });
+      await wait(pingIntervalMs, undefined, { ref: false });
       if (isStopping || worker.isDead()) return;
-      missed = (await question(worker, 'ping')) === undefined ? missed + 1 : 0;
+      missed = (await request(worker, 'ping')) === undefined ? missed + 1 : 0;
     }
-    log.error({ pid: worker.process.pid }, 'a worker does not answer and is killed');
+    log.error({ pid: worker.process.pid }, 'worker does not respond: killing it');
     worker.process.kill('SIGKILL');
   }
 
   async function replace(): Promise<void> {
-    const pauseMs = failedStarts === 0 ? 0 : firstPauseMs * 2 ** (failedStarts - 1);
-    await wait(Math.min(pauseMs, longestPauseMs));
+    const delayMs = failedStarts === 0 ? 0 : minRestartDelayMs * 2 ** (failedStarts - 1);
+    await wait(Math.min(delayMs, maxRestartDelayMs));
     if (!isStopping) fork();
   }
 
-  // The first one alone: it brings the database up to date, and a bad start is told once.
+  // The first worker starts alone: it migrates the database, and a failed start is logged once.
   let url = '';
-  url = await addressOf(fork());
-  const health = createHealth({ checkReady: oneIsReady, isDraining: () => isStopping });
+  url = await waitForUrl(fork());
+  const health = createHealth({ checkReady: checkAnyReady, isDraining: () => isStopping });
   const scrape = async () => {
     await Promise.all(
       workers().map(async (worker) => {
-        const answer = await question(worker, 'metrics');
-        if (answer !== undefined) measurements.note(worker, answer.metrics);
+        const reply = await request(worker, 'metrics');
+        if (reply !== undefined) metrics.record(worker, reply.metrics);
       }),
     );
-    return aggregate(await measurements.all());
+    return aggregate(await metrics.all());
   };
   const admin =
     adminPort === undefined
@@ -111,81 +113,81 @@ export async function superviseWorkers(
   for (let others = count - 1; others > 0; others--) fork();
   await complete.promise;
 
-  async function stop(hurry: AbortSignal): Promise<void> {
+  async function stop(force: AbortSignal): Promise<void> {
     isStopping = true;
-    const hurried = once(hurry, 'abort');
+    const forced = once(force, 'abort');
     const stopping = workers();
-    const ended = stopping.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
-    // The primary lets go of the port before it asks anyone to stop, and workers wait for that.
+    const exited = stopping.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+    // This closes the primary's handle of the port. Workers close theirs when they receive `stop`.
     for (const worker of stopping) worker.disconnect();
-    for (const worker of stopping) ask(worker, { ask: 'stop' });
+    for (const worker of stopping) send(worker, { type: 'stop' });
     await Promise.race([
-      Promise.all(ended),
-      wait(shutdownGraceMs + lateMs, undefined, { ref: false }),
-      hurried,
+      Promise.all(exited),
+      wait(shutdownGraceMs + killDelayMs, undefined, { ref: false }),
+      forced,
     ]);
     for (const worker of stopping) worker.process.kill('SIGKILL');
     await admin?.close(0);
   }
 
-  return { url, banner: banner(url, admin?.url, options, count), checkReady: oneIsReady, stop };
+  return { url, banner: banner(url, admin?.url, options, count), checkReady: checkAnyReady, stop };
 }
 
 function workers(): Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
-function ask(worker: Worker, request: Request): void {
-  if (worker.isConnected()) worker.send(request, () => {});
+function send(worker: Worker, message: PrimaryMessage): void {
+  if (worker.isConnected()) worker.send(message, () => {});
 }
 
-/** The address at which a worker serves. @throws when it ends before. */
-function addressOf(worker: Worker): Promise<string> {
+/** Returns the address that a worker serves on. @throws if the worker exits before it serves. */
+function waitForUrl(worker: Worker): Promise<string> {
   return new Promise((resolve, reject) => {
-    worker.on('message', (report: Report) => {
-      if (report.tell === 'serving') resolve(report.url);
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.type === 'serving') resolve(message.url);
     });
     worker.once('exit', () => reject(new Error('A worker could not be started.')));
   });
 }
 
-let questions = 0;
+let lastId = 0;
 
-/** What a worker answers; undefined when it ends or does not answer in time. */
-function question<Tell extends Answer['tell']>(
+/** Returns a worker's reply; undefined if it exits or times out. */
+function request<Type extends WorkerReply['type']>(
   worker: Worker,
-  tell: Tell,
-): Promise<Extract<Answer, { tell: Tell }> | undefined> {
-  const id = questions++;
+  type: Type,
+): Promise<Extract<WorkerReply, { type: Type }> | undefined> {
+  const id = ++lastId;
   return new Promise((resolve) => {
-    const timeout = setTimeout(() => settle(undefined), answerMs);
+    const timeout = setTimeout(() => settle(undefined), replyTimeoutMs);
     const onExit = () => settle(undefined);
-    const onMessage = (report: Report) => {
-      if (report.tell === tell && 'id' in report && report.id === id) {
-        settle(report as Extract<Answer, { tell: Tell }>);
+    const onMessage = (message: WorkerMessage) => {
+      if (message.type === type && 'id' in message && message.id === id) {
+        settle(message as Extract<WorkerReply, { type: Type }>);
       }
     };
-    const settle = (answer: Extract<Answer, { tell: Tell }> | undefined) => {
+    const settle = (reply: Extract<WorkerReply, { type: Type }> | undefined) => {
       clearTimeout(timeout);
       worker.off('message', onMessage).off('exit', onExit);
-      resolve(answer);
+      resolve(reply);
     };
     worker.on('message', onMessage).on('exit', onExit);
-    ask(worker, { ask: tell, id });
+    send(worker, { type, id });
   });
 }
 
-/** One that is ready is enough: the others are being replaced. @throws with the reason why none is. */
-async function oneIsReady(): Promise<void> {
-  const answers = workers().map(async (worker) => {
-    const answer = await question(worker, 'readiness');
-    if (answer === undefined) throw new Error('No worker answers.');
-    if (answer.problem !== undefined) throw new Error(answer.problem);
+/** Passes if any worker is ready: the others are being replaced. @throws the reason if none is. */
+async function checkAnyReady(): Promise<void> {
+  const checks = workers().map(async (worker) => {
+    const reply = await request(worker, 'readiness');
+    if (reply === undefined) throw new Error('No worker responds.');
+    if (reply.problem !== undefined) throw new Error(reply.problem);
   });
   try {
-    await Promise.any(answers);
+    await Promise.any(checks);
   } catch (error) {
     const [first] = (error as AggregateError).errors as Error[];
-    throw first ?? new Error('No worker serves.');
+    throw first ?? new Error('No worker is serving.');
   }
 }

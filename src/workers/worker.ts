@@ -1,21 +1,25 @@
 import type { Service } from '../commands/serve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Report, Request } from './messages.ts';
-
-/** How long a worker that ends alone waits for its primary to let go of the port, in milliseconds. */
-const releaseMs = 1000;
+import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 
 /**
- * Resolves when the primary has let go of the port, which it has when it asks to stop. Where workers
- * close it first, nobody accepts the connections that come until the primary closes it too.
+ * How long a worker that stops on its own waits for the primary to close the port, in milliseconds.
  */
-export function primaryReleased(): Promise<void> {
+const releaseTimeoutMs = 1000;
+
+/**
+ * Resolves when the primary has closed its handle of the port, which it does before it sends
+ * `stop`. If workers closed theirs first, connections that arrive before the primary's is closed
+ * would never be accepted.
+ */
+export function waitForPortRelease(): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, releaseMs).unref();
-    process.on('message', (request: Request) => {
-      if (request.ask !== 'stop') return;
-      // node:cluster reports a closed port to the primary just before it closes it, which lets other
-      // processes run in between. It disconnects again when the port is closed.
+    setTimeout(resolve, releaseTimeoutMs).unref();
+    process.on('message', (message: PrimaryMessage) => {
+      if (message.type !== 'stop') return;
+      // node:cluster reports a closed port to the primary just before it closes it, which lets
+      // other processes run in between. Without a channel it doesn't report. It disconnects again
+      // when the port is closed, so that error is ignored.
       process.on('error', () => {}).disconnect?.();
       resolve();
     });
@@ -23,25 +27,25 @@ export function primaryReleased(): Promise<void> {
 }
 
 /**
- * Tells the primary that this worker serves, and does what it asks. A worker whose primary is gone
- * ends by itself: node:cluster sees to that.
+ * Reports to the primary that this worker is serving, and handles its messages. node:cluster ends
+ * the worker when the primary is gone.
  */
-export function obeyPrimary(service: Service, metrics: Metrics, stop: () => void): void {
-  process.on('message', async (request: Request) => {
-    if (request.ask === 'stop') return stop();
-    const { ask, id } = request;
-    if (ask === 'ping') return report({ tell: ask, id });
-    if (ask === 'metrics') return report({ tell: ask, id, metrics: await metrics.measured() });
+export function connectToPrimary(service: Service, metrics: Metrics, stop: () => void): void {
+  process.on('message', async (message: PrimaryMessage) => {
+    if (message.type === 'stop') return stop();
+    const { type, id } = message;
+    if (type === 'ping') return send({ type, id });
+    if (type === 'metrics') return send({ type, id, metrics: await metrics.snapshot() });
     const problem = await service.checkReady().then(
       () => undefined,
       (error: Error) => error.message,
     );
-    report({ tell: ask, id, problem });
+    send({ type, id, problem });
   });
-  report({ tell: 'serving', url: service.url });
+  send({ type: 'serving', url: service.url });
 }
 
-function report(told: Report): void {
-  // A primary that has just gone hears nothing, and the worker ends.
-  if (process.connected) process.send?.(told, () => {});
+function send(message: WorkerMessage): void {
+  // Errors are ignored: if the primary has just exited, so will this worker.
+  if (process.connected) process.send?.(message, () => {});
 }

@@ -1,27 +1,27 @@
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 
-/** Lets pages of some origins read responses in a browser (WHATWG Fetch, "CORS protocol"). */
+/** Cross-origin resource sharing (WHATWG Fetch, "CORS protocol"). */
 export interface Cors {
   /**
-   * The response to a preflight request of an allowed origin; undefined for any other request. Records
-   * the origin of a refused one.
+   * Returns the response to a preflight request from an allowed origin, otherwise undefined.
+   * Records the origin of a refused preflight request.
    */
   preflight(
     request: HttpRequest,
     record: Pick<RequestRecord, 'setRefusedOrigin'>,
   ): HttpResponse | undefined;
-  /** Adds what the browser of a page needs before the page may read the response. */
+  /** Adds the headers that allow the page to read the response. */
   addHeaders(request: HttpRequest, response: HttpResponse): void;
 }
 
-/** Header names, comma-separated; what else a preflight might ask for is not mirrored. */
+/** Comma-separated header names. Anything else in a preflight request is not echoed. */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /**
- * CORS for these origins, without cookies: a page sends its API key or none. `http://localhost:*` allows
- * every port. An allowed page may send any header, because client libraries and tracing tools add
- * their own.
+ * Creates CORS for these origins, without cookies: pages authenticate with an API key.
+ * `http://localhost:*` allows every port. Allowed pages may send any header, because client
+ * libraries and tracing tools add their own.
  */
 export function createCors(origins: readonly string[]): Cors {
   const allows = (origin: string | undefined): origin is string =>
@@ -47,7 +47,7 @@ export function createCors(origins: readonly string[]): Cors {
     },
     addHeaders({ headers: { origin } }, { headers }) {
       if (origins.length === 0) return;
-      // For refused origins too, or a cache would serve their response to an allowed one.
+      // Also for refused origins: otherwise a cache could serve their response to an allowed one.
       headers['vary'] = headers['vary'] ? `${headers['vary']}, Origin` : 'Origin';
       if (!allows(origin)) return;
       headers['access-control-allow-origin'] = origin;

@@ -8,10 +8,10 @@ import {
   requestHeaders,
 } from '../../http/message.ts';
 
-/** A handler of WHATWG Fetch requests, as Hono, Next and Deno call it. */
+/** A handler of WHATWG Fetch requests, as in Hono, Next and Deno. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
-/** Translates between Fetch and the handler. Rejects when the request's body can't be read. */
+/** Translates between Fetch and the handler. Rejects if the request body can't be read. */
 export function createFetchHandler(handle: HttpHandler): FetchHandler {
   return async (request) => {
     const { method, signal } = request;
@@ -36,7 +36,10 @@ export function createFetchHandler(handle: HttpHandler): FetchHandler {
   };
 }
 
-/** Where a server made the Request, its `Content-Length` holds, and a stream would cost more. */
+/**
+ * Trusts `Content-Length`, which the server has enforced, because `arrayBuffer` is faster than a
+ * stream.
+ */
 async function readBody(request: Request, reader: BodyReader): Promise<void> {
   const length = request.headers.get('content-length');
   if (length !== null && Number(length) <= maxBodyBytes) {
@@ -47,12 +50,12 @@ async function readBody(request: Request, reader: BodyReader): Promise<void> {
 }
 
 /**
- * Compressing is left to the server that sends the response. Next removes `Content-Encoding` from
- * responses of its routes.
+ * Without `accept-encoding`: the server that sends the response compresses it. Next removes
+ * `Content-Encoding` from the responses of routes.
  */
 const readableHeaders = requestHeaders.filter((name) => name !== 'accept-encoding');
 
-/** Name by name: servers such as Hono's make the whole list only when it is iterated. */
+/** Reads headers by name. Iterating would make servers such as Hono's build the whole list. */
 function readHeaders(headers: Headers): RequestHeaders {
   const values: Partial<Record<keyof RequestHeaders, string>> = {};
   for (const name of readableHeaders) {
@@ -70,7 +73,7 @@ function toResponse({ status, headers, body }: HttpResponse, method: string): Re
   return new Response(typeof body === 'string' ? body : streamOf(body), { status, headers });
 }
 
-/** Pulls each part when the one before it was read. */
+/** Pulls each part when the previous one has been read. */
 function streamOfParts(parts: BodyParts): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
   const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
@@ -86,10 +89,10 @@ function streamOfParts(parts: BodyParts): ReadableStream<Uint8Array<ArrayBuffer>
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
-/** How much of the bytes is copied at a time. */
+/** The number of bytes that are copied at a time. */
 const chunkBytes = 64 * 1024;
 
-/** Copies the bytes as they are read, where `new Response(bytes)` would copy all of them at once. */
+/** Copies the bytes as they are read. `new Response(bytes)` would copy all of them immediately. */
 function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   let start = 0;
   const pull: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>['pull'] = (controller) => {

@@ -1,21 +1,21 @@
 import { HttpError } from '../../http/error.ts';
 
-/** Nearly all requests name the same host as the one before. */
+/** The last valid host. Most requests repeat it, so it is not checked again. */
 let lastHost: string | undefined;
 
 /**
- * Checks that a Host header, where there is one, is a host and maybe a port (RFC 9110, section 7.2),
- * and if `onlyLoopback` this machine. A page of another site whose name was made to lead here sends its
- * own name (DNS rebinding). @throws HttpError with status 400.
+ * Checks that a Host header is a host with an optional port (RFC 9110, section 7.2), and, with
+ * `onlyLoopback`, that it is a loopback host. This prevents DNS rebinding: a page whose domain name
+ * resolves to this machine sends its own name. @throws HttpError with status 400.
  */
 export function checkHost(host: string | undefined, onlyLoopback: boolean): void {
   if (host === undefined) return;
   if (host !== lastHost && !isUrlHost(host)) {
-    throw badHost('one name or address, with its port, received something else');
+    throw badHost('one host name or address with an optional port, received another value');
   }
   lastHost = host;
   if (onlyLoopback && !loopback.test(host)) {
-    throw badHost('localhost or a loopback address, because this is a demo, received another');
+    throw badHost('localhost or a loopback address because this is a demo, received another host');
   }
 }
 

@@ -10,34 +10,37 @@ import {
   isInParts,
   type RequestHeaders,
 } from '../../http/message.ts';
-import { holdBack } from './hold-back.ts';
+import { pauseReading } from './pause-reading.ts';
 
-/** A request listener for servers of `node:http`. Resolves when the response has been handed over. */
+/** A request listener for `node:http` servers. Resolves when the response is passed to Node. */
 export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
 /**
- * Called for each request when it arrives. Undefined when it is to be answered at once; else resolves
- * when it is to be, with whether its client is still there.
+ * Called for every request on arrival. Returns undefined if the request can be handled immediately;
+ * otherwise resolves when it can, to whether the client is still connected.
  */
-export type TakeTurn = (
+export type Enqueue = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ) => Promise<boolean> | undefined;
 
-/** How long a client may take to read its response once the socket is full, in milliseconds. */
+/**
+ * How long a client may take to read its response once the socket's buffer is full, in
+ * milliseconds.
+ */
 const readTimeoutMs = 30_000;
 
-/** The most that texts of responses may take together while clients do not read them, in bytes. */
+/** The most bytes of text responses that clients have not read, for all connections together. */
 const maxUnreadBytes = 32 * 1024 * 1024;
 
 /**
- * Translates between `node:http` and the handler. When the client disconnects first, the request's
- * signal is aborted and nothing is written. A handler that rejects is answered with status 500. A body
- * is read at once, also that of a request that waits for its turn.
+ * Translates between `node:http` and the handler. If the client disconnects early, the request's
+ * signal is aborted and nothing is written. If the handler rejects, the status is 500. The body is
+ * read immediately, even while the request is queued.
  */
-export function createNodeListener(handle: HttpHandler, takeTurn?: TakeTurn): NodeListener {
+export function createNodeListener(handle: HttpHandler, enqueue?: Enqueue): NodeListener {
   return async (incoming, outgoing) => {
-    const turn = takeTurn?.(incoming, outgoing);
+    const turn = enqueue?.(incoming, outgoing);
     const reader = new BodyReader(incoming.headers.authorization);
     try {
       const body = mayHaveBody(incoming)
@@ -52,7 +55,7 @@ export function createNodeListener(handle: HttpHandler, takeTurn?: TakeTurn): No
       const response = await handle(toRequest(incoming, body, client.signal));
       if (!client.signal.aborted && !outgoing.headersSent) await write(response, outgoing);
     } catch {
-      // A handler answers its own errors. One that rejects must not end the process.
+      // Handlers map their own errors to responses. One that rejects must not crash the process.
       if (outgoing.headersSent) outgoing.destroy();
       else write(restErrorResponse(internalError()), outgoing);
     } finally {
@@ -61,7 +64,10 @@ export function createNodeListener(handle: HttpHandler, takeTurn?: TakeTurn): No
   };
 }
 
-/** A GET has a body only if its headers say so (RFC 9112, section 6); what a body parser read is gone. */
+/**
+ * Whether there is a body to read. A GET has one only if its headers announce it (RFC 9112, section
+ * 6), and if no body parser has consumed it.
+ */
 function mayHaveBody({ method, headers, readableDidRead }: IncomingMessage): boolean {
   if (method !== 'GET' && method !== 'HEAD') return true;
   if (readableDidRead) return false;
@@ -69,8 +75,8 @@ function mayHaveBody({ method, headers, readableDidRead }: IncomingMessage): boo
 }
 
 /**
- * The body or its refusal; undefined when the client disconnects before it is complete. The connection
- * of a body that is not read to its end closes with the response.
+ * Reads the body, or resolves to its refusal; to undefined if the client disconnects first. If the
+ * body is not read to its end, the connection closes after the response.
  */
 function readBody(
   incoming: IncomingMessage,
@@ -86,8 +92,8 @@ function readBody(
         if (reader.push(chunk) || isOver) return;
         isOver = true;
         outgoing.shouldKeepAlive = false;
-        // A connection of HTTP/2 has other requests too.
-        if (incoming.httpVersionMajor === 1) holdBack(incoming.socket);
+        // An HTTP/2 connection carries other requests too.
+        if (incoming.httpVersionMajor === 1) pauseReading(incoming.socket);
         resolve(reader.end());
       })
       .once('end', () => resolve(reader.end()))
@@ -122,13 +128,13 @@ function toRequest(
   };
 }
 
-/** The path of a request target that is a whole address (RFC 9112, section 3.2.2). */
+/** Returns the path and query of a request target in absolute form (RFC 9112, section 3.2.2). */
 function pathOfAddress(target: string): string {
   const url = URL.parse(target);
   return url === null ? '/' : url.pathname + url.search;
 }
 
-/** Of several Authorization headers Node keeps the first only; a second one must be seen. */
+/** Joins duplicate Authorization headers, so that they are refused. Node keeps only the first. */
 function headersOf({ headers, rawHeaders }: IncomingMessage): RequestHeaders {
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -137,7 +143,7 @@ function headersOf({ headers, rawHeaders }: IncomingMessage): RequestHeaders {
       values.push(rawHeaders[index + 1] ?? '');
     }
   }
-  // Only Set-Cookie is ever an array, and no request has it.
+  // Only Set-Cookie is an array, which is a response header.
   const joined = headers as RequestHeaders;
   return values.length < 2 ? joined : { ...joined, authorization: values.join(', ') };
 }
@@ -151,14 +157,15 @@ function write(
   const length = Buffer.byteLength(body);
   headers['content-length'] = String(length);
   outgoing.writeHead(status, headers);
-  // A text of as many bytes as characters is ASCII, which Node writes faster as Latin-1.
+  // If there are as many bytes as characters, the text is ASCII, which Node writes faster as
+  // Latin-1.
   const isAscii = typeof body === 'string' && length === body.length;
   outgoing.end(body, isAscii ? 'latin1' : 'utf8');
-  // Bytes that are no text are shared by all.
+  // Binary bodies are not counted: all responses share the same bytes.
   return closeUnread(outgoing, typeof body === 'string' ? outgoing.writableLength : 0);
 }
 
-/** Pulls each part when the client has read enough of those before it. */
+/** Pulls each part when the client has read enough of the earlier ones. */
 async function writeParts(
   status: number,
   headers: HttpResponse['headers'],
@@ -170,7 +177,7 @@ async function writeParts(
     if (outgoing.destroyed) return;
     if (outgoing.write(part)) continue;
     const stopCounting = countUnread(outgoing, outgoing.writableLength);
-    // A limit in total, not between reads: the request holds its slot meanwhile.
+    // One limit for all that is unread, because the request occupies its slot meanwhile.
     const timer = setTimeout(() => outgoing.destroy(), readTimeoutMs);
     await Promise.race([drainOrClose(outgoing), parts.finished]);
     clearTimeout(timer);
@@ -191,17 +198,17 @@ function drainOrClose(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-/** Drops the response if its client reads nothing for a while. */
+/** Closes the connection if the client does not read the rest of the response. */
 function closeUnread(outgoing: ServerResponse, bytes: number): void {
   if (outgoing.writableLength === 0) return;
   outgoing.once('close', countUnread(outgoing, bytes));
   outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
 }
 
-/** What texts of responses that their clients have not read take together, in bytes. */
+/** The bytes of text responses that clients have not read. */
 let unreadBytes = 0;
 
-/** Counts text that a client has not read, until the function that it returns is called. */
+/** Counts bytes that a client has not read, until the returned function is called. */
 function countUnread(outgoing: ServerResponse, bytes: number): () => void {
   unreadBytes += bytes;
   if (unreadBytes > maxUnreadBytes) outgoing.destroy();

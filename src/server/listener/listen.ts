@@ -6,59 +6,63 @@ import { endOfTurn } from '../../end-of-turn.ts';
 import { type BodyParts, type HttpHandler, isInParts } from '../../http/message.ts';
 import { createNodeListener } from '../http/node.ts';
 import { refuseMalformed } from './malformed.ts';
-import { oneAtATime } from './one-at-a-time.ts';
+import { createPipelineQueues } from './pipeline-queues.ts';
 
 /** Where to listen. */
 export interface ListenOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Resolves when no process holds the port that does not accept: connections to it would be reset. */
-  readonly released?: (() => Promise<unknown>) | undefined;
+  /**
+   * Awaited before the port is closed; resolves when no other process holds it without accepting.
+   */
+  readonly waitForPortRelease?: (() => Promise<unknown>) | undefined;
 }
 
 /** A listening HTTP server. */
 export interface Listener {
-  /** Its address, such as `http://127.0.0.1:4000`. */
+  /** The base address, such as `http://127.0.0.1:4000`. */
   readonly url: string;
   /**
-   * Accepts nothing more, lets requests in flight finish for `graceMs`, then cuts them off. A response
-   * in parts is ended before that, with a last part.
+   * Stops listening, lets requests in flight finish for `graceMs`, then closes their connections.
+   * Responses in parts receive their last part before that.
    */
   close(graceMs: number): Promise<void>;
 }
 
 const serverOptions = {
-  // A second Host header is joined to the first, so that it can be seen and refused.
+  // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.
   joinDuplicateHeaders: true,
-  // How long a client may take to send its headers, and its whole request, in milliseconds.
+  // The time limits for sending the headers and the whole request, in milliseconds.
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   connectionsCheckingInterval: 1000,
-  // Longer than the minute that load balancers keep an idle connection: they close it, not we, so
-  // that no request meets a connection that is being closed.
+  // Load balancers close idle connections after a minute. If the gateway closed them first, a
+  // request could arrive on a connection that is being closed.
   keepAliveTimeout: 75_000,
 } as const;
 
-/** The most connections at a time, about 20 kB each while they are idle; more are closed at once. */
+/** The most open connections; an idle one takes about 20 kB. Further ones are closed on arrival. */
 const maxConnections = 5000;
 
-/** From how many characters or bytes on a response is written at once. */
+/** A response of this many characters or bytes is written immediately, smaller ones in batches. */
 const largeLength = 64 * 1024;
 
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleMs = 3000;
 
-/** The share of the grace after which responses in parts get their last one. */
+/** The share of the grace period after which responses in parts receive their last part. */
 const shareForParts = 0.9;
 
-/** Serves a handler over HTTP/1.1. @throws the listen error; where the port is taken, with what to do. */
+/**
+ * Serves a handler over HTTP/1.1. @throws the listen error; for a port in use it includes advice.
+ */
 export async function listen(
   handle: HttpHandler,
-  { host, port, released }: ListenOptions,
+  { host, port, waitForPortRelease }: ListenOptions,
 ): Promise<Listener> {
   const inParts = new Set<BodyParts>();
-  const answer: HttpHandler = async (request) => {
+  const respond: HttpHandler = async (request) => {
     if (server.portClosed) await server.portClosed;
     const response = await handle(request);
     const { body } = response;
@@ -66,21 +70,21 @@ export async function listen(
       inParts.add(body);
       body.finished.then(() => inParts.delete(body));
     }
-    // Large ones would add up until then.
+    // Large responses would accumulate until the end of the turn.
     else if (body.length < largeLength) await endOfTurn();
     if (server.portClosed) response.headers['connection'] = 'close';
     return response;
   };
-  const turns = oneAtATime();
-  const listener = createNodeListener(answer, turns.take);
+  const queues = createPipelineQueues();
+  const listener = createNodeListener(respond, queues.enqueue);
   const server = new DrainingServer(serverOptions, listener);
-  server.released = released;
-  // Node answers what it does not expect by itself, out of turn; a server may ignore it.
+  server.waitForPortRelease = waitForPortRelease;
+  // An unknown Expect header may be ignored. Node would respond to it before earlier requests.
   server.on('checkExpectation', listener);
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) =>
-    refuseMalformed(code, socket, turns),
+    refuseMalformed(code, socket, queues),
   );
-  server.on('connect', (_, socket: Socket) => refuseMalformed(undefined, socket, turns));
+  server.on('connect', (_, socket: Socket) => refuseMalformed(undefined, socket, queues));
   server.maxConnections = maxConnections;
   try {
     server.listen(port, host);
@@ -89,7 +93,7 @@ export async function listen(
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== 'EADDRINUSE') throw error;
     const advice =
-      'End what listens there, or set PORT or ADMIN_PORT to another; 0 takes a free one.';
+      'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
     throw new Error(`${message}. ${advice}`, { cause: error });
   }
   const bound = server.address() as AddressInfo;
@@ -116,56 +120,66 @@ export async function listen(
   };
 }
 
-/** Closes in order, for node:cluster too, which closes the servers of a worker by itself. */
+/**
+ * A server whose `close` resets no connections; node:cluster calls it too when a worker
+ * disconnects.
+ */
 class DrainingServer extends Server {
   /**
-   * Settles when the port is closed; undefined while nobody has asked for it. Requests wait for it:
-   * their clients open connections when they are answered, and accepting would never catch up.
+   * Resolves when the port is closed; undefined before `close`. Requests wait for it, because
+   * clients open further connections after each response, and accepting would never catch up.
    */
   portClosed: Promise<void> | undefined;
 
-  released: ListenOptions['released'];
+  waitForPortRelease: ListenOptions['waitForPortRelease'];
 
   /**
-   * Not http's own, which cuts off idle connections too: on one that a load balancer keeps, a
-   * request may be on its way. The response to it says that it was the last.
+   * Replaces http's own `close`, which also closes idle connections: a request may be on its way on
+   * one that a load balancer keeps open. The response to it carries `Connection: close`.
    */
   override close(onClosed?: (error?: Error) => void): this {
-    this.portClosed ??= Promise.resolve(this.released?.()).then(() => nobodyWaits(this));
+    this.portClosed ??= Promise.resolve(this.waitForPortRelease?.()).then(() => allAccepted(this));
     this.portClosed.then(() => TcpServer.prototype.close.call(this, onClosed));
     return this;
   }
 }
 
-/**
- * How long no connection may have come before the port closes, in milliseconds; after how many one turn
- * of the event loop without any is enough; after how many the port closes though they still come.
- */
-const closing = { quiet: 5, patience: 100, end: 1000 } as const;
+/** When the port closes while connections still arrive, in milliseconds since `close`. */
+const closing = {
+  /** At first, it closes after this long without a new connection. */
+  quiet: 5,
+  /** From here on, it closes after one turn of the event loop without a new connection. */
+  impatient: 100,
+  /** It closes regardless. */
+  end: 1000,
+} as const;
 
-/** How long the last turn may have taken, in milliseconds: in a longer one, connections may have come since. */
+/**
+ * A turn counts as quiet only if it was this short, in milliseconds: others may hide new
+ * connections.
+ */
 const shortTurnMs = 0.5;
 
 /**
- * Resolves when every connection that was opened has been accepted. Node accepts one per turn of its
- * loop; a listener that closes resets those not yet accepted. Clients open them in bursts, such as when
- * another process that accepts at the same port has closed it and answered: one turn without any may be
- * in the middle of a burst.
+ * Resolves when every opened connection has been accepted: closing the port resets the others. Node
+ * accepts one per turn of the event loop. Clients open connections in bursts, for example when
+ * another process on the same port has closed it and responded, so one quiet turn may be in the
+ * middle of one.
  */
-async function nobodyWaits(server: TcpServer): Promise<void> {
+async function allAccepted(server: TcpServer): Promise<void> {
   const start = performance.now();
   let lastAccepted = start;
   server.on('connection', () => {
     lastAccepted = performance.now();
   });
-  // The turn that is under way may have had its one already.
+  // The current turn may have accepted its connection already.
   await turn();
   for (let now = performance.now(); now - start < closing.end; ) {
     const began = now;
     await turn();
     now = performance.now();
     const isQuiet = lastAccepted < began && now - began < shortTurnMs;
-    const isLate = now - start >= closing.patience;
-    if (isQuiet && (isLate || now - lastAccepted >= closing.quiet)) return;
+    const isImpatient = now - start >= closing.impatient;
+    if (isQuiet && (isImpatient || now - lastAccepted >= closing.quiet)) return;
   }
 }

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { holdBack } from '../http/hold-back.ts';
-import type { Turns } from './one-at-a-time.ts';
+import { pauseReading } from '../http/pause-reading.ts';
+import type { PipelineQueues } from './pipeline-queues.ts';
 
-/** By the code of Node's error; any other is a request that breaks the grammar. */
+/** By the code of Node's error. Any other code means invalid syntax: 400. */
 const statuses = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
@@ -11,19 +11,19 @@ const statuses = new Map([
 ]);
 
 /**
- * Answers what is no request, or one for a tunnel, when the requests before it on its connection are
- * answered, and closes the connection. Node itself answers at once, and the client takes that for the
- * response to a request in flight.
+ * Refuses a malformed request or a CONNECT request and closes the connection, after the earlier
+ * requests on it have their responses. Node would respond immediately, and the client would take
+ * that for the response to a request in flight.
  */
 export async function refuseMalformed(
   code: string | undefined,
   socket: Socket,
-  turns: Turns,
+  queues: PipelineQueues,
 ): Promise<void> {
-  // Node listens no longer where it has seen a request for a tunnel.
+  // Node removes its error listener after a CONNECT request.
   socket.on('error', () => {});
-  holdBack(socket);
-  const turn = turns.takeLast(socket);
+  pauseReading(socket);
+  const turn = queues.enqueueLast(socket);
   if (turn !== undefined) await turn;
   if (!socket.writable) return void socket.destroy();
   const status = statuses.get(code ?? '') ?? 400;

@@ -1,23 +1,25 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { overloaded, tooManyRequests } from '../../http/error.ts';
 import { placeOf, places } from '../../places.ts';
-import { createRefusalLog } from '../../telemetry/refusals.ts';
+import { createRefusalLog } from '../../telemetry/refusal-log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Admission } from '../admission.ts';
 
-/** When new requests are turned away so that those in flight can finish. */
+/** Beyond these limits new requests are refused, so that those in flight can finish. */
 export interface OverloadLimits {
   readonly maxRequestsInFlight: number;
-  /** Of them, those of one key, and those without one. */
+  /** The limit per key. All requests without a key share one. */
   readonly maxRequestsInFlightPerKey: number;
-  /** How far the event loop may lag, in milliseconds. */
+  /** The mean lag of the event loop, in milliseconds. */
   readonly maxEventLoopLagMs: number;
 }
 
-/** How often the lag is measured, in milliseconds. */
+/** The interval over which the lag is averaged, in milliseconds. */
 const intervalMs = 250;
 
-/** Turns requests away beyond the limits, and counts and logs them. Disposing of it ends the measuring. */
+/**
+ * Refuses requests beyond the limits, and counts and logs them. Disposing it stops the measurement.
+ */
 export function openOverloadGuard(
   limits: OverloadLimits,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
@@ -27,10 +29,11 @@ export function openOverloadGuard(
   const logRefusal = createRefusalLog(log);
   let lags = false;
   let inFlight = 0;
-  // Not a Map, which would grow and shrink with each request. Two keys in 4,096 share one share.
+  // Not a Map, which would grow and shrink with every request. Keys with the same hash share a
+  // limit.
   const inFlightPerKey = new Uint32Array(places);
   const timer = setInterval(() => {
-    // The mean over the interval: one long pause, such as a garbage collection, turns nobody away.
+    // The mean, so that one long pause, such as a garbage collection, causes no refusals.
     lags = delay.mean / 1e6 > limits.maxEventLoopLagMs;
     delay.reset();
   }, intervalMs).unref();

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/telemetry/log.ts';
-import { createRefusalLog } from '../../src/telemetry/refusals.ts';
+import { createRefusalLog } from '../../src/telemetry/refusal-log.ts';
 
 it('logs the first refused request immediately, and later ones as a count', async () => {
   const lines: unknown[] = [];
