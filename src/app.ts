@@ -17,8 +17,8 @@ import { createRouter } from './server/router.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import type { createV1 } from './v1/routes.ts';
 
-/** Options that apply to every server that the app runs in. */
-interface ServedOptions extends EngineOptions {
+/** Options that apply in every server. */
+interface CommonOptions extends EngineOptions {
   /** Serve GraphiQL to browsers. */
   readonly graphiql: boolean;
   /** Origins that may call the gateway from a browser. */
@@ -26,7 +26,7 @@ interface ServedOptions extends EngineOptions {
 }
 
 /** Options of `openApp`. */
-export interface AppOptions extends ServedOptions {
+export interface AppOptions extends CommonOptions {
   readonly backend: BackendOptions;
   /** Share one call among equal reads in flight. */
   readonly coalesceReads: boolean;
@@ -41,12 +41,12 @@ export interface AppContext {
   readonly isDraining: (() => boolean) | undefined;
   /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
-  /** Serves a store's REST interface at `/v1` and `/quickstart`; undefined where that is not served. */
+  /** Creates the REST interface at `/v1` and `/quickstart`; undefined if it is not served. */
   readonly createV1: typeof createV1 | undefined;
 }
 
 /** The open resources and options that the app is assembled from. */
-export interface AppParts extends ServedOptions, AppContext {
+export interface AppParts extends CommonOptions, AppContext {
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
   /** The API key that GraphiQL and the reference page are prefilled with. */
@@ -55,7 +55,9 @@ export interface AppParts extends ServedOptions, AppContext {
 
 /** The gateway without a listener. */
 export interface App extends LocalExecution {
-  /** Handles HTTP requests to any path. Mounted in another server, it serves GraphQL at every path. */
+  /**
+   * Handles HTTP requests to any path. Mounted in another server, it serves GraphQL at every path.
+   */
   readonly handle: HttpHandler;
   /** Handles health checks; undefined if the app is mounted in another server. */
   readonly health: Health | undefined;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** The texts that the gateway serves or reads: files of `schema/`, and of Swagger UI. */
+/** The text files that the gateway serves or reads, from `schema/` and Swagger UI. */
 export const assetNames = [
   'graphiql/only.html',
   'graphiql/page.css',
@@ -21,16 +21,16 @@ export const assetNames = [
   'swagger-ui-bundle.js',
 ] as const;
 
-/** The name of a text. */
+/** The name of an asset. */
 export type AssetName = (typeof assetNames)[number];
 
-/** Where a text is in a checkout. */
+/** Returns the location of an asset in a checkout. */
 export function locateAsset(name: AssetName): URL {
-  const place = name.startsWith('swagger-ui') ? `swagger-ui-dist/${name}` : `../schema/${name}`;
-  return new URL(import.meta.resolve(place));
+  const specifier = name.startsWith('swagger-ui') ? `swagger-ui-dist/${name}` : `../schema/${name}`;
+  return new URL(import.meta.resolve(specifier));
 }
 
-/** Reads a text. The build replaces this module by one that imports the texts: no files are read. */
+/** Reads an asset. The build replaces this module with one that embeds the texts. */
 export function readAsset(name: AssetName): Promise<string> {
   return readFile(locateAsset(name), 'utf8');
 }

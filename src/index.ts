@@ -21,22 +21,22 @@ export type { Log, NodeListener };
 export { type Config, ConfigError, loadConfig };
 
 /**
- * The gateway for another server: a fetch handler that answers GraphQL whatever the path, and a
- * browser's `GET` with GraphiQL where that is on. It rejects only when a request's body can't be read.
+ * The gateway for mounting in another server: a fetch handler that serves GraphQL at every path,
+ * and GraphiQL to browsers if it is on. It rejects only if the request body can't be read.
  */
 export interface Gateway extends FetchHandler {
   /**
-   * The same for servers of `node:http`: Node's own, Express, Fastify's raw requests. It reads the
-   * body itself, and refuses one that was read before.
+   * A request listener for `node:http` servers: Node's own, Express, and Fastify's raw requests. It
+   * reads the body itself and refuses a request whose body has been read.
    */
   readonly nodeListener: NodeListener;
-  /** The same for callers in this process, without HTTP. */
+  /** Executes an operation in this process, without HTTP. */
   readonly execute: LocalExecute;
-  /** The same for operations that defer fragments: an async iterable of what has come. */
+  /** Executes an operation with deferred fragments. Yields all data received so far. */
   readonly executeIncrementally: LocalExecuteIncrementally;
 }
 
-const parts = [
+const settings = [
   'backend',
   'coalesceReads',
   'graphiql',
@@ -48,36 +48,37 @@ const parts = [
   'otlpEndpoint',
 ] as const;
 
-/** The part of a configuration that the library reads; `loadConfig` makes one. */
-export type GatewayConfig = Pick<Config, (typeof parts)[number]>;
+/** The settings that the library reads; `loadConfig` returns them. */
+export type GatewayConfig = Pick<Config, (typeof settings)[number]>;
 
 /**
- * Opens the gateway. Disposing of it answers what is in flight, closes the backend, and refuses what
- * comes later. Log lines go to stderr unless a log is given.
- * @throws ConfigError for what is no configuration; when the backend or the manifest can't be opened.
+ * Opens the gateway. Disposing it refuses new requests, finishes those in flight and closes the
+ * backend. Without `log`, log lines go to stderr.
+ * @throws ConfigError if `config` lacks a setting; other errors if the backend or manifest can't be
+ *   opened.
  */
 export async function createGateway(
   config: GatewayConfig,
   log: Log = createLog(config?.logLevel ?? 'info', process.stderr),
 ): Promise<Gateway & AsyncDisposable> {
-  const lacking = parts.find((name) => !(name in Object(config)));
-  if (lacking !== undefined) {
+  const missing = settings.find((name) => !(name in Object(config)));
+  if (missing !== undefined) {
     throw new ConfigError(
-      `createGateway: expected a configuration as loadConfig(process.env) makes it, received one without ${lacking}.`,
+      `createGateway: expected a configuration from loadConfig(process.env), received one without ${missing}.`,
     );
   }
   const tracing = await openTracing(config.otlpEndpoint, log);
   try {
     const telemetry = { log, metrics: new Metrics(), tracing };
     const gate = openGate();
-    const surroundings = {
+    const context = {
       telemetry,
       admission: gate,
       isDraining: undefined,
       onlyLoopbackHosts: false,
       createV1: undefined,
     };
-    const app = await openApp(config, surroundings);
+    const app = await openApp(config, context);
     const close = async () => {
       await gate.close();
       await app[Symbol.asyncDispose]();
@@ -99,19 +100,21 @@ export async function createGateway(
   }
 }
 
-/** A gateway that may not be open yet. Where it can't be opened, it rejects with the reason. */
+/**
+ * A gateway that may not be open yet. Its functions reject with the reason if it can't be opened.
+ */
 export interface LazyGateway extends FetchHandler {
   readonly execute: LocalExecute;
   readonly executeIncrementally: LocalExecuteIncrementally;
 }
 
 /**
- * A gateway that its first request opens, for a framework that loads routes without serving them, as
- * `next build` does: `createLazyGateway(() => createGateway(loadConfig(process.env)))`. After a
- * failure the next request opens it anew.
+ * Creates a gateway that opens at the first request: `createLazyGateway(() =>
+ * createGateway(loadConfig(process.env)))`. This is for frameworks that load routes without serving
+ * them, such as `next build`. If opening fails, the next request tries again.
  */
 export function createLazyGateway(open: () => Promise<Gateway>): LazyGateway {
-  // What reads the configuration throws at once.
+  // An async function, because loadConfig throws synchronously.
   const opened = once(async () => open());
   const execute: LocalExecute = async (...operation) => (await opened()).execute(...operation);
   const executeIncrementally: LocalExecuteIncrementally = async function* (...operation) {
@@ -121,7 +124,7 @@ export function createLazyGateway(open: () => Promise<Gateway>): LazyGateway {
   return Object.assign(handle, { execute, executeIncrementally });
 }
 
-/** The gateway as a request listener of `node:http`: its `nodeListener`. */
+/** Returns the gateway's `nodeListener`, a request listener for `node:http` servers. */
 export function createNodeListener(gateway: Pick<Gateway, 'nodeListener'>): NodeListener {
   return gateway.nodeListener;
 }

@@ -1,33 +1,35 @@
 import { placeOf } from './places.ts';
 
-/** What is larger, in bytes or characters, takes a turn: to parse or to write it takes milliseconds. */
+/**
+ * Parsing or writing more than this, in bytes or characters, takes milliseconds: call `takeTurn`.
+ */
 export const turnBytes = 64 * 1024;
 
-/** Those who wait for a turn, by the place of their key; keys whose turn is next come first. */
-const lines = new Map<number, (() => void)[]>();
+/** The queue of each key that waits, in the order in which keys get their turns. */
+const queues = new Map<number, (() => void)[]>();
 
 /**
- * Resolves when it is the caller's turn to do work of some milliseconds. There is one such piece of
- * work per turn of the event loop, so that everything else goes on between two of them, and keys
- * alternate, so that one key's work does not wait for all of another's. Callers without a key are one.
+ * Resolves when the caller may do work that takes milliseconds. Each turn of the event loop admits
+ * one caller, so that other work runs in between. Keys take turns, so that no key waits for all the
+ * work of another. Callers without a key share one queue.
  */
 export function takeTurn(authorization: string | undefined): Promise<void> {
   const place = placeOf(authorization ?? '');
   return new Promise((resolve) => {
-    const line = lines.get(place);
-    if (line !== undefined) return void line.push(resolve);
-    if (lines.size === 0) setImmediate(giveTurn);
-    lines.set(place, [resolve]);
+    const queue = queues.get(place);
+    if (queue !== undefined) return void queue.push(resolve);
+    if (queues.size === 0) setImmediate(admitNext);
+    queues.set(place, [resolve]);
   });
 }
 
-function giveTurn(): void {
-  const [first] = lines;
+function admitNext(): void {
+  const [first] = queues;
   if (first === undefined) return;
-  const [place, line] = first;
-  const next = line.shift();
-  lines.delete(place);
-  if (line.length > 0) lines.set(place, line);
-  if (lines.size > 0) setImmediate(giveTurn);
+  const [place, queue] = first;
+  const next = queue.shift();
+  queues.delete(place);
+  if (queue.length > 0) queues.set(place, queue);
+  if (queues.size > 0) setImmediate(admitNext);
   next?.();
 }

@@ -1,4 +1,4 @@
-import { printable } from '../telemetry/readable.ts';
+import { escapeControls } from '../telemetry/terminal.ts';
 
 /** Formats a table with aligned columns; without rows, returns `whenEmpty`. */
 export function formatTable(
@@ -7,7 +7,7 @@ export function formatTable(
   whenEmpty = 'None.',
 ): string {
   if (rows.length === 0) return `${whenEmpty}\n`;
-  const cells = rows.map((row) => row.map(printable));
+  const cells = rows.map((row) => row.map(escapeControls));
   const widths = header.map((name, column) =>
     Math.max(name.length, ...cells.map((row) => row[column]?.length ?? 0)),
   );

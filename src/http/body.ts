@@ -1,33 +1,37 @@
 import { placeOf, places } from '../places.ts';
 import { HttpError, overloaded, tooManyRequests } from './error.ts';
 
-/** The most that a request body may hold, in bytes. */
+/** The most bytes of a request body. */
 export const maxBodyBytes = 256 * 1024;
 
-/** In how many chunks a body may arrive: each costs processor time, however small it is. */
+/** The most chunks of a body, because each costs CPU time even if it is small. */
 const maxChunks = 4096;
 
-/** How much of a body that is too large is read, in bytes, for a client that reads when it has written. */
+/**
+ * A larger body is read up to this size, for clients that read the response only after sending it.
+ */
 const maxReadBytes = 4 * maxBodyBytes;
 
-/** What every body may hold without being counted, in bytes: most operations are smaller. */
+/**
+ * The bytes of each body that do not count towards the limits below. Most operations are smaller.
+ */
 const freeBytes = 16 * 1024;
 
-/** What all bodies may hold beyond that together, in bytes, until their requests are answered. */
+/** The most counted bytes of all bodies together. A body counts until its response is complete. */
 const maxCountedBytes = 32 * 1024 * 1024;
 
-/** Of that, what the bodies of one key may hold. */
+/** The most counted bytes per key. */
 const maxCountedBytesPerKey = maxCountedBytes / 4;
 
-/** The counted bytes of the bodies that this process holds, and those of each key. */
+/** The counted bytes of all bodies in this process, and per key. */
 let countedBytes = 0;
 const countedBytesPerKey = new Uint32Array(places);
 
 /**
- * Collects a body while it arrives, of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks
- * after the first are copied into one buffer that doubles, because a chunk of one byte is an object of
- * several hundred bytes. When large bodies take too much together, or those of one key, the next large
- * one is refused; small ones are not.
+ * Collects the chunks of a body of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks
+ * after the first are copied into one buffer that doubles, because even a chunk of one byte takes
+ * several hundred bytes of memory. A body of more than `freeBytes` is refused if it exceeds the
+ * limits of counted bytes.
  */
 export class BodyReader {
   readonly #maxBytes: number;
@@ -38,38 +42,38 @@ export class BodyReader {
   #counted = 0;
   #refusal: HttpError | undefined;
 
-  /** `authorization` is the header of the request. */
+  /** @param authorization the header of the request */
   constructor(authorization: string | undefined) {
     this.#maxBytes = authorization === undefined ? freeBytes : maxBodyBytes;
     this.#authorization = authorization;
   }
 
-  /** Takes the next chunk, and drops it after a refusal. False when no more of the body is to be read. */
+  /** Adds a chunk, or drops it after a refusal. Returns false if the rest must not be read. */
   push(chunk: Uint8Array): boolean {
     const start = this.#size;
     this.#size += chunk.byteLength;
     if (++this.#chunks === maxChunks + 1) this.#refuse(tooManyChunks());
-    if (this.#refusal === undefined && this.#mayHold()) {
+    if (this.#refusal === undefined && this.#fits()) {
       if (start === 0) this.#bytes = chunk;
       else this.#append(chunk, start);
     }
     return this.#chunks <= maxChunks && this.#size <= maxReadBytes;
   }
 
-  /** The whole body, or its refusal. */
+  /** Returns the whole body, or its refusal. */
   end(): Uint8Array | HttpError {
     return this.#refusal ?? this.#bytes.subarray(0, this.#size);
   }
 
-  /** Gives back what the body took of what all may hold. */
+  /** Stops counting the body. Call it when the response is complete. */
   release(): void {
     this.#count(-this.#counted);
   }
 
-  #mayHold(): boolean {
+  #fits(): boolean {
     if (this.#size <= freeBytes) return true;
     const more = this.#size - freeBytes - this.#counted;
-    const refusal = this.#whyNot(more);
+    const refusal = this.#checkLimits(more);
     if (refusal !== undefined) return this.#refuse(refusal);
     this.#count(more);
     return true;
@@ -82,7 +86,7 @@ export class BodyReader {
     return false;
   }
 
-  #whyNot(more: number): HttpError | undefined {
+  #checkLimits(more: number): HttpError | undefined {
     if (this.#size > this.#maxBytes) return bodyTooLarge(this.#maxBytes);
     const ofKey = countedBytesPerKey[placeOf(this.#authorization ?? '')] ?? 0;
     if (ofKey + more > maxCountedBytesPerKey) return tooManyRequests();
@@ -110,11 +114,11 @@ export class BodyReader {
 const empty = new Uint8Array(0);
 
 function bodyTooLarge(maxBytes: number): HttpError {
-  const whose = maxBytes === maxBodyBytes ? '' : ' without an API key';
+  const condition = maxBytes === maxBodyBytes ? '' : ' without an API key';
   return new HttpError(
     413,
     'BODY_TOO_LARGE',
-    `The request body is too large: expected at most ${maxBytes} bytes${whose}.`,
+    `The request body is too large: expected at most ${maxBytes} bytes${condition}.`,
   );
 }
 

@@ -1,15 +1,16 @@
 import { scanJson } from '../contract/scan-json.ts';
 import { HttpError } from './error.ts';
 
-/** The most that the JSON of a request may have of each. */
+/** The limits of JSON in a request. */
 const limits = { depth: 500, values: 10_000, numberLength: 1000 };
 
-/** A shorter text exceeds none of the limits, unless it is no JSON either. */
+/** Valid JSON of at most this length can't exceed the limits. */
 const harmlessLength = 1000;
 
 /**
- * Refuses JSON that would cost far more to parse and to check than its bytes do.
- * @throws HttpError with status 400; `name` says which part of the request it was.
+ * Refuses JSON that is far more expensive to parse and check than its size suggests.
+ * @param name the part of the request, for the error message
+ * @throws HttpError with status 400
  */
 export function requireSmallJson(name: string, text: string): void {
   if (text.length <= harmlessLength) return;

@@ -35,22 +35,22 @@ export interface HttpRequest {
   readonly headers: RequestHeaders;
   /** The body, empty if there is none, or the error for a body that was refused. */
   readonly body: Uint8Array | HttpError;
-  /** Whether the response may have a body in parts: HTTP/1.0 has no chunks. */
+  /** Whether the response may have a body in parts: HTTP/1.0 has no chunked encoding. */
   readonly mayStream: boolean;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** A body in parts. Its reader reads it to the end, or returns the iterator. */
+/** A body in parts. Read it to the end, or call `return` to cancel the rest. */
 export interface BodyParts extends AsyncIterableIterator<string, undefined> {
-  /** Resolves when the last part was made, or the rest was cancelled. Never rejects. */
+  /** Resolves when the last part has been produced or the rest is cancelled. Never rejects. */
   readonly finished: Promise<void>;
   return(): Promise<IteratorReturnResult<undefined>>;
-  /** Ends it early: pending calls time out, and the next part is the last. */
+  /** Ends the body early: pending calls time out, and the next part is the last. */
   end(): void;
 }
 
-/** An HTTP response as plain data. The translator adds `content-length` where it is known. */
+/** An HTTP response as plain data. The translator adds `content-length` if it is known. */
 export interface HttpResponse {
   readonly status: number;
   /** By lower-case name. */
@@ -59,7 +59,7 @@ export interface HttpResponse {
   readonly body: string | Uint8Array<ArrayBuffer> | BodyParts;
 }
 
-/** Whether a body comes in parts. */
+/** Whether a body is in parts. */
 export function isInParts(body: HttpResponse['body']): body is BodyParts {
   return typeof body === 'object' && 'finished' in body;
 }

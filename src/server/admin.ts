@@ -4,7 +4,7 @@ import type { HttpHandler } from '../http/message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Health } from './health.ts';
 
-/** Answers the operator's own port: `/metrics`, `/livez` and `/readyz`. */
+/** Creates the handler of the admin port: `/metrics`, `/livez` and `/readyz`. */
 export function createAdmin(
   metrics: Pick<Metrics, 'scrape'>,
   health: Health | undefined,
@@ -14,9 +14,7 @@ export function createAdmin(
     if (probe !== undefined) return probe;
     const { method, path } = request;
     if (path !== '/metrics') {
-      return restErrorResponse(
-        new HttpError(404, 'NOT_FOUND', 'There is nothing at this address.'),
-      );
+      return restErrorResponse(new HttpError(404, 'NOT_FOUND', 'This path does not exist.'));
     }
     if (method !== 'GET' && method !== 'HEAD') {
       return restErrorResponse(methodNotAllowed('GET, HEAD', method));

@@ -1,8 +1,8 @@
-/** Decides, before anything is spent on a request, whether it is taken in. */
+/** Decides whether a request is admitted, before any work is done for it. */
 export interface Admission {
   /**
-   * Takes a request in, with the `Authorization` header as it arrived; each needs one `leave` with the
-   * same. @throws HttpError for one that is turned away.
+   * Admits a request with this `Authorization` header. Call `leave` with the same header when the
+   * request ends. @throws HttpError if the request is refused.
    */
   enter(authorization?: string): void;
   leave(authorization?: string): void;

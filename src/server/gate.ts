@@ -1,30 +1,30 @@
 import { HttpError } from '../http/error.ts';
 import type { Admission } from './admission.ts';
 
-/** An admission that can be ended: it refuses nothing until then, and everything after. */
+/** Admits every request until it is closed, and none after. */
 export interface Gate extends Admission {
-  /** Resolves when all that was taken in has left. */
+  /** Resolves when no request is in flight. */
   close(): Promise<void>;
 }
 
-/** Opens a gate, for a gateway whose server decides how much it takes in. */
+/** Opens a gate for a gateway mounted in another server, which limits the load itself. */
 export function openGate(): Gate {
-  const { promise: empty, resolve } = Promise.withResolvers<void>();
+  const { promise: idle, resolve } = Promise.withResolvers<void>();
   let isClosed = false;
-  let inside = 0;
+  let inFlight = 0;
   return {
     enter() {
       if (isClosed) throw gatewayClosed();
-      inside++;
+      inFlight++;
     },
     leave() {
-      inside--;
-      if (isClosed && inside === 0) resolve();
+      inFlight--;
+      if (isClosed && inFlight === 0) resolve();
     },
     close() {
       isClosed = true;
-      if (inside === 0) resolve();
-      return empty;
+      if (inFlight === 0) resolve();
+      return idle;
     },
   };
 }
@@ -33,6 +33,6 @@ function gatewayClosed(): HttpError {
   return new HttpError(
     503,
     'UPSTREAM_UNAVAILABLE',
-    'This gateway is closed: it was disposed of before this request came. Dispose of it when your server ends.',
+    'This gateway was disposed before this request arrived. Dispose it when your server shuts down.',
   );
 }

@@ -2,7 +2,7 @@ import { readAsset } from '../assets.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
 
-/** The operations that have tabs, in their order, and variables that make each run as it stands. */
+/** The operations that have tabs, in this order, with variables to run each without changes. */
 const tabs = [
   ['list-pets', { limit: 5 }],
   ['storefront', { limit: 3 }],
@@ -18,64 +18,64 @@ const tabs = [
 
 const html = 'text/html; charset=utf-8';
 
-/** A page for browsers at the address of GraphQL. */
+/** A page for browsers at the GraphQL path. */
 export interface GraphiqlPage {
-  /** The page, for a browser that opens the address; undefined for any other request. */
-  answer(request: HttpRequest): Promise<HttpResponse> | undefined;
+  /** Responds with the page if the request accepts HTML; returns undefined otherwise. */
+  respond(request: HttpRequest): Promise<HttpResponse> | undefined;
 }
 
-/** What the page is made with. */
+/** Options of `createGraphiql`. */
 export interface GraphiqlOptions {
-  /** The API key that it starts with. */
+  /** The API key that the headers pane is prefilled with. */
   readonly apiKey: string | undefined;
-  /** Whether the gateway answers introspection, by which GraphiQL learns the schema. */
+  /** Whether introspection is on, with which GraphiQL loads the schema. */
   readonly introspection: boolean;
 }
 
-/** GraphiQL. */
+/** Creates the GraphiQL page. */
 export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
   const headers = {
-    // The page may contain a key, which is not for shared caches.
+    // Shared caches must not store the page, because it may contain a key.
     'cache-control': 'private, no-cache',
-    // JSON is at the same address.
+    // The same path also serves JSON.
     vary: 'Accept, Accept-Encoding',
   };
   const page = createStaticFile(html, headers, () => render(options));
-  return { answer: (request) => (asksForPage(request) ? page(request.headers) : undefined) };
+  return { respond: (request) => (acceptsPage(request) ? page(request.headers) : undefined) };
 }
 
 /**
- * The page in place of GraphiQL when only persisted documents are served. A link to one of them returns
- * its result.
+ * Creates the page that replaces GraphiQL when only persisted documents are served. It is not
+ * served to a GET with parameters, which executes one of them.
  */
 export function createGraphiqlNotice(): GraphiqlPage {
   const headers = { 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' };
   const page = createStaticFile(html, headers, () => readAsset('graphiql/only.html'));
-  const answer = async ({ 'accept-encoding': codings }: RequestHeaders) => ({
+  const respond = async ({ 'accept-encoding': codings }: RequestHeaders) => ({
     ...(await page({ 'accept-encoding': codings })),
     status: 404,
   });
   return {
-    answer: (request) =>
-      asksForPage(request) && request.search === '' ? answer(request.headers) : undefined,
+    respond: (request) =>
+      acceptsPage(request) && request.search === '' ? respond(request.headers) : undefined,
   };
 }
 
-function asksForPage({ method, headers }: HttpRequest): boolean {
+function acceptsPage({ method, headers }: HttpRequest): boolean {
   const { accept = '' } = headers;
   return (method === 'GET' || method === 'HEAD') && accept.includes('text/html');
 }
 
-/** The page with all that it loads. */
+/** Renders the page with its scripts and styles inline. */
 async function render({ apiKey, introspection }: GraphiqlOptions): Promise<string> {
-  // Its module is large.
+  // Imported on the first request because it is large.
   const { css, js, ...workers } = await import('@graphql-yoga/render-graphiql/graphiql');
   const paw = await readAsset('graphiql/paw.svg');
   const options = {
     ...(await readTabs(apiKey)),
     title: 'Pet Store gateway',
     logo: paw,
-    // A key is not for the browser's storage.
+    // The browser must not store a key.
     shouldPersistHeaders: false,
     ...(!introspection && { schema: null }),
     workers: {
@@ -108,7 +108,7 @@ ${introspection ? '' : withoutIntrospection}
 const withoutIntrospection = `<p class="notice">Introspection is off, so there are no descriptions and no
 completion here. Operations run as usual. <code>INTROSPECTION=on</code> turns it on.</p>`;
 
-/** A tab for each named operation, and a key in the headers pane. */
+/** Reads a tab for each named operation, with the key in the headers pane. */
 async function readTabs(apiKey: string | undefined) {
   const headers = JSON.stringify(
     { Authorization: `Bearer ${apiKey ?? '<API key>'}` },

@@ -2,45 +2,50 @@ import { methodNotAllowed } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
 
-/** Whether the process lives, and whether it wants requests. */
+/** Options of `createHealth`. */
 export interface HealthOptions {
-  /** Rejects with the reason when the backend can't be expected to answer. */
+  /** Rejects with the reason if the backend is not available. */
   readonly checkReady: () => Promise<void>;
-  /** Whether the process is on its way out. */
+  /** Whether the process is shutting down. */
   readonly isDraining: () => boolean;
 }
 
-/** Answers `/livez` and `/readyz`, exact paths only; undefined for any other. */
+/** Responds to probes of `/livez` and `/readyz`; returns undefined for every other path. */
 export type Health = (request: HttpRequest) => Promise<HttpResponse> | undefined;
 
-/** How long a check may take, and how long its verdict holds, in milliseconds. */
-const times = { check: 2000, verdict: 1000 };
+/** The timeout of a check, in milliseconds. */
+const checkTimeoutMs = 2000;
 
-/** Health as orchestrators ask for it. Probes that come together share one check of the backend. */
+/** How long the result of a check is reused, in milliseconds. */
+const cacheMs = 1000;
+
+/**
+ * Creates the health checks for orchestrators. Concurrent probes share one check of the backend.
+ */
 export function createHealth({ checkReady, isDraining }: HealthOptions): Health {
-  let verdict: Promise<string | undefined> | undefined;
+  let cached: Promise<string | undefined> | undefined;
   const checkBackend = () => {
-    verdict ??= whyNotReady(checkReady).finally(() => {
+    cached ??= findProblem(checkReady).finally(() => {
       setTimeout(() => {
-        verdict = undefined;
-      }, times.verdict).unref();
+        cached = undefined;
+      }, cacheMs).unref();
     });
-    return verdict;
+    return cached;
   };
 
-  async function answer({ method, path }: HttpRequest): Promise<HttpResponse> {
+  async function respond({ method, path }: HttpRequest): Promise<HttpResponse> {
     if (method !== 'GET' && method !== 'HEAD') {
       return restErrorResponse(methodNotAllowed('GET, HEAD', method));
     }
     if (path === '/livez') return text(200, 'live');
     if (isDraining()) return text(503, 'not ready: draining');
-    const reason = await checkBackend();
-    return reason === undefined ? text(200, 'ready') : text(503, `not ready: ${reason}`);
+    const problem = await checkBackend();
+    return problem === undefined ? text(200, 'ready') : text(503, `not ready: ${problem}`);
   }
 
   return (request) => {
     const { path } = request;
-    return path === '/livez' || path === '/readyz' ? answer(request) : undefined;
+    return path === '/livez' || path === '/readyz' ? respond(request) : undefined;
   };
 }
 
@@ -48,11 +53,12 @@ function text(status: number, line: string): HttpResponse {
   return { status, headers: { 'content-type': 'text/plain' }, body: `${line}\n` };
 }
 
-async function whyNotReady(checkReady: () => Promise<void>): Promise<string | undefined> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timeout = setTimeout(() => reject(new Error('The backend does not answer.')), times.check);
+async function findProblem(checkReady: () => Promise<void>): Promise<string | undefined> {
+  const { promise: timedOut, reject } = Promise.withResolvers<never>();
+  const error = new Error('The backend does not respond.');
+  const timeout = setTimeout(() => reject(error), checkTimeoutMs);
   try {
-    await Promise.race([checkReady(), late]);
+    await Promise.race([checkReady(), timedOut]);
     return undefined;
   } catch (error) {
     return (error as Error).message;

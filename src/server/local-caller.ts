@@ -1,35 +1,37 @@
 import type { Deprecation, TypedError } from '../graphql/result.ts';
 
-/** A parsed document with the types of its result and its variables, as GraphQL Codegen makes it. */
+/**
+ * A parsed document with the types of its result and variables, as GraphQL Codegen generates it.
+ */
 export interface TypedDocument<Data, Variables> {
   readonly kind: string;
   readonly definitions: readonly object[];
   readonly __apiType?: (variables: Variables) => Data;
 }
 
-/** On whose behalf a caller in this process asks. */
+/** The caller of an operation in this process. */
 export interface LocalCaller {
-  /** The `Authorization` header of its own request. */
+  /** The `Authorization` header to use, such as the one of the request that is being handled. */
   readonly authorization?: string | null | undefined;
-  /** Ends the REST calls when it is aborted; `AbortSignal.timeout` sets a deadline. */
+  /** Cancels the REST calls when it is aborted; `AbortSignal.timeout` sets a deadline. */
   readonly signal?: AbortSignal | undefined;
-  /** Names the request in the log, in errors and towards the REST service; a new id by default. */
+  /** Identifies the request in the log, in errors and in REST calls; a new id by default. */
   readonly requestId?: string | null | undefined;
   /** The trace to join (W3C Trace Context). */
   readonly traceparent?: string | null | undefined;
 }
 
-/** A result as a client of the HTTP address sees it, but as objects. */
+/** The result that an HTTP client would receive, as an object. */
 export interface LocalResult<Data> {
   readonly errors?: readonly TypedError[];
-  /** Absent when nothing was executed. */
+  /** Absent if the operation was not executed. */
   readonly data?: Data | null;
   readonly extensions?: { readonly deprecations: readonly Deprecation[] };
 }
 
 /**
- * Executes an operation for a caller in this process, with every limit and record of an HTTP request
- * but without its messages. Never rejects: what goes wrong is in `errors`.
+ * Executes an operation without HTTP. Limits, log, metrics and traces are those of an HTTP request.
+ * Never rejects: failures are in `errors`.
  */
 export type LocalExecute = <Data = Record<string, unknown>, Variables = Record<string, unknown>>(
   document: string | TypedDocument<Data, Variables>,
@@ -37,15 +39,15 @@ export type LocalExecute = <Data = Record<string, unknown>, Variables = Record<s
   caller?: LocalCaller,
 ) => Promise<LocalResult<Data>>;
 
-/** A result as far as it has come. */
+/** All data received so far. */
 export interface LocalPartialResult<Data> extends LocalResult<Data> {
-  /** Whether more follows. */
+  /** Whether another result follows. */
   readonly hasNext: boolean;
 }
 
 /**
- * The same for operations that defer fragments: yields what there is, again each time that fragments
- * have come. Starts when it is first read, and cancels its REST calls when the reader stops early.
+ * Executes an operation with deferred fragments. Yields all data received so far, each time that
+ * fragments arrive. Execution starts at the first read; stopping early cancels its REST calls.
  */
 export type LocalExecuteIncrementally = <
   Data = Record<string, unknown>,
@@ -56,7 +58,7 @@ export type LocalExecuteIncrementally = <
   caller?: LocalCaller,
 ) => AsyncGenerator<LocalPartialResult<Data>, void>;
 
-/** How callers in this process execute operations. */
+/** Executes operations for callers in this process. */
 export interface LocalExecution {
   readonly execute: LocalExecute;
   readonly executeIncrementally: LocalExecuteIncrementally;

@@ -5,7 +5,7 @@ import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
 import type { Caller, GraphqlHandler, OperationRequest } from './graphql/handler.ts';
-import { mergeParts, type PartialResult } from './graphql/merged-parts.ts';
+import { mergeParts, type PartialResult } from './graphql/merge-parts.ts';
 import { TypedParts } from './graphql/typed-parts.ts';
 import type { TypedResult } from './graphql/typed-result.ts';
 import type {
@@ -15,14 +15,14 @@ import type {
   LocalResult,
 } from './local-caller.ts';
 
-/** What the operations of this process go through. */
+/** Options of `createLocalExecution`. */
 export interface LocalExecuteOptions {
   readonly telemetry: Telemetry;
   readonly admission: Admission;
   readonly graphql: GraphqlHandler;
 }
 
-/** Makes the functions; a document that is an object is printed once. */
+/** Creates local execution. Each document object is printed once. */
 export function createLocalExecution(options: LocalExecuteOptions): LocalExecution {
   const { telemetry, admission, graphql } = options;
   const texts = new WeakMap<object, string>();
@@ -132,7 +132,7 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
   };
 }
 
-/** The result with what is JSON text already as objects. */
+/** Parses the fields of a result that are JSON text. */
 function asObjects(result: TypedResult): TypedResult {
   if (!Object.values(result.data ?? {}).some((value) => value instanceof JsonText)) return result;
   const entries = Object.entries(result.data ?? {}).map(([key, value]) => [
@@ -142,5 +142,5 @@ function asObjects(result: TypedResult): TypedResult {
   return { ...result, data: Object.fromEntries(entries) };
 }
 
-/** The signal of a caller who waits for as long as it takes. */
+/** The signal of a caller without a deadline. */
 const never = new AbortController().signal;

@@ -17,40 +17,40 @@ import type { Health } from './health.ts';
 import { createCors } from './http/cors.ts';
 import { checkHost } from './http/host.ts';
 
-/** What is at which address. */
+/** The handlers of each path, and what applies to all paths. */
 export interface RouterOptions {
   readonly telemetry: Telemetry;
   readonly admission: Admission;
   readonly graphql: GraphqlHandler;
-  /** `/livez` and `/readyz`; not for a gateway in another server, which has its own. */
+  /** `/livez` and `/readyz`; undefined if the gateway is mounted in another server. */
   readonly health: Health | undefined;
   /** The REST interface at `/v1` and `/quickstart`. */
   readonly v1: V1Handler | undefined;
-  /** The origins whose pages may call the gateway from a browser. */
+  /** Origins that may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
-  /** Answer only requests whose Host is this machine. */
+  /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
-  /** Answer GraphQL at every address: another server has routed the request. */
+  /** Serve GraphQL at every path, because another server has routed the request. */
   readonly mounted: boolean;
 }
 
-/** Answers requests to every address of the gateway; each but a health check gets one record. */
+/** Creates the handler of all paths. Every request except a health check gets one record. */
 export function createRouter(options: RouterOptions): HttpHandler {
   const { telemetry, admission, health, graphql, v1, mounted } = options;
   const cors = createCors(options.corsOrigins);
 
   function route(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
     const { method, path } = request;
-    if (mounted || path === '/graphql') return graphql.answer(request, record);
+    if (mounted || path === '/graphql') return graphql.respond(request, record);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, record);
     if (path !== '/') {
-      throw new HttpError(404, 'NOT_FOUND', 'Nothing is here. GraphQL is at /graphql.');
+      throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
     }
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
     return Promise.resolve({ status: 302, headers: { location: '/graphql' }, body: '' });
   }
 
-  async function answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+  async function respond(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
     checkHost(request.headers['host'], options.onlyLoopbackHosts);
     const preflight = cors.preflight(request, record);
     if (preflight !== undefined) return preflight;
@@ -95,7 +95,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     );
     let response: HttpResponse;
     try {
-      response = await answer(request, record);
+      response = await respond(request, record);
     } catch (error) {
       response = refuse(error, request, record);
     }

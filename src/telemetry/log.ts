@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import pino from 'pino';
 import type { ClientName } from './client-name.ts';
-import { readable } from './readable.ts';
+import { formatForTerminal } from './terminal.ts';
 
 /** One call to the REST service, as the log shows it. */
 export interface CallRecord {
@@ -18,7 +18,7 @@ export interface RequestEntry {
   readonly traceId: string | undefined;
   /** The GraphQL operation's type and name, or the method and path of any other request. */
   readonly operation: string;
-  /** The application that sent it, and the library that it used, as they name themselves. */
+  /** The names that the application and its GraphQL library send. */
   readonly client: ClientName | undefined;
   readonly clientLibrary: ClientName | undefined;
   /** The origin of a preflight request that was refused. */
@@ -26,7 +26,7 @@ export interface RequestEntry {
   readonly status: number;
   readonly codes: readonly string[];
   readonly ms: number;
-  /** When the first part of a response in parts was made. */
+  /** The time to the first part of a response in parts. */
   readonly firstPartMs: number | undefined;
   readonly calls: readonly CallRecord[];
 }
@@ -43,17 +43,17 @@ export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error'
   request(entry: RequestEntry): void;
 }
 
-/** The least level that is written. */
+/** The lowest level that is written. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-/** Where lines go, each with its newline. */
+/** The destination of log lines, each with its newline. */
 export interface LogWriter {
   write(line: string): void;
 }
 
 /**
- * Creates a log with this level and writer. Keys are removed from every entry. Of an error only the
- * name, message and code are written; `debug` and `trace` add the stack, which contains file paths.
+ * Creates a log with this level and writer. Keys are removed from every entry. Errors are written
+ * with name, message and code; `debug` and `trace` add the stack, which contains file paths.
  */
 export function createLog(level: LogLevel, writer: LogWriter): Log {
   const logger = pino(
@@ -66,21 +66,22 @@ export function createLog(level: LogLevel, writer: LogWriter): Log {
     },
     writer,
   );
-  const tellsOfRequests = logger.isLevelEnabled('info');
+  const logsRequests = logger.isLevelEnabled('info');
   return Object.assign(logger, {
     request(entry: RequestEntry) {
-      if (!tellsOfRequests) return;
+      if (!logsRequests) return;
       writer.write(`${JSON.stringify({ level: 'info', time: now(), ...entry, msg: 'request' })}\n`);
     },
   });
 }
 
-/** The most that is buffered for a slow reader, in bytes. Lines beyond it are dropped. */
-const maxWaitingBytes = 16 * 1024 * 1024;
+/** The most bytes buffered for a slow reader. Further lines are dropped. */
+const maxBufferedBytes = 16 * 1024 * 1024;
 
 /**
- * Opens a writer to a file descriptor: formatted for people on a terminal, otherwise JSON in blocks.
- * Where processes share the descriptor, blocks are small enough that a pipe writes each atomically.
+ * Opens a writer to a file descriptor: formatted for people on a terminal, otherwise JSON in
+ * blocks. If processes share the descriptor, blocks are small enough that a pipe writes each
+ * atomically.
  */
 export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean) {
   const blockBytes = isShared ? 4096 : 16_384;
@@ -88,7 +89,7 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean)
     dest: fd,
     sync: isTerminal,
     maxWrite: blockBytes,
-    maxLength: maxWaitingBytes,
+    maxLength: maxBufferedBytes,
   });
   let block = '';
   let bytes = 0;
@@ -102,7 +103,7 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean)
   const timer = setInterval(flush, 250).unref();
   return {
     write(line: string) {
-      if (isTerminal) return void destination.write(readable(line));
+      if (isTerminal) return void destination.write(formatForTerminal(line));
       const more = Buffer.byteLength(line);
       if (bytes + more > blockBytes) flush();
       block += line;
@@ -126,7 +127,7 @@ export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean)
   };
 }
 
-/** The time as ISO 8601 text, formatted once per millisecond. */
+/** Returns the time in ISO 8601 format. It is formatted once per millisecond. */
 function now(): string {
   const ms = Date.now();
   if (ms !== lastMs) {
@@ -142,12 +143,12 @@ let lastTime = '';
 /** Members that contain a key, in an entry or one level below. */
 const secrets = ['authorization', 'apiKey'];
 
-/** The same entry when it contains no key, which is usual. pino's redaction copies every entry. */
+/** Removes keys. Most entries have none and are not copied, unlike with pino's own redaction. */
 function withoutKeys(entry: Record<string, unknown>): Record<string, unknown> {
   let clean = entry;
   for (const [name, value] of Object.entries(entry)) {
     const isSecret = secrets.includes(name);
-    if (!isSecret && !holdsKey(value)) continue;
+    if (!isSecret && !containsKey(value)) continue;
     if (clean === entry) clean = { ...entry };
     if (isSecret) delete clean[name];
     else clean[name] = withoutKeys(value as Record<string, unknown>);
@@ -155,7 +156,7 @@ function withoutKeys(entry: Record<string, unknown>): Record<string, unknown> {
   return clean;
 }
 
-function holdsKey(value: unknown): boolean {
+function containsKey(value: unknown): boolean {
   return typeof value === 'object' && value !== null && secrets.some((name) => name in value);
 }
 

@@ -18,13 +18,13 @@ import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentele
 import type { Log } from './log.ts';
 import { parseTraceparent, type TraceHeaders, type Tracing, traceHeaders } from './trace.ts';
 
-/** How long the last export may take during the shutdown, in milliseconds. */
-const lastSpansMs = 1000;
+/** The timeout of the last export during shutdown, in milliseconds. */
+const lastExportMs = 1000;
 
 /**
  * Sends spans in batches to `<endpoint>/v1/traces`: one per request and one per REST call.
  * OpenTelemetry's own OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the process.
- * When the collector fails, spans are lost and one line is logged until it accepts spans again.
+ * If an export fails, its spans are lost; only the first failure in a row is logged.
  */
 export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
   const url = `${endpoint.href.replace(/\/+$/, '')}/v1/traces`;
@@ -57,19 +57,19 @@ export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
     startRequest(traceparent, tracestate) {
       const parent = parseTraceparent(traceparent);
       const traceState = tracestate ? createTraceState(tracestate) : undefined;
-      const above = parent
+      const parentContext = parent
         ? trace.setSpanContext(ROOT_CONTEXT, {
             ...parent,
             ...(traceState && { traceState }),
             isRemote: true,
           })
         : ROOT_CONTEXT;
-      const request = tracer.startSpan('request', { kind: SpanKind.SERVER }, above);
-      const within = trace.setSpan(ROOT_CONTEXT, request);
+      const request = tracer.startSpan('request', { kind: SpanKind.SERVER }, parentContext);
+      const requestContext = trace.setSpan(ROOT_CONTEXT, request);
       return {
         traceId: request.spanContext().traceId,
         startCall(operation) {
-          const call = tracer.startSpan(operation, { kind: SpanKind.CLIENT }, within);
+          const call = tracer.startSpan(operation, { kind: SpanKind.CLIENT }, requestContext);
           return {
             headers: headersOf(call),
             end(outcome, isError) {
@@ -93,12 +93,12 @@ export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
         },
       };
     },
-    // Exports what is left. The requests are complete, so a failure has no other consequence.
+    // Exports the remaining spans. All requests are complete, so a failure is only logged.
     async [Symbol.asyncDispose]() {
-      const late = wait(lastSpansMs, undefined, { ref: false }).then(() => {
-        throw new Error(`Expected the collector to take the last spans within ${lastSpansMs} ms.`);
+      const timedOut = wait(lastExportMs, undefined, { ref: false }).then(() => {
+        throw new Error(`The collector did not accept the last spans within ${lastExportMs} ms.`);
       });
-      await Promise.race([provider.shutdown(), late]).catch(fail);
+      await Promise.race([provider.shutdown(), timedOut]).catch(fail);
     },
   };
 }

@@ -29,12 +29,12 @@ export function openRecord(
   return new RequestRecord(telemetry, readRequestId(requestId), trace);
 }
 
-/** Collects what the log, the metrics and the trace need to know about one request. */
+/** Collects the data of one request for the log, the metrics and the trace. */
 export class RequestRecord {
   readonly requestId: string;
   /** The GraphQL operation; undefined for other requests and until it is known. */
   operation: { readonly type: string; readonly name: string | undefined } | undefined;
-  /** Whether a field needed the caller's key. If the result has no errors, the key was accepted. */
+  /** Whether a field needed the caller's key. If there were no errors, the key was accepted. */
   usedKey = false;
   /** Whether the backend has answered a call with the caller's key. */
   keyAccepted = false;
@@ -89,7 +89,7 @@ export class RequestRecord {
     this.keyAccepted = true;
   }
 
-  /** Records that the first part of the response is made; others follow. */
+  /** Records that the first part of a response in parts has been produced. */
   onFirstPart(): void {
     this.#firstPartMs = rounded(performance.now() - this.#start);
   }
@@ -119,7 +119,7 @@ export class RequestRecord {
     const clientLibrary = this.#clientLibrary;
     const firstPartMs = this.#firstPartMs;
     if (firstPartMs !== undefined) metrics.firstPart(operation?.name, firstPartMs / 1000);
-    // After the request was counted, which may have given its operation a label.
+    // Must follow metrics.request, which may give the operation a label.
     for (const field of this.deprecatedFields) {
       const clientName = (client ?? clientLibrary)?.name;
       metrics.deprecatedUse(field, operation?.name, clientName, this.keyAccepted);
@@ -144,7 +144,7 @@ export class RequestRecord {
   }
 }
 
-/** The client's request id if it is short and plain enough for logs and headers, otherwise a new one. */
+/** Returns the client's request id if it is short and plain, otherwise a new one. */
 function readRequestId(given: string | undefined): string {
   return given && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
 }

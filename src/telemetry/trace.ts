@@ -1,6 +1,6 @@
 /** Starts the traces of requests. */
 export interface Tracing extends AsyncDisposable {
-  /** @param traceparent, tracestate the headers of the request (W3C Trace Context). */
+  /** Starts the trace of a request with these headers (W3C Trace Context). */
   startRequest(
     traceparent: string | null | undefined,
     tracestate: string | null | undefined,
@@ -19,11 +19,11 @@ export interface RequestOutcome {
   readonly codes: readonly string[];
   /** The GraphQL operation; undefined for any other request. */
   readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
-  /** When the first part of a response in parts was made, in milliseconds from the start. */
+  /** The time to the first part of a response in parts, in milliseconds. */
   readonly firstPartMs: number | undefined;
 }
 
-/** The headers of W3C Trace Context, as they are sent. */
+/** The headers of W3C Trace Context. */
 export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }>;
 
 /** The trace of one request. */
@@ -44,7 +44,7 @@ export interface CallTrace {
 
 const traceparentHeader = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** The parts of a `traceparent` header; undefined when it is malformed or all zeros. */
+/** Parses a `traceparent` header. Returns undefined if it is malformed or an id is all zeros. */
 export function parseTraceparent(header: string | null | undefined) {
   const [, traceId = '', spanId = '', flags = ''] = traceparentHeader.exec(header ?? '') ?? [];
   if (/^0*$/.test(traceId) || /^0*$/.test(spanId)) return undefined;
@@ -52,8 +52,8 @@ export function parseTraceparent(header: string | null | undefined) {
 }
 
 /**
- * The headers to forward. `tracestate` is dropped unless it is printable and has at most the 512
- * characters that must be propagated (W3C Trace Context, section 3.3.1.5).
+ * Returns the headers to forward. `tracestate` is dropped unless it is printable and has at most
+ * 512 characters, which must be propagated (W3C Trace Context, section 3.3.1.5).
  */
 export function traceHeaders(
   traceparent: string,

@@ -12,21 +12,21 @@ const passThrough: Tracing = {
   startRequest(traceparent, tracestate) {
     const parent = traceparent ? parseTraceparent(traceparent) : undefined;
     if (!traceparent || parent === undefined) return untraced;
-    return passingOn(traceHeaders(traceparent, tracestate), parent.traceId);
+    return forward(traceHeaders(traceparent, tracestate), parent.traceId);
   },
   async [Symbol.asyncDispose]() {},
 };
 
-function passingOn(headers: TraceHeaders | undefined, traceId: string | undefined): RequestTrace {
+function forward(headers: TraceHeaders | undefined, traceId: string | undefined): RequestTrace {
   const call = { headers, end() {} };
   return { traceId, startCall: () => call, end() {} };
 }
 
-const untraced = passingOn(undefined, undefined);
+const untraced = forward(undefined, undefined);
 
 /**
- * Opens tracing to an OTLP/HTTP endpoint such as `http://collector:4318`. OpenTelemetry is loaded only
- * when there is one.
+ * Opens tracing to an OTLP/HTTP endpoint such as `http://collector:4318`. Without one,
+ * OpenTelemetry is not loaded, and trace headers are only forwarded.
  */
 export async function openTracing(endpoint: URL | undefined, log: Log): Promise<Tracing> {
   if (endpoint === undefined) return passThrough;

@@ -180,7 +180,7 @@ function findRoute(path: string): { route: Route; parameter: string } {
 }
 
 function notFound(): HttpError {
-  return new HttpError(404, 'NOT_FOUND', 'There is nothing at this address.');
+  return new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
 }
 
 function readJson({ headers, body }: HttpRequest): unknown {

@@ -27,7 +27,7 @@ describe('/readyz', () => {
 
   it('does not wait for a backend that does not answer', async () => {
     expect(await readiness(() => new Promise(() => {}))).toBe(
-      '503 not ready: The backend does not answer.',
+      '503 not ready: The backend does not respond.',
     );
   });
 

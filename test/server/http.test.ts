@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { auditServer, serverAudits } from 'graphql-http';
 import { describe, expect, it, vi } from 'vitest';
-import { readable } from '../../src/telemetry/readable.ts';
+import { formatForTerminal } from '../../src/telemetry/terminal.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { recording } from '../support/recording.ts';
 
@@ -400,7 +400,7 @@ describe('the HTTP edge', () => {
       'https://evil.example"\t\u009b',
       `https://${'a'.repeat(262)}`,
     ]);
-    expect(readable(service.lines[1] ?? '')).toContain(
+    expect(formatForTerminal(service.lines[1] ?? '')).toContain(
       'refusedOrigin=https://evil.example"\\u0009\\u009b',
     );
   });

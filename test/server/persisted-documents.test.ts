@@ -139,8 +139,8 @@ describe('PERSISTED_DOCUMENTS=only', () => {
       { query: print(ListPetsDocument), documentId: persistedHash(ListPetsDocument) },
       'the text of a document',
     ],
-    ['an unknown hash', { extensions: apollo(sha256(query)) }, 'a hash that is not in it'],
-    ['the name of a property', { documentId: '__proto__' }, 'a hash that is not in it'],
+    ['an unknown hash', { extensions: apollo(sha256(query)) }, 'an unknown hash'],
+    ['the name of a property', { documentId: '__proto__' }, 'an unknown hash'],
     ['another type', { documentId: 5 }, 'no hash'],
     ['nothing', {}, 'no hash'],
   ])('refuses %s, before any call', async (_, body, received) => {
@@ -148,7 +148,7 @@ describe('PERSISTED_DOCUMENTS=only', () => {
     expect(await opened.post(body)).toEqual(
       refused(
         'PERSISTED_DOCUMENT_REQUIRED',
-        `This gateway answers the documents of its manifest only: expected the hash of one, received ${received}. Ask who runs it to add your document.`,
+        `This gateway executes only the documents in its manifest: expected the hash of one, received ${received}. Ask its operator to add your document.`,
       ),
     );
     expect(opened.calls).toEqual([]);

@@ -1,13 +1,13 @@
 interface Entry<Value> {
   readonly value: Value;
   readonly bytes: number;
-  /** Used since it was last considered for eviction. */
+  /** Whether it has been read since it was last considered for eviction. */
   isUsed: boolean;
 }
 
 /**
- * A cache bounded in bytes. What was used since the last eviction gets a second chance, so that a
- * hit changes one flag and moves nothing. An entry larger than a quarter of the bound is not kept.
+ * A cache bounded in bytes, with second-chance eviction: a hit only sets a flag. Entries larger
+ * than a quarter of the bound are not kept.
  */
 export class BoundedCache<Value> {
   readonly #entries = new Map<string, Entry<Value>>();
@@ -25,13 +25,13 @@ export class BoundedCache<Value> {
     return entry.value;
   }
 
-  /** Keeps a value of this size under a key that is not taken yet. */
+  /** Adds a value of this size, unless the key exists. */
   add(key: string, value: Value, bytes: number): void {
     if (bytes > this.#maxBytes / 4 || this.#entries.has(key)) return;
     this.#entries.set(key, { value, bytes, isUsed: false });
     this.#bytes += bytes;
-    // A Map keeps the order of insertion. Each entry is met at most twice: the first time spends its
-    // second chance.
+    // A Map iterates in insertion order. Each entry is visited at most twice: the first visit uses
+    // up its second chance.
     for (const [oldest, entry] of this.#entries) {
       if (this.#bytes <= this.#maxBytes) break;
       this.#entries.delete(oldest);

@@ -1,6 +1,6 @@
 /**
- * The formats of a response in parts, named by the `Accept` parameter that selects each: the one of
- * graphql-js 17, and the draft of August 2022.
+ * The formats of incremental delivery by the `Accept` parameter that selects them: graphql-js 17's,
+ * and the draft of August 2022.
  */
 const formats = ['incrementalSpec=v0.2', 'deferSpec=20220824'] as const;
 
@@ -16,8 +16,8 @@ export interface Delivery {
 }
 
 /**
- * The delivery that an `Accept` header names first; undefined if it names none. A wildcard names none:
- * clients that can't read parts send it too.
+ * Returns the first delivery in an `Accept` header; undefined if there is none. Wildcards do not
+ * count, because clients that can't read parts send them too.
  */
 export function readDelivery(accept = ''): Delivery | undefined {
   for (const range of accept.split(',')) {
@@ -39,7 +39,7 @@ function isSame(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** The `Content-Type` of a response with this delivery. */
+/** Returns the `Content-Type` of a response with this delivery. */
 export function contentTypeOf({ transport, format }: Delivery): string {
   return transport === 'multipart/mixed'
     ? `${transport}; boundary="-"; ${format}`
@@ -47,9 +47,9 @@ export function contentTypeOf({ transport, format }: Delivery): string {
 }
 
 /**
- * The text of one part. Its closing boundary follows at once, because a client reads a part when it
- * sees the boundary (RFC 2046, section 5.1.1). Event streams use the distinct connections mode of
- * GraphQL over SSE.
+ * Formats one part. Its closing boundary follows immediately, because clients process a part when
+ * they receive the boundary (RFC 2046, section 5.1.1). Event streams use the distinct connections
+ * mode of GraphQL over SSE.
  */
 export function framePart(
   json: string,

@@ -6,26 +6,26 @@ import { maxErrors, useBoundedValidation } from './plugins/use-bounded-validatio
 import { useOperationLimits } from './plugins/use-operation-limits.ts';
 import { PreparedDocument } from './prepared-document.ts';
 
-/** What documents may ask for. */
+/** What documents may contain. */
 export interface EngineOptions {
-  /** Answer introspection, and suggest names where one is misspelt. */
+  /** Allow introspection, and suggest names for misspelt ones. */
   readonly introspection: boolean;
   readonly operationLimits: OperationLimits;
 }
 
 /**
- * Parses a document and checks it; the errors are the client's mistakes.
- * @throws HttpError beyond a limit.
+ * Parses and validates a document. Returns the errors if it is invalid.
+ * @throws HttpError if it exceeds a limit.
  */
 export type PrepareDocument = (text: string) => PreparedDocument | readonly GraphQLError[];
 
 /**
- * A plugin sees each document once, when it is prepared. What each request needs belongs in the
- * handler: to pass a compiled execution through Yoga's hooks costs a microsecond.
+ * A plugin that runs once per document, when it is prepared. Work per request belongs in the
+ * handler: Yoga's hooks cost a microsecond per execution.
  */
 type DocumentPlugin = Pick<Plugin, 'onParse' | 'onValidate'>;
 
-/** Makes Yoga without its HTTP: the schema, and the plugins around parsing and validating. */
+/** Creates the engine: Yoga's parsing and validation with plugins, without its HTTP handling. */
 export function createEngine({ introspection, operationLimits }: EngineOptions): PrepareDocument {
   const plugins: readonly DocumentPlugin[] = [
     useOperationLimits(operationLimits),
@@ -34,12 +34,12 @@ export function createEngine({ introspection, operationLimits }: EngineOptions):
   const yoga = createYoga({
     schema,
     plugins: [...plugins],
-    // The handler keeps documents and types errors.
+    // The handler caches documents and types errors.
     parserAndValidationCache: false,
     maskedErrors: false,
     logging: false,
   });
-  // No plugin looks at the request, so one envelope serves all of them.
+  // No plugin reads the request, so all requests share one envelope.
   const { parse, validate } = yoga.getEnveloped({} as never);
 
   const executionOptions = {

@@ -7,58 +7,58 @@ import type { RequestRecord } from '../../telemetry/request-record.ts';
 import { takeTurn } from '../../turns.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import { BoundedCache } from './bounded-cache.ts';
-import { limitResult } from './bounded-text.ts';
 import { type DeliveryFormat, readDelivery } from './delivery.ts';
-import { documentBytes } from './document-bytes.ts';
+import { estimateDocumentSize } from './document-size.ts';
 import type { PrepareDocument } from './engine.ts';
 import { type GraphqlParams, readParams } from './params.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 import { PreparedDocument, type PreparedOperation } from './prepared-document.ts';
+import { ReleaseCallbacks } from './release-callbacks.ts';
 import { RequestedDocuments } from './requested-document.ts';
 import { writeParts, writeResult } from './response.ts';
+import { limitResult } from './response-size.ts';
 import { TypedParts } from './typed-parts.ts';
 import { type TypedResult, typeResult } from './typed-result.ts';
-import { UntilAnswered } from './until-answered.ts';
 
-/** What kept documents may take, in bytes, the code compiled for them included. */
-const maxDocumentBytes = 32 * 1024 * 1024;
+/** The memory limit of cached documents, including their compiled code, in bytes. */
+const maxCacheBytes = 32 * 1024 * 1024;
 
-/** A document of more characters takes a turn the first time: to check it may take milliseconds. */
+/** A new document of more characters waits for its turn: validating it may take milliseconds. */
 const longDocument = 2000;
 
-/** What GraphQL is served with. */
+/** Options of `createGraphqlHandler`. */
 export interface GraphqlHandlerOptions {
   readonly prepare: PrepareDocument;
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
-  /** The page for browsers; undefined where it is turned off. */
+  /** The page for browsers; undefined if it is turned off. */
   readonly graphiql: GraphiqlPage | undefined;
-  /** Called with every error that no code foresaw, and the id of its request. */
+  /** Called with every unexpected error and the id of its request. */
   readonly reportError: (error: unknown, requestId: string) => void;
 }
 
-/** Who asks for an operation, and how. */
+/** The caller of an operation. */
 export interface Caller {
-  /** The `Authorization` header as it arrived. */
+  /** The unparsed `Authorization` header. */
   readonly authorization: string | undefined;
-  /** Aborted when the caller has left, or its deadline has passed. */
+  /** Aborted when the caller disconnects or its deadline passes. */
   readonly signal: AbortSignal;
-  /** Refuses a mutation: nothing may change by following a link. */
+  /** Refuses mutations, so that following a link changes nothing. */
   readonly isReadOnly: boolean;
 }
 
-/** The text of a document, which of its operations to execute, and the variables. */
+/** The text of a document, the name of the operation to execute, and its variables. */
 export interface OperationRequest extends Pick<GraphqlParams, 'operationName' | 'variables'> {
   readonly text: string;
 }
 
-/** The only way to GraphQL: every shape of request becomes an operation that is executed here. */
+/** Executes GraphQL operations, of HTTP requests and of callers in this process. */
 export interface GraphqlHandler {
-  /** Answers an HTTP request. @throws HttpError for one that carries no operation to execute. */
-  answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse>;
-  /** Executes an operation. @throws HttpError when its document has none of that name. */
+  /** Responds to an HTTP request. @throws HttpError if it contains no operation to execute. */
+  respond(request: HttpRequest, record: RequestRecord): Promise<HttpResponse>;
+  /** Executes an operation. @throws HttpError if its document has no operation of that name. */
   execute(operation: OperationRequest, caller: Caller, record: RequestRecord): Promise<TypedResult>;
-  /** The same in parts, as graphql-js 17 defines them; whole where there is nothing to defer. */
+  /** Executes an operation in parts as in graphql-js 17, or whole if nothing is deferred. */
   executeIncrementally(
     operation: OperationRequest,
     caller: Caller,
@@ -66,29 +66,31 @@ export interface GraphqlHandler {
   ): Promise<TypedResult | TypedParts>;
 }
 
-/** An operation that was found for a request. */
-interface OpenOperation {
+/** The operation of a request. */
+interface ResolvedOperation {
   readonly operation: PreparedOperation;
-  /** Called once it is executed: keeps its document if the backend accepted the caller's key. */
-  keep(): void;
+  /** Called after execution. Caches the document if the backend accepted the caller's key. */
+  cache(): void;
 }
 
-/** Makes the handler. It keeps the prepared documents of callers whose key the backend accepted. */
+/**
+ * Creates the handler. It caches prepared documents of callers whose key the backend has accepted.
+ */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
   const { prepare, petStore, graphiql, reportError } = options;
   const requested = new RequestedDocuments(options.persistedDocuments);
-  const documents = new BoundedCache<PreparedDocument>(maxDocumentBytes);
+  const documents = new BoundedCache<PreparedDocument>(maxCacheBytes);
 
-  /** Finds an operation, or why there is none. `register` is called when its document may be kept. */
-  async function open(
+  /** Returns the operation or the errors. `register` is called when its document may be cached. */
+  async function resolve(
     { text, operationName }: OperationRequest,
     { authorization, isReadOnly, signal }: Caller,
     record: RequestRecord,
     register?: () => void,
-  ): Promise<OpenOperation | TypedResult> {
-    const kept = documents.get(text);
-    if (kept === undefined && text.length > longDocument) await takeTurn(authorization);
-    const document = kept ?? prepare(text);
+  ): Promise<ResolvedOperation | TypedResult> {
+    const cached = documents.get(text);
+    if (cached === undefined && text.length > longDocument) await takeTurn(authorization);
+    const document = cached ?? prepare(text);
     if (!(document instanceof PreparedDocument)) {
       return typeResult({ errors: document }, { record, signal, reportError });
     }
@@ -99,39 +101,41 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     record.setOperation(definition.operation, definition.name?.value);
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
-    const keep = () => {
+    const cache = () => {
       if (!record.keyAccepted) return;
-      if (kept === undefined) documents.add(text, document, documentBytes(text, document.document));
+      if (cached === undefined) {
+        documents.add(text, document, estimateDocumentSize(text, document.document));
+      }
       register?.();
     };
-    return { operation, keep };
+    return { operation, cache };
   }
 
   async function run(
-    { operation, keep }: OpenOperation,
+    { operation, cache }: ResolvedOperation,
     { variables = {} }: Pick<OperationRequest, 'variables'>,
     { authorization, signal }: Caller,
     record: RequestRecord,
   ): Promise<TypedResult> {
     const { requestId } = record;
-    const answered = new UntilAnswered();
-    const { add: whenAnswered } = answered;
+    const release = new ReleaseCallbacks();
+    const { add: whenAnswered } = release;
     const options = { petStore, authorization, requestId, signal, listener: record, whenAnswered };
     try {
       const result = await operation.execute(variables, createContext(options));
-      keep();
+      cache();
       const typed = typeResult(result, { record, signal, reportError });
       const limited = operation.hasAliases
         ? await limitResult(typed, requestId, authorization)
         : typed;
       return withDeprecations(limited, operation);
     } finally {
-      answered.end();
+      release.complete();
     }
   }
 
   async function runIncrementally(
-    { operation, keep }: OpenOperation,
+    { operation, cache }: ResolvedOperation,
     { variables = {} }: Pick<OperationRequest, 'variables'>,
     { authorization, signal }: Caller,
     record: RequestRecord,
@@ -140,8 +144,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { requestId } = record;
     const calls = new AbortController();
     const either = AbortSignal.any([signal, calls.signal]);
-    const answered = new UntilAnswered();
-    const { add: whenAnswered } = answered;
+    const release = new ReleaseCallbacks();
+    const { add: whenAnswered } = release;
     const common = { petStore, authorization, requestId, listener: record, whenAnswered };
     const context = createContext({ ...common, signal: either });
     const typing = { record, signal: either, reportError };
@@ -149,25 +153,25 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     try {
       const result = await operation.executeIncrementally(variables, context, format);
       if (!('initialResult' in result)) {
-        keep();
+        cache();
         return withDeprecations(typeResult(result, typing), operation);
       }
       const { deprecations } = operation;
       parts = new TypedParts(result, { ...typing, deprecations, format, calls });
       return parts;
     } finally {
-      if (parts === undefined) answered.end();
+      if (parts === undefined) release.complete();
       else {
         parts.finished.then(() => {
-          keep();
-          answered.end();
+          cache();
+          release.complete();
         });
       }
     }
   }
 
-  async function answer(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
-    const page = graphiql?.answer(request);
+  async function respond(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+    const page = graphiql?.respond(request);
     if (page !== undefined) return page;
     const { headers, method, signal } = request;
     const { authorization } = headers;
@@ -182,31 +186,36 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     }
     const { operationName } = params;
     const register = () => requested.register(document, authorization);
-    const opened = await open({ text: document.text, operationName }, caller, record, register);
-    if (!('operation' in opened)) return writeResult(opened, request, requestId);
-    const mayDefer = opened.operation.isDeferred && request.mayStream;
+    const resolved = await resolve(
+      { text: document.text, operationName },
+      caller,
+      record,
+      register,
+    );
+    if (!('operation' in resolved)) return writeResult(resolved, request, requestId);
+    const mayDefer = resolved.operation.isDeferred && request.mayStream;
     const delivery = mayDefer ? readDelivery(headers['accept']) : undefined;
     if (delivery === undefined) {
-      return writeResult(await run(opened, params, caller, record), request, requestId);
+      return writeResult(await run(resolved, params, caller, record), request, requestId);
     }
-    const result = await runIncrementally(opened, params, caller, record, delivery.format);
+    const result = await runIncrementally(resolved, params, caller, record, delivery.format);
     return result instanceof TypedParts
       ? writeParts(result, delivery, request, requestId)
       : writeResult(result, request, requestId);
   }
 
   return {
-    answer,
+    respond,
     async execute(request, caller, record) {
-      const opened = await open(request, caller, record);
-      return 'operation' in opened ? run(opened, request, caller, record) : opened;
+      const resolved = await resolve(request, caller, record);
+      return 'operation' in resolved ? run(resolved, request, caller, record) : resolved;
     },
     async executeIncrementally(request, caller, record) {
-      const opened = await open(request, caller, record);
-      if (!('operation' in opened)) return opened;
-      return opened.operation.isDeferred
-        ? runIncrementally(opened, request, caller, record, 'incrementalSpec=v0.2')
-        : run(opened, request, caller, record);
+      const resolved = await resolve(request, caller, record);
+      if (!('operation' in resolved)) return resolved;
+      return resolved.operation.isDeferred
+        ? runIncrementally(resolved, request, caller, record, 'incrementalSpec=v0.2')
+        : run(resolved, request, caller, record);
     },
   };
 }
@@ -219,7 +228,7 @@ function unknownOperation(): HttpError {
   return new HttpError(
     400,
     'OPERATION_RESOLUTION_FAILURE',
-    'operationName: expected the name of an operation of the document, received none that is in it.',
+    'operationName: expected the name of an operation in the document, received none or another name.',
   );
 }
 

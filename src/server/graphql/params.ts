@@ -4,22 +4,24 @@ import { requireSmallJson } from '../../http/json-limits.ts';
 import { isJsonType, unsupportedMediaType } from '../../http/media-type.ts';
 import type { HttpRequest } from '../../http/message.ts';
 
-/** What a request asks of GraphQL (GraphQL over HTTP, section 5.1), of the right types. */
+/**
+ * The parameters of a GraphQL request (GraphQL over HTTP, section 5.1), with their types checked.
+ */
 export interface GraphqlParams {
-  /** The text of the document; undefined when only its hash was sent. */
+  /** The text of the document; undefined if only its hash was sent. */
   readonly query?: string | undefined;
   readonly operationName?: string | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
-  /** Of any shape; only `persistedQuery` and `clientLibrary` have a meaning. */
+  /** Only `persistedQuery` and `clientLibrary` are read. */
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
   /** The hash of a document (GraphQL over HTTP, appendix "Persisted Documents"). */
   readonly documentId?: string | undefined;
 }
 
 /**
- * Reads the parameters out of a JSON body or a URL, int64-exact. A form, which any web page may
- * submit, carries no operation.
- * @throws HttpError with status 400, 405, 413 or 415; it does not quote the body.
+ * Reads the parameters from a JSON body or a URL, with exact int64 values. Form bodies are refused,
+ * because any web page could submit one.
+ * @throws HttpError with status 400, 405, 413 or 415. It does not quote the body.
  */
 export function readParams(request: HttpRequest): GraphqlParams {
   if (request.method === 'POST') return readBody(request);
@@ -45,14 +47,16 @@ function readBody({ headers, body }: HttpRequest): GraphqlParams {
 function readSearch(search: string): GraphqlParams {
   const members: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(search)) {
-    // Of the others none has a meaning, and a link may carry more, such as what it is tracked by.
+    // Other parameters are ignored: links may have more, such as tracking parameters.
     if (!isMember(name) || value === '' || name in members) continue;
     members[name] = isJsonMember(name) ? parseObject(name, value) : value;
   }
   return checkParams(members);
 }
 
-/** A JSON object. @throws HttpError; the parser's own words would quote the text. */
+/**
+ * Parses a JSON object. @throws HttpError, because the parser's own message would quote the text.
+ */
 function parseObject(name: string, text: string): Record<string, unknown> {
   requireSmallJson(name, text);
   let json: unknown;
@@ -85,7 +89,7 @@ function checkParams(members: Record<string, unknown>): GraphqlParams {
   };
 }
 
-/** Null and an empty text count as absent: clients send them for what they do not have. */
+/** Reads a string. Null and an empty string count as absent, because clients send them as such. */
 function readString(members: Record<string, unknown>, name: string): string | undefined {
   const value = members[name];
   if (typeof value === 'string') return value === '' ? undefined : value;

@@ -2,24 +2,27 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'graphql';
 
-/** Which documents are answered by their hash, and whether others are answered at all. */
+/** The documents that clients may request by hash. */
 export interface PersistedDocuments {
-  /** `off`: none; `allow`: those of the manifest and those that clients register; `only`: the manifest's. */
+  /**
+   * `off`: clients send documents as text. `allow`: as text, or as the hash of one in the manifest
+   * or registered by a client. `only`: as the hash of one in the manifest.
+   */
   readonly mode: 'off' | 'allow' | 'only';
-  /** Documents by their hash, without the prefix `sha256:`. */
+  /** Documents by hash, without the prefix `sha256:`. */
   readonly manifest: ReadonlyMap<string, string>;
 }
 
-/** Where the documents are. Without a file the manifest is empty. */
+/** The mode and the location of the manifest. Without a file the manifest is empty. */
 export interface PersistedDocumentsOptions {
   readonly mode: PersistedDocuments['mode'];
-  /** A manifest of documents under the SHA-256 of their text, in codegen's or Apollo's format. */
+  /** A manifest of documents by the SHA-256 of their text, in codegen's or Apollo's format. */
   readonly file: string | undefined;
 }
 
 /**
  * Reads the manifest and verifies its hashes.
- * @throws when the file can't be read or is no manifest, naming what was expected and found.
+ * @throws if the file can't be read or is not a manifest.
  */
 export async function openPersistedDocuments({
   mode,
@@ -58,8 +61,8 @@ function decodeManifest(json: unknown): PersistedDocuments['manifest'] {
 }
 
 /**
- * Pairs of hash and document: codegen's client preset writes one object of them, Apollo's
- * generate-persisted-query-manifest a list of operations.
+ * Returns pairs of hash and document. Codegen's client preset writes them as an object, and
+ * Apollo's generate-persisted-query-manifest as a list of operations.
  */
 function readEntries(json: unknown): (readonly [id: unknown, document: unknown])[] {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -74,7 +77,7 @@ function readEntries(json: unknown): (readonly [id: unknown, document: unknown])
   return operations.map((operation) => [operation?.id, operation?.body]);
 }
 
-/** The digits of a hash: clients and manifests may name the algorithm before them. */
+/** Removes the name of the algorithm, with which clients and manifests may prefix a hash. */
 export function withoutPrefix(hash: string): string {
   return hash.replace(/^sha256:/, '');
 }

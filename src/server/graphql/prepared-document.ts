@@ -17,17 +17,17 @@ import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
 import type { Deprecation } from '../../graphql/result.ts';
 import type { DeliveryFormat } from './delivery.ts';
-import { shortenVariables } from './quoted-input.ts';
+import { shortenVariables } from './shorten-input.ts';
 import type { EngineParts, EngineResult } from './typed-result.ts';
 
-/** What all executions of a document have in common. */
+/** The arguments that all executions of a document share. */
 type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'>;
 
-/** A document that was parsed and checked, with its operations. */
+/** A parsed and validated document with its operations. */
 export class PreparedDocument {
   readonly document: DocumentNode;
   readonly #args: CommonArgs;
-  /** The document without `@defer`; the same where it has none. */
+  /** The document without `@defer`; the same object if it has none. */
   readonly #whole: DocumentNode;
   readonly #operations = new Map<string | undefined, PreparedOperation>();
 
@@ -37,7 +37,9 @@ export class PreparedDocument {
     this.#whole = withoutDefer(args.document);
   }
 
-  /** The operation of this name, or the only one; undefined when there is none. */
+  /**
+   * Returns the operation of this name, or without a name the only one; undefined if there is none.
+   */
   find(operationName: string | undefined): PreparedOperation | undefined {
     const known = this.#operations.get(operationName);
     if (known !== undefined) return known;
@@ -64,9 +66,9 @@ export class PreparedOperation {
   readonly definition: OperationDefinitionNode;
   /** The deprecated fields that its document uses. */
   readonly deprecations: readonly Deprecation[];
-  /** Whether its document has aliases, under which a field may appear any number of times. */
+  /** Whether its document has aliases, with which a field can be selected any number of times. */
   readonly hasAliases: boolean;
-  /** Whether its document asks for the schema, which takes milliseconds. */
+  /** Whether its document has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
   readonly #whole: ExecutionArgs;
   readonly #deferred: ExecutionArgs | undefined;
@@ -93,9 +95,9 @@ export class PreparedOperation {
   }
 
   /**
-   * Executes it at once, `@defer` or not: when it is used again by code compiled for it, where that
-   * answers the same, else by graphql-js. (Yoga's own executor rounds large integers in defaults of
-   * variables.)
+   * Executes the operation without deferring anything. From its second use it is executed by
+   * compiled code if it can be compiled, otherwise by graphql-js. (Yoga's own executor rounds large
+   * integers in variable defaults.)
    */
   execute(
     variableValues: Readonly<Record<string, unknown>>,
@@ -111,8 +113,9 @@ export class PreparedOperation {
   }
 
   /**
-   * Executes it by graphql-js so that its deferred fragments come later, in this format. All fields
-   * start at once. The result is whole when the variables leave nothing to defer.
+   * Executes the operation by graphql-js, with its deferred fragments as later parts in this
+   * format. All fields start immediately. The result is whole if the variables turn every `@defer`
+   * off.
    */
   executeIncrementally(
     variableValues: Readonly<Record<string, unknown>>,
@@ -127,7 +130,9 @@ export class PreparedOperation {
       : legacyExecuteIncrementally(args);
   }
 
-  /** The errors of variables with long text, which is shortened first; undefined without errors. */
+  /**
+   * Checks variables that contain long text, which is shortened first. Undefined without errors.
+   */
   #checkLong(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
     const variableValues = shortenVariables(given);
     if (variableValues === given) return undefined;
@@ -139,7 +144,9 @@ export class PreparedOperation {
     }).errors;
   }
 
-  /** Compiling costs more than executing once: an operation earns it by being used again. */
+  /**
+   * Compiles the operation when it is used a second time: compiling costs more than executing once.
+   */
   #countUse(): void {
     const { schema, document, operationName } = this.#whole;
     if (this.#uses === 'one') {

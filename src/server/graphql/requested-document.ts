@@ -5,20 +5,20 @@ import { BoundedCache } from './bounded-cache.ts';
 import type { GraphqlParams } from './params.ts';
 import { type PersistedDocuments, withoutPrefix } from './persisted-documents.ts';
 
-/** The most that registered documents take of memory, in bytes. */
+/** The memory limit of registered documents, in bytes. */
 const maxRegisteredBytes = 4 * 1024 * 1024;
 
-/** The document that a request asks for. */
+/** The document of a request. */
 export interface RequestedDocument {
   readonly text: string;
-  /** Set when the client sent the text with its hash, to send the hash alone from now on. */
+  /** The hash to register the document under; set if the client sent both text and hash. */
   readonly registersAs?: string;
 }
 
 /**
- * Finds documents by their text or hash (GraphQL over HTTP, appendix "Persisted Documents"). In the
- * mode `allow` a client may register one by sending it with its hash, for its own key only: Apollo's
- * automatic persisted queries.
+ * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). In the mode
+ * `allow`, sending both registers a document for the client's key (Apollo's automatic persisted
+ * queries).
  */
 export class RequestedDocuments {
   readonly #persisted: PersistedDocuments;
@@ -28,7 +28,10 @@ export class RequestedDocuments {
     this.#persisted = persisted;
   }
 
-  /** The error is the protocol's. @throws HttpError when there is neither text nor hash. */
+  /**
+   * Returns the document, or an error as the protocol defines it.
+   * @throws HttpError if the request has neither text nor hash.
+   */
   find(params: GraphqlParams, authorization: string | undefined): RequestedDocument | GraphQLError {
     const { query } = params;
     const { mode } = this.#persisted;
@@ -48,18 +51,18 @@ export class RequestedDocuments {
     return checkHash(query, hash) ?? { text: query, registersAs: hash };
   }
 
-  /** Lets this key ask for the document by its hash; only for a key that the backend has accepted. */
+  /** Registers a document for this key, which the backend must have accepted. */
   register({ text, registersAs }: RequestedDocument, authorization: string | undefined): void {
     if (registersAs === undefined || authorization === undefined) return;
-    // A character takes two bytes; the rest is the key and the cache's own bookkeeping.
-    this.#registered.add(ownKey(authorization, registersAs), text, text.length * 2 + 256);
+    // Two bytes per character, plus the cache key and the cache's overhead.
+    this.#registered.add(cacheKey(authorization, registersAs), text, text.length * 2 + 256);
   }
 
   #findInManifest(query: string | undefined, hash: string | undefined) {
     if (query !== undefined) return required('the text of a document');
     if (hash === undefined) return required('no hash');
     const text = this.#persisted.manifest.get(hash);
-    return text === undefined ? required('a hash that is not in it') : { text };
+    return text === undefined ? required('an unknown hash') : { text };
   }
 
   #findByHash(hash: string, authorization: string | undefined) {
@@ -68,13 +71,13 @@ export class RequestedDocuments {
     }
     const text =
       this.#persisted.manifest.get(hash) ??
-      (authorization && this.#registered.get(ownKey(authorization, hash)));
-    // The words are the protocol's: clients look for them, and send the document next.
+      (authorization && this.#registered.get(cacheKey(authorization, hash)));
+    // Clients recognize this message and send the text next, so it must stay as it is.
     return text ? { text } : refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
   }
 }
 
-/** The hash as GraphQL over HTTP names it, or as Apollo's clients do. */
+/** Returns the hash from `documentId` (GraphQL over HTTP) or `extensions` (Apollo's clients). */
 function hashOf({ documentId, extensions }: GraphqlParams): string | undefined {
   if (documentId !== undefined) return withoutPrefix(documentId);
   const persistedQuery = extensions?.['persistedQuery'];
@@ -88,19 +91,19 @@ function checkHash(text: string, hash: string): GraphQLError | undefined {
   if (actual === hash) return undefined;
   return refusal(
     'PERSISTED_QUERY_MISMATCH',
-    `sha256Hash: expected the SHA-256 of the document that came with it, ${actual}, received ${hash.slice(0, 64)}. Hash the text as it is sent.`,
+    `sha256Hash: expected the SHA-256 of the document, ${actual}, received ${hash.slice(0, 64)}. Hash the text exactly as you send it.`,
   );
 }
 
-/** Of a key only its hash is kept, and one key's documents are not another's. */
-function ownKey(authorization: string, hash: string): string {
+/** Each API key has its own documents. The digest keeps the API key itself out of the cache. */
+function cacheKey(authorization: string, hash: string): string {
   return digest('sha256', `${authorization}\n${hash}`);
 }
 
 function required(received: string): GraphQLError {
   return refusal(
     'PERSISTED_DOCUMENT_REQUIRED',
-    `This gateway answers the documents of its manifest only: expected the hash of one, received ${received}. Ask who runs it to add your document.`,
+    `This gateway executes only the documents in its manifest: expected the hash of one, received ${received}. Ask its operator to add your document.`,
   );
 }
 

@@ -1,16 +1,15 @@
 import type { Deprecation } from '../../graphql/result.ts';
 import { graphqlMediaType } from '../../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
-import { writeBounded } from './bounded-text.ts';
 import { contentTypeOf, type Delivery } from './delivery.ts';
+import { EncodedParts } from './encoded-parts.ts';
+import { writeBounded } from './response-size.ts';
 import type { TypedParts } from './typed-parts.ts';
 import type { TypedResult } from './typed-result.ts';
-import { WrittenParts } from './written-parts.ts';
 
 /**
- * Writes a result as GraphQL over HTTP (section 6.4) says: a result without `data` has the status
- * 400, but 200 for clients that ask for `application/json` and so may know GraphQL over HTTP only as
- * it was before.
+ * Returns the response for a result (GraphQL over HTTP, section 6.4). A result without `data` has
+ * the status 400, or 200 for `application/json`, whose clients may predate that specification.
  */
 export function writeResult(
   result: TypedResult,
@@ -25,7 +24,7 @@ export function writeResult(
     headers: {
       'content-type': `${type}; charset=utf-8`,
       ...deprecationHeaders(extensions?.deprecations ?? []),
-      // A browser may keep the response to a GET; a cache that serves several people or keys may not.
+      // A browser may store the response to a GET; a shared cache may not.
       ...(method === 'GET' && { 'cache-control': 'private', vary: 'Authorization, Accept' }),
     },
     body: writeBounded(result, requestId),
@@ -33,8 +32,8 @@ export function writeResult(
 }
 
 /**
- * Writes a result in parts. Aborting the request ends the body, also when no part was read: a client
- * may disconnect before the first is written.
+ * Returns the response for a result in parts. Aborting the request ends the body even if no part
+ * has been read, because clients may disconnect before the first one is written.
  */
 export function writeParts(
   parts: TypedParts,
@@ -42,10 +41,10 @@ export function writeParts(
   { signal }: HttpRequest,
   requestId: string,
 ): HttpResponse {
-  const body = new WrittenParts(parts, delivery.transport, requestId);
-  const leave = () => void body.return();
-  if (signal.aborted) leave();
-  else signal.addEventListener('abort', leave, { once: true });
+  const body = new EncodedParts(parts, delivery.transport, requestId);
+  const cancel = () => void body.return();
+  if (signal.aborted) cancel();
+  else signal.addEventListener('abort', cancel, { once: true });
   return {
     status: 200,
     headers: {
@@ -57,7 +56,10 @@ export function writeParts(
   };
 }
 
-/** What `extensions.deprecations` lists, for programs that read no body: RFC 8594, the first removal. */
+/**
+ * Announces the first removal in `extensions.deprecations` to programs that read no body (RFC
+ * 8594).
+ */
 function deprecationHeaders(deprecations: readonly Deprecation[]): Record<string, string> {
   const [first] = deprecations;
   if (first === undefined) return {};

@@ -1,9 +1,16 @@
 import type { GraphQLError } from 'graphql';
 import type { Deprecation, TypedError } from '../../graphql/result.ts';
 import type { DeliveryFormat } from './delivery.ts';
-import { type EngineParts, type TypedResult, type Typing, typeErrors } from './typed-result.ts';
+import {
+  type EngineParts,
+  type TypedResult,
+  type TypingContext,
+  typeErrors,
+} from './typed-result.ts';
 
-/** A deferred fragment, or a part of one: by its id in graphql-js 17's format, by its path before. */
+/**
+ * Data of a deferred fragment, identified by id in graphql-js 17's format and by path in the draft.
+ */
 interface Increment {
   readonly id?: string;
   readonly label?: string;
@@ -12,17 +19,18 @@ interface Increment {
   readonly data?: Record<string, unknown> | null;
 }
 
-/** One part of a result as its client sees it. */
+/** One part of a result as the client receives it. */
 export interface TypedPart extends TypedResult {
   readonly pending?: readonly Required<Pick<Increment, 'id' | 'path'>>[];
   readonly incremental?: readonly (Increment & { readonly errors?: readonly TypedError[] })[];
   readonly completed?: readonly { readonly id: string; readonly errors?: readonly TypedError[] }[];
-  /** Whether it is not the last. */
+  /** Whether another part follows. */
   readonly hasNext: boolean;
 }
 
-/** What a part consists of before its errors are typed. */
-interface Untyped extends Omit<TypedPart, 'errors' | 'incremental' | 'completed' | 'extensions'> {
+/** A part as graphql-js returns it. */
+interface EnginePart
+  extends Omit<TypedPart, 'errors' | 'incremental' | 'completed' | 'extensions'> {
   readonly errors?: readonly GraphQLError[];
   readonly incremental?: readonly (Increment & { readonly errors?: readonly GraphQLError[] })[];
   readonly completed?: readonly {
@@ -31,8 +39,8 @@ interface Untyped extends Omit<TypedPart, 'errors' | 'incremental' | 'completed'
   }[];
 }
 
-/** What the parts of one result have in common. */
-export interface TypedPartsOptions extends Typing {
+/** Options of `TypedParts`. */
+export interface TypedPartsOptions extends TypingContext {
   readonly format: DeliveryFormat;
   readonly deprecations: readonly Deprecation[];
   /** Aborts the calls of the operation. */
@@ -40,18 +48,18 @@ export interface TypedPartsOptions extends Typing {
 }
 
 /**
- * The parts of a result, each typed when it is read. Its reader reads them to the end, or returns the
- * iterator, which cancels the calls in flight.
+ * The parts of a result; the errors of each are typed when it is read. Read them to the end, or
+ * call `return`, which cancels the calls in flight.
  */
 export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
   readonly format: DeliveryFormat;
   readonly deprecations: readonly Deprecation[];
-  /** Resolves when the last part was made, or the rest was cancelled. Never rejects. */
+  /** Resolves when the last part has been produced or the rest is cancelled. Never rejects. */
   readonly finished: Promise<void>;
   readonly #options: TypedPartsOptions;
-  readonly #later: AsyncIterator<Untyped, unknown>;
+  readonly #subsequent: AsyncIterator<EnginePart, unknown>;
   readonly #finish: () => void;
-  #initial: Untyped | undefined;
+  #initial: EnginePart | undefined;
 
   constructor({ initialResult, subsequentResults }: EngineParts, options: TypedPartsOptions) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -61,7 +69,7 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
     this.#finish = resolve;
     this.#options = options;
     this.#initial = initialResult;
-    this.#later = subsequentResults;
+    this.#subsequent = subsequentResults;
   }
 
   [Symbol.asyncIterator](): this {
@@ -74,14 +82,14 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
     return value === undefined ? { value, done: true } : { value, done: false };
   }
 
-  /** Cancels the calls, and reads the rest for the record. */
+  /** Cancels the calls, and reads the rest so that its errors are recorded. */
   async return(): Promise<IteratorReturnResult<undefined>> {
     this.#options.calls.abort();
     while ((await this.#read()) !== undefined);
     return { value: undefined, done: true };
   }
 
-  /** Times out the calls in flight, so that the next part is the last. */
+  /** Makes the calls in flight time out, so that the next part is the last. */
   end(): void {
     this.#options.calls.abort(new DOMException('The gateway is shutting down.', 'TimeoutError'));
   }
@@ -95,7 +103,7 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
       return deprecations.length === 0 ? part : { ...part, extensions: { deprecations } };
     }
     try {
-      const { value, done } = await this.#later.next();
+      const { value, done } = await this.#subsequent.next();
       if (!done && value.hasNext) return this.#type(value);
       const last = done ? undefined : this.#type(value);
       this.#finish();
@@ -108,7 +116,7 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
     }
   }
 
-  #type({ errors, incremental, completed, ...rest }: Untyped): TypedPart {
+  #type({ errors, incremental, completed, ...rest }: EnginePart): TypedPart {
     const type = <Entry extends { readonly errors?: readonly GraphQLError[] }>(entry: Entry) => {
       const { errors, ...rest } = entry;
       return errors ? { ...rest, errors: typeErrors(errors, this.#options) } : rest;

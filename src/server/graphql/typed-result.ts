@@ -7,46 +7,48 @@ import { typedError } from '../../graphql/errors.ts';
 import type { Deprecation, TypedError } from '../../graphql/result.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 
-/** What executing an operation comes to. Without `data` none was executed. */
+/**
+ * The result of graphql-js or of compiled code. It has no `data` if the operation was not executed.
+ */
 export interface EngineResult {
   readonly errors?: readonly GraphQLError[];
   readonly data?: Record<string, unknown> | null;
 }
 
-/** What executing an operation with deferred fragments comes to. */
+/** The result of an operation with deferred fragments, from graphql-js. */
 export type EngineParts =
   | ExperimentalIncrementalExecutionResults
   | LegacyExperimentalIncrementalExecutionResults;
 
-/** The result of an operation as its client sees it. */
+/** The result of an operation as the client receives it. */
 export interface TypedResult extends Omit<EngineResult, 'errors'> {
   readonly errors?: readonly TypedError[];
   readonly extensions?: { readonly deprecations: readonly Deprecation[] };
 }
 
-/** Whose errors are typed. */
-export interface Typing {
+/** The request whose errors are typed. */
+export interface TypingContext {
   readonly record: RequestRecord;
-  /** Aborted when the caller has disconnected, or its deadline has passed. */
+  /** Aborted when the caller disconnects or its deadline passes. */
   readonly signal: AbortSignal;
-  /** Called with every error that no code foresaw, and the id of its request. */
+  /** Called with every unexpected error and the id of its request. */
   readonly reportError: (error: unknown, requestId: string) => void;
 }
 
-/** Gives every error of a result its typed form. */
-export function typeResult({ errors, data }: EngineResult, typing: Typing): TypedResult {
+/** Converts the errors of a result with `typeErrors`. */
+export function typeResult({ errors, data }: EngineResult, context: TypingContext): TypedResult {
   if (errors === undefined) return { data: data ?? null };
-  const typed = typeErrors(errors, typing);
+  const typed = typeErrors(errors, context);
   return data === undefined ? { errors: typed } : { errors: typed, data };
 }
 
 /**
- * Gives errors their typed form and the request's id, and records their codes. It is the last to
- * touch an error, so nothing unforeseen gets past it unmasked.
+ * Gives each error its code and the request's id, and records the codes. All errors pass through
+ * here last, so no unexpected error reaches the client unmasked.
  */
 export function typeErrors(
   errors: readonly GraphQLError[],
-  { record, signal, reportError }: Typing,
+  { record, signal, reportError }: TypingContext,
 ): readonly TypedError[] {
   const { requestId } = record;
   const report = (cause: unknown) => reportError(cause, requestId);

@@ -1,13 +1,13 @@
 import { NoSchemaIntrospectionCustomRule, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { shortenDocument } from '../quoted-input.ts';
+import { shortenDocument } from '../shorten-input.ts';
 
-/** The most errors that a document, or the variables of a request, are refused with. */
+/** The most validation errors of a document, and of the variables of a request. */
 export const maxErrors = 10;
 
 /**
- * Validates documents until there are `maxErrors`. Without introspection the schema stays hidden: no
- * introspection, and no "Did you mean" that would show it.
+ * Stops validation after `maxErrors`. If introspection is off, refuses introspection fields and
+ * omits "Did you mean" suggestions, which would reveal the schema.
  */
 export function useBoundedValidation(introspection: boolean): Pick<Plugin, 'onValidate'> {
   const options = { maxErrors, hideSuggestions: !introspection };

@@ -4,8 +4,7 @@ import { type OperationLimits, operationCost } from '../../../graphql/operation-
 import { HttpError } from '../../../http/error.ts';
 
 /**
- * Refuses an operation that costs too much, with status 400, before it is validated: validation
- * itself is what a hostile document aims at.
+ * Refuses documents that exceed the limits with status 400, before their validation is expensive.
  */
 export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onParse'> {
   return {
@@ -24,14 +23,17 @@ export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onPar
   };
 }
 
-/** The most characters of names and numbers in a document. */
+/** The most characters of a name and of a number. */
 const tokenLimits: Readonly<Partial<Record<TokenKind, readonly [number, string]>>> = {
   [TokenKind.NAME]: [256, 'characters of a name'],
   [TokenKind.INT]: [1000, 'characters of a number'],
   [TokenKind.FLOAT]: [1000, 'characters of a number'],
 };
 
-/** Names and numbers are quoted by errors, compared for suggestions, and read in the square of their length. */
+/**
+ * Refuses long names and numbers: errors quote them, suggestions compare names, and reading a
+ * number takes time quadratic in its length.
+ */
 function refuseLongTokens({ loc }: DocumentNode): void {
   for (let token = loc?.startToken; token; token = token.next ?? undefined) {
     const [maximum = Number.POSITIVE_INFINITY, what = ''] = tokenLimits[token.kind] ?? [];
@@ -54,7 +56,9 @@ function refuseBeyond(limits: OperationLimits, document: DocumentNode): void {
   }
 }
 
-/** graphql-js stops at the first token too many, and tells it from a syntax error by its words only. */
+/**
+ * Whether graphql-js stopped at `maxTokens`. Only the message differs from that of a syntax error.
+ */
 function isTooLong(result: unknown): boolean {
   return result instanceof GraphQLError && result.message.includes('Parsing aborted');
 }

@@ -4,13 +4,13 @@ import type { TypedError } from '../../graphql/result.ts';
 import { takeTurn, turnBytes } from '../../turns.ts';
 import type { TypedResult } from './typed-result.ts';
 
-/** The most that a response may hold, in characters. */
+/** The most characters of a response. */
 export const maxResponseLength = 8 * 1024 * 1024;
 
 /**
- * Makes a result small enough to be written: the fields at the root that make it too large become
- * null, each with an error; what fits before them stays. A result that is large takes a turn. Only a
- * document with aliases repeats what the backend sent; of others, no result needs to be measured.
+ * Limits the size of a result: the root fields that exceed it become null, each with an error.
+ * Large results wait for their turn. Only results of documents with aliases need this, because
+ * aliases can repeat what the backend sent.
  */
 export async function limitResult(
   result: TypedResult,
@@ -19,7 +19,7 @@ export async function limitResult(
 ): Promise<TypedResult> {
   const { data } = result;
   if (!data) return result;
-  // A field that passes JSON on has the same value under all of its aliases.
+  // A field of the type JSON has the same value under each of its aliases.
   const known = new Map<unknown, number>();
   const measure = (value: unknown) => {
     const length = known.get(value) ?? lengthOf(value, maxResponseLength);
@@ -32,7 +32,7 @@ export async function limitResult(
   return total > maxResponseLength ? withoutExcess(result, requestId, measure) : result;
 }
 
-/** JSON with the fields at the root that are text already as they are. */
+/** Encodes a result as JSON. Root fields that are JSON text already are copied. */
 function write({ errors, data, extensions }: TypedResult): string {
   const members: string[] = [];
   if (errors !== undefined) members.push(`"errors":${stringifyJson(errors)}`);
@@ -43,7 +43,7 @@ function write({ errors, data, extensions }: TypedResult): string {
 
 function writeFields(data: Readonly<Record<string, unknown>>): string {
   let text = '';
-  // A name of GraphQL needs no escaping.
+  // A GraphQL name needs no escaping.
   for (const key in data) text += `${text === '' ? '' : ','}"${key}":${writeField(data[key])}`;
   return `{${text}}`;
 }
@@ -52,14 +52,17 @@ function writeField(value: unknown): string {
   return value instanceof JsonText ? value.text : stringifyJson(value);
 }
 
-/** The JSON text of a result, within the limit also where escapes make it longer than it was measured. */
+/**
+ * Encodes a result as JSON within the limit, even if escapes make it longer than `limitResult`
+ * estimated.
+ */
 export function writeBounded(result: TypedResult, requestId: string): string {
   const text = write(result);
   if (text.length <= maxResponseLength) return text;
   return write(withoutExcess(result, requestId, (value) => writeField(value).length));
 }
 
-/** About how long a value is as JSON, at least; it is not measured much beyond `enough`. */
+/** Returns a lower estimate of a value's length as JSON. Stops soon after reaching `enough`. */
 function lengthOf(value: unknown, enough: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 4;
@@ -78,10 +81,7 @@ function lengthOf(value: unknown, enough: number): number {
   return length;
 }
 
-/**
- * A result that is too large without the fields at the root that make it so: they become null, each
- * with an error. What fits before them stays.
- */
+/** Replaces each root field that does not fit with null and an error. */
 export function withoutExcess(
   result: TypedResult,
   requestId: string,
@@ -89,7 +89,7 @@ export function withoutExcess(
 ): TypedResult {
   const data: [key: string, value: unknown][] = [];
   const errors = [...(result.errors ?? [])];
-  // Half of the response is left to errors and extensions.
+  // Half of the response is reserved for errors and extensions.
   let left = maxResponseLength / 2;
   for (const [key, value] of Object.entries(result.data ?? {})) {
     const length = measure(value);
@@ -101,10 +101,10 @@ export function withoutExcess(
   return { ...result, errors, data: Object.fromEntries(data) };
 }
 
-/** The error of what is left out of a response, without its path. */
+/** Returns the error for omitted data, without a path. */
 export function responseTooLarge(requestId: string): TypedError {
   return {
-    message: `The response is too large: expected at most ${maxResponseLength} characters. Ask for fewer fields at a time.`,
+    message: `The response is too large: expected at most ${maxResponseLength} characters. Request fewer fields at a time.`,
     extensions: { code: 'RESPONSE_TOO_LARGE', requestId },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readable } from '../../src/telemetry/readable.ts';
+import { formatForTerminal } from '../../src/telemetry/terminal.ts';
 
 describe('a readable log line', () => {
   it('starts with the time, the level and the message', () => {
@@ -12,7 +12,7 @@ describe('a readable log line', () => {
       calls: [{ operation: 'listPets', status: 200 }],
       msg: 'request',
     });
-    expect(readable(line)).toBe(
+    expect(formatForTerminal(line)).toBe(
       '10:00:00.123 INFO  request operation=query ListPets ms=1.5 calls=[{"operation":"listPets","status":200}]\n',
     );
   });
@@ -26,13 +26,13 @@ describe('a readable log line', () => {
       'na\u0007me': 'line\nline\rline',
       msg: 'REST\u202e error',
     });
-    expect(readable(`${line}\n`)).toBe(
+    expect(formatForTerminal(`${line}\n`)).toBe(
       '10:00:00.123 WARN  REST\\u202e error code=a\\u001b[2Jb hidden={"message":"c\\u009b31md\\u007f"} na\\u0007me=line\\u000aline\\u000dline\n',
     );
-    expect(readable('oops \u001b]0;title\u0007\n')).toBe('oops \\u001b]0;title\\u0007\n');
+    expect(formatForTerminal('oops \u001b]0;title\u0007\n')).toBe('oops \\u001b]0;title\\u0007\n');
   });
 
   it('is unchanged when it is not JSON', () => {
-    expect(readable('oops\n')).toBe('oops\n');
+    expect(formatForTerminal('oops\n')).toBe('oops\n');
   });
 });

@@ -2,17 +2,17 @@ import type { TypedError } from '../../graphql/result.ts';
 import type { TypedPart, TypedParts } from './typed-parts.ts';
 import type { TypedResult } from './typed-result.ts';
 
-/** A result as far as it has come. */
+/** All data received so far. */
 export interface PartialResult extends TypedResult {
-  /** Whether more follows. */
+  /** Whether another result follows. */
   readonly hasNext: boolean;
 }
 
 type Path = readonly (string | number)[];
 
 /**
- * What the parts come to, one after the other. An object that a part adds to is a new one, as are
- * those around it; the rest stay the same objects.
+ * Yields the merged result after each part. Objects that a part adds to are copied, as are their
+ * parents; all others are shared with the previous result.
  */
 export async function* mergeParts(parts: TypedParts): AsyncGenerator<PartialResult, void> {
   const paths = new Map<string, Path>();
@@ -46,7 +46,7 @@ function addPart(
   };
 }
 
-/** A copy of an object or a list, with these members added to what is at the path. */
+/** Returns a copy of an object or list, with these members added to the object at the path. */
 function addAt(target: object, [key, ...rest]: Path, members: object): object {
   if (key === undefined) return { ...target, ...members };
   const below = addAt(Reflect.get(target, key) ?? {}, rest, members);

@@ -1,14 +1,14 @@
 import { stringifyJson } from '../../contract/json.ts';
 import type { BodyParts } from '../../http/message.ts';
-import { maxResponseLength, responseTooLarge, withoutExcess } from './bounded-text.ts';
 import { type Delivery, framePart } from './delivery.ts';
+import { maxResponseLength, responseTooLarge, withoutExcess } from './response-size.ts';
 import type { TypedPart, TypedParts } from './typed-parts.ts';
 
 /**
- * The parts of a result as text. Together they have the size limit of one response: the part that
- * exceeds it becomes the last, with an error for every pending fragment.
+ * The parts of a result as text. One size limit applies to all together: the part that exceeds it
+ * becomes the last, with an error for every pending fragment.
  */
-export class WrittenParts implements BodyParts {
+export class EncodedParts implements BodyParts {
   readonly finished: Promise<void>;
   readonly #parts: TypedParts;
   readonly #transport: Delivery['transport'];

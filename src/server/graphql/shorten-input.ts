@@ -1,15 +1,15 @@
 import { type DocumentNode, Kind, TokenKind, visit } from 'graphql';
 
-/** What is longer, in characters, is quoted by no error in full. */
+/** Longer text, in characters, is not quoted in full. */
 const maxQuoted = 1000;
 
-/** What is nested deeper is no input of the schema, and is not quoted either. */
+/** Deeper values are left as they are: no input type of the schema nests so deep. */
 const maxDepth = 10;
 
 /**
- * The variables with the beginning of each long text in its place; the same object when there is none.
- * graphql-js quotes a whole input in each of its errors, so that checks see these: no type of the
- * schema takes a text for how it ends.
+ * Shortens each long text in variables; returns the same object if there is none. Variables are
+ * checked in this form, because graphql-js quotes the whole input in each error. The outcome is the
+ * same: no type of the schema depends on how a text ends.
  */
 export function shortenVariables(
   variables: Readonly<Record<string, unknown>>,
@@ -41,7 +41,7 @@ function shortenText(text: string): string {
   return text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text;
 }
 
-/** The document with the beginning of each long text in its place; the same one when there is none. */
+/** Shortens each long string in a document; returns the same object if there is none. */
 export function shortenDocument(document: DocumentNode): DocumentNode {
   let token = document.loc?.startToken ?? null;
   while (token !== null && !isLongString(token)) token = token.next;
