@@ -128,7 +128,7 @@ describe.each([
     await ended;
   });
 
-  it('sends parts as they are made, and cancels the rest when the client disconnects', async () => {
+  it('sends parts as they are produced, and cancels the rest when the client disconnects', async () => {
     const completed = Promise.withResolvers<ServerResponse>();
     const cancelled = Promise.withResolvers<ServerResponse>();
     const arrivals = [completed, cancelled];
@@ -233,7 +233,7 @@ describe('the gateway as a fetch handler', () => {
     expect(await page.text()).toContain('Bearer demo-key');
   });
 
-  it('leaves compressing to its server', async () => {
+  it('does not compress responses', async () => {
     await using gateway = await createGateway({ ...config, graphiql: true });
     const accept = { accept: 'text/html', 'accept-encoding': 'gzip, br' };
     const page = await gateway(new Request('https://shop.example/', { headers: accept }));
@@ -332,7 +332,7 @@ describe('a lazy gateway', () => {
     new Request('https://shop.example/', { method: 'POST', headers, body: list });
   const caller = { authorization: 'Bearer demo-key' };
 
-  it('opens once, when it is first asked for something', async () => {
+  it('opens once, at the first request', async () => {
     await using gateway = await createGateway(config);
     let times = 0;
     const lazy = createLazyGateway(async () => {
@@ -349,7 +349,7 @@ describe('a lazy gateway', () => {
     expect(times).toBe(1);
   });
 
-  it('rejects while it can not be opened, and opens later', async () => {
+  it('rejects while it cannot be opened, and opens later', async () => {
     await using gateway = await createGateway(config);
     const env: Record<string, string> = { PORT: 'none' };
     const lazy = createLazyGateway(() => {
@@ -414,9 +414,9 @@ describe('gateway.execute', () => {
   });
 
   it('yields typed data before deferred fields arrive', async () => {
-    const { promise: asked, resolve: ask } = Promise.withResolvers<ServerResponse>();
+    const { promise: called, resolve: onCall } = Promise.withResolvers<ServerResponse>();
     await using upstream = await startUpstream(({ url }, response) => {
-      if (url.includes('orders')) ask(response);
+      if (url.includes('orders')) onCall(response);
       else sendJson(response, 200, '[{"id":1,"name":"a","categoryId":1}]');
     });
     const { log, lines } = openTelemetry();
@@ -432,7 +432,7 @@ describe('gateway.execute', () => {
       true,
     ]);
     expect(lines).toEqual([]);
-    sendJson(await asked, 200, '[9007199254740993]');
+    sendJson(await called, 200, '[9007199254740993]');
     const second = (await results.next()).value;
     expect(second).toEqual({
       data: { ...first?.data, orders: [9007199254740993n] },

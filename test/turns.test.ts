@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { takeTurn } from '../src/turns.ts';
 import { countTurns } from './support/turns.ts';
 
-it('gives one turn per turn of the event loop', async () => {
+it('admits one caller per turn of the event loop', async () => {
   using counted = countTurns();
   const seen: number[] = [];
   await Promise.all(
@@ -11,7 +11,7 @@ it('gives one turn per turn of the event loop', async () => {
   expect(new Set(seen).size).toBe(5);
 });
 
-it('lets keys alternate, and callers without a key count as one', async () => {
+it('alternates between keys, and treats callers without a key as one', async () => {
   const order: (string | undefined)[] = [];
   const keys = ['Bearer a', 'Bearer a', 'Bearer a', undefined, undefined, 'Bearer b'];
   await Promise.all(keys.map((key) => takeTurn(key).then(() => order.push(key))));

@@ -134,18 +134,18 @@ describe('a gateway with two workers', () => {
     const { hostname, port } = new URL(started.url);
     const endings = new Map<string, number>();
     const isOpen = () => !endings.has('ECONNREFUSED');
-    async function askAgain() {
+    async function probeRepeatedly() {
       while (isOpen()) {
         const socket = connect(Number(port), hostname);
         socket.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
         const ending = await text(socket).then(
-          (answer) => answer.slice(9, 12),
+          (response) => response.slice(9, 12),
           (error: NodeJS.ErrnoException) => error.code ?? error.message,
         );
         endings.set(ending, (endings.get(ending) ?? 0) + 1);
       }
     }
-    const clients = Array.from({ length: 64 }, askAgain);
+    const clients = Array.from({ length: 64 }, probeRepeatedly);
     await vi.waitFor(() => expect(endings.get('200')).toBeGreaterThan(200), withTimeout);
     process.kill(started.pid, 'SIGTERM');
     await Promise.all(clients);

@@ -1,23 +1,23 @@
-/** What an attack is aimed at. */
+/** The gateway under attack. */
 export interface Target {
   readonly port: number;
-  /** A key that the service accepts; the honest client has another. */
+  /** A key that the service accepts; the honest client has a different one. */
   readonly apiKey: string;
-  /** Aborted when the attack's time has passed. */
+  /** Aborted when the duration of the attack has passed. */
   readonly signal: AbortSignal;
-  /** Counts one request, whole or begun. */
+  /** Counts one request, complete or started. */
   readonly countRequest: () => void;
 }
 
-/** One way to cost a gateway more than a client's share. */
+/** A way to make a gateway spend more than one client's share of its resources. */
 export interface Attack {
   readonly id: string;
-  /** What it does, for a reader of the table. */
-  readonly sentence: string;
-  /** What stands behind the gateway: a REST service, or its own database. */
+  /** What the attack does, in one sentence. */
+  readonly description: string;
+  /** The gateway's backend. */
   readonly backend: 'rest' | 'built-in';
-  /** Environment variables that the attack needs, such as a page that is turned on. */
+  /** Environment variables that the attack needs, for example to turn a page on. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Attacks until its count is reached or its time has passed. */
+  /** Attacks until all requests are sent or the duration has passed. */
   readonly run: (target: Target) => Promise<void>;
 }

@@ -3,11 +3,11 @@ import { connectionAttacks } from './attacks/connections.ts';
 import { documentAttacks } from './attacks/documents.ts';
 import { builtInAttacks } from './attacks/pages.ts';
 
-/** Every attack of the suite. The first does nothing: its row is what the machine itself costs. */
+/** Every attack of the suite. The first does nothing, as the baseline. */
 export const attacks: readonly Attack[] = [
   {
     id: 'none',
-    sentence: 'The honest client is alone.',
+    description: 'The honest client is alone.',
     backend: 'rest',
     run: ({ signal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve())),

@@ -3,22 +3,22 @@ import { connect, type Socket } from 'node:net';
 import { Pool } from 'undici';
 import type { Target } from './attack.ts';
 
-/** A request of a flood; a POST of JSON to `/graphql` unless it says otherwise. */
+/** A request of a flood; by default a POST of JSON to `/graphql`. */
 export interface FloodRequest {
   readonly method?: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
   readonly path?: string;
-  /** With `authorization` in it, even an undefined one, these are all; else every other request has the key. */
+  /** Unless these contain `authorization`, even undefined, every second request has the key. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Buffer;
 }
 
-/** How many requests a flood has, and over how many connections it sends them. */
+/** The number of requests of a flood, and the connections that it sends them over. */
 export interface FloodSize {
   readonly connections: number;
   readonly requests: number;
 }
 
-/** Sends requests, over each connection the next when the one before it was answered, and reads the responses. */
+/** Sends requests, one at a time over each connection, and reads the responses. */
 export async function flood(
   { port, apiKey, signal, countRequest }: Target,
   { connections, requests }: FloodSize,
@@ -43,7 +43,7 @@ export async function flood(
         });
         await response.body.dump({ limit: Number.POSITIVE_INFINITY });
       } catch {
-        // A refused connection or request is what the gateway may answer with.
+        // The gateway may refuse connections and requests.
       }
     }
   }
@@ -51,12 +51,12 @@ export async function flood(
   await pool.destroy();
 }
 
-/** The body of a GraphQL request. */
+/** Returns the body of a GraphQL request. */
 export function graphql(query: string, variables?: object): string {
   return JSON.stringify({ query, variables });
 }
 
-/** The bytes of a request with a body of JSON, for a socket. */
+/** Encodes a request with a JSON body. */
 export function rawPost(
   body: string,
   { path = '/graphql', apiKey }: { readonly path?: string; readonly apiKey?: string } = {},
@@ -64,27 +64,27 @@ export function rawPost(
   return `${rawHead('POST', path, apiKey)}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** A request line with Host and a key, where the further headers follow. */
+/** Encodes a request line with Host and a key, to which further headers can be appended. */
 export function rawHead(method: string, path: string, apiKey?: string): string {
   const key = apiKey === undefined ? '' : `Authorization: Bearer ${apiKey}\r\n`;
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${key}`;
 }
 
-/** How sockets are held. */
+/** How sockets are used and kept open. */
 export interface HeldSockets {
   readonly count: number;
-  /** Whether what arrives is read. */
+  /** Whether responses are read. */
   readonly reads: boolean;
-  /** Writes the request, whole or in part; it may go on writing until the signal is aborted. */
-  readonly begin: (socket: Socket, index: number) => void | Promise<void>;
+  /** Writes the request or a part of it. It may continue until the signal is aborted. */
+  readonly start: (socket: Socket, index: number) => void | Promise<void>;
 }
 
-/** Opens sockets, fifty at a time, and keeps them until the attack's time has passed. */
+/** Opens sockets, fifty at a time, and keeps them open for the duration of the attack. */
 export async function holdSockets(target: Target, held: HeldSockets): Promise<void> {
-  const { count, reads, begin } = held;
+  const { count, reads, start } = held;
   const { port, signal, countRequest } = target;
   const sockets: Socket[] = [];
-  const begun: unknown[] = [];
+  const started: unknown[] = [];
   let next = 0;
   async function openAll() {
     while (next < count && !signal.aborted) {
@@ -97,19 +97,19 @@ export async function holdSockets(target: Target, held: HeldSockets): Promise<vo
       try {
         await once(socket, 'connect', { signal });
         countRequest();
-        begun.push(begin(socket, index));
+        started.push(start(socket, index));
       } catch {
-        // Refused, or too late.
+        // Refused, or the duration has passed.
       }
     }
   }
   await Promise.all(Array.from({ length: Math.min(50, count) }, openAll));
   if (!signal.aborted) await once(signal, 'abort');
-  await Promise.all(begun);
+  await Promise.all(started);
   for (const socket of sockets) socket.destroy();
 }
 
-/** Writes texts one after the other, each when the socket has taken the one before it. */
+/** Writes texts one after the other, as fast as the socket accepts them. */
 export async function writeAll(
   socket: Socket,
   texts: Iterable<string | Buffer>,
@@ -121,6 +121,6 @@ export async function writeAll(
       if (!socket.write(text)) await once(socket, 'drain', { signal });
     }
   } catch {
-    // The gateway closed the connection, or the time has passed.
+    // The gateway closed the connection, or the duration has passed.
   }
 }

@@ -10,21 +10,23 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sources = ['package.json', 'rolldown.config.js', 'schema', 'src'];
 
-/** The memory that a deployment grants a gateway, in MiB: at more, the process is killed as it would be there. */
-const grantedMib = 512;
-/** What Node takes for its heap where it is granted that much, in MiB. */
+/**
+ * The memory limit of a deployment in MiB. Above it, the process is killed, as it would be there.
+ */
+const memoryLimitMib = 512;
+/** The heap limit that Node chooses with that much memory, in MiB. */
 const heapMib = 256;
 
-/** A built gateway, in a folder of its own or the one that `HOSTILE_GATEWAY` names. */
+/** A built gateway: a new build, or the one that `HOSTILE_GATEWAY` names. */
 export interface Built {
   readonly command: string;
-  /** Has `store.db`, a database with two keys. */
+  /** Contains `store.db`, a database with two keys. */
   readonly folder: string;
   readonly storeKeys: { readonly honest: string; readonly hostile: string };
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Builds the gateway apart from `dist`, which other tests write. */
+/** Builds the gateway in a temporary folder, because other tests write `dist`. */
 export async function buildGateway(): Promise<Built> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'));
   const named = process.env['HOSTILE_GATEWAY'];
@@ -47,7 +49,7 @@ export async function buildGateway(): Promise<Built> {
   };
 }
 
-/** Makes an account with a key in a database. */
+/** Creates an account with a key in a database. */
 async function createKey(command: string, databaseUrl: string, account: string) {
   const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
   await run(process.execPath, [command, 'keys', 'create-account', account], { env });
@@ -55,7 +57,7 @@ async function createKey(command: string, databaseUrl: string, account: string) 
   return stdout.split('\n', 1)[0] ?? '';
 }
 
-/** Starts a built gateway in production, with a deployment's memory. */
+/** Starts a built gateway in production mode with the memory of a deployment. */
 export async function startBuilt(command: string, env: Readonly<Record<string, string>>) {
   const started = await commandStart(command, {
     NODE_ENV: 'production',
@@ -68,27 +70,27 @@ export async function startBuilt(command: string, env: Readonly<Record<string, s
   const readMemory = async () => {
     const status = await readFile(`/proc/${started.pid}/status`, 'utf8').catch(() => '');
     peakMib = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? peakMib * 1024) / 1024;
-    if (peakMib > grantedMib) started.kill('SIGKILL');
+    if (peakMib > memoryLimitMib) started.kill('SIGKILL');
   };
   const watch = setInterval(readMemory, 50);
-  let hasEnded = false;
+  let hasExited = false;
   void started.exited.then(() => {
-    hasEnded = true;
+    hasExited = true;
     clearInterval(watch);
   });
-  let used = await readProcessorTime(started.pid);
+  let used = await readCpuTime(started.pid);
   return {
     url: started.url,
     /**
-     * Whether the process lives, the most that it has had resident, in MiB, and how many times as
-     * long as with a processor to itself its work took.
+     * Returns whether the process is alive, its peak resident memory in MiB, and by which factor
+     * its work was slowed down by other processes on the CPU.
      */
-    async examine() {
-      if (!hasEnded) {
+    async measure() {
+      if (!hasExited) {
         await readMemory();
-        used = await readProcessorTime(started.pid);
+        used = await readCpuTime(started.pid);
       }
-      return { lives: !hasEnded, peakMib, slowdown: (used.ran + used.waited) / used.ran };
+      return { isAlive: !hasExited, peakMib, slowdown: (used.ran + used.waited) / used.ran };
     },
     async [Symbol.asyncDispose]() {
       clearInterval(watch);
@@ -97,8 +99,8 @@ export async function startBuilt(command: string, env: Readonly<Record<string, s
   };
 }
 
-/** The time that the main thread ran and that it waited for a processor, in nanoseconds. */
-async function readProcessorTime(pid: number) {
+/** Reads how long the main thread ran, and how long it waited for a CPU, in nanoseconds. */
+async function readCpuTime(pid: number) {
   const [ran = 1, waited = 0] = (await readFile(`/proc/${pid}/schedstat`, 'utf8'))
     .split(' ')
     .map(Number);

@@ -2,37 +2,41 @@ import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setInterval } from 'node:timers/promises';
 
-/** What the honest client saw. */
-export interface Honesty {
-  readonly asked: number;
-  readonly answered: number;
-  /** The time of the slowest answer, in milliseconds. */
+/** The measurements of the honest client. */
+export interface HonestResult {
+  readonly sent: number;
+  readonly succeeded: number;
+  /** The longest time to a response, in milliseconds. */
   readonly slowestMs: number;
-  /** What it got where an answer was expected, and how often. */
+  /** The number of failed requests by failure. */
   readonly failures: ReadonlyMap<string, number>;
 }
 
 const intervalMs = 25;
-const patienceMs = 5000;
+const timeoutMs = 5000;
 const body = '{"query":"{ pets(limit: 5) { id name } }"}';
 
 /**
- * Sends forty requests per second until the signal is aborted, whether or not the ones before were
- * answered: half of them over a kept connection, half over new ones.
+ * Sends forty requests per second until the signal is aborted, without waiting for responses: half
+ * of them over persistent connections, half over new ones.
  */
-export async function beHonest(url: string, apiKey: string, signal: AbortSignal): Promise<Honesty> {
-  const kept = new Agent({ keepAlive: true });
+export async function runHonestClient(
+  url: string,
+  apiKey: string,
+  signal: AbortSignal,
+): Promise<HonestResult> {
+  const persistent = new Agent({ keepAlive: true });
   const failures = new Map<string, number>();
   const pending: Promise<void>[] = [];
-  let answered = 0;
+  let succeeded = 0;
   let slowestMs = 0;
 
-  async function askOnce(agent: Agent | false) {
+  async function sendOnce(agent: Agent | false) {
     const start = performance.now();
-    const failure = await ask(url, apiKey, agent).catch((error: Error) => error.message);
+    const failure = await send(url, apiKey, agent).catch((error: Error) => error.message);
     const milliseconds = performance.now() - start;
     if (failure === undefined) {
-      answered++;
+      succeeded++;
       slowestMs = Math.max(slowestMs, milliseconds);
     } else {
       failures.set(failure, (failures.get(failure) ?? 0) + 1);
@@ -41,28 +45,32 @@ export async function beHonest(url: string, apiKey: string, signal: AbortSignal)
 
   try {
     for await (const _ of setInterval(intervalMs, undefined, { signal })) {
-      pending.push(askOnce(pending.length % 2 === 0 ? kept : false));
+      pending.push(sendOnce(pending.length % 2 === 0 ? persistent : false));
     }
   } catch {
-    // The end.
+    // The signal was aborted.
   }
   await Promise.all(pending);
-  kept.destroy();
-  return { asked: pending.length, answered, slowestMs, failures };
+  persistent.destroy();
+  return { sent: pending.length, succeeded, slowestMs, failures };
 }
 
-/** Undefined for the right answer, else what came in its place. */
-async function ask(url: string, apiKey: string, agent: Agent | false): Promise<string | undefined> {
+/** Sends a request. @returns undefined on success, otherwise the status and error code. */
+async function send(
+  url: string,
+  apiKey: string,
+  agent: Agent | false,
+): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.timeout(timeoutMs);
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   const outgoing = request(`${url}/graphql`, { method: 'POST', headers, agent, signal });
   outgoing
     .once('error', reject)
     .once('response', async (response) => {
       try {
-        const answer = (await json(response)) as Answer;
-        resolve(answer.data?.pets ? undefined : `${response.statusCode} ${codeOf(answer)}`);
+        const result = (await json(response)) as Result;
+        resolve(result.data?.pets ? undefined : `${response.statusCode} ${codeOf(result)}`);
       } catch (error) {
         reject(error);
       }
@@ -71,11 +79,11 @@ async function ask(url: string, apiKey: string, agent: Agent | false): Promise<s
   return promise;
 }
 
-interface Answer {
+interface Result {
   readonly data?: { readonly pets?: unknown };
   readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
 }
 
-function codeOf({ errors }: Answer): string | undefined {
+function codeOf({ errors }: Result): string | undefined {
   return errors?.[0]?.extensions?.code;
 }

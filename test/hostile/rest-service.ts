@@ -6,24 +6,24 @@ export const keys = { honest: 'demo-key', hostile: 'faults-secret-key' } as cons
 const page = (length: number, name: string) =>
   JSON.stringify(Array.from({ length }, (_, id) => ({ id, name, categoryId: 1 })));
 const honestPage = page(5, 'Rex');
-/** As large as a page may be, below the 4 MiB of a REST answer. */
+/** Nearly the maximum of 4 MiB for a REST response. */
 const largePage = page(90, 'x'.repeat(40_000));
 const largeOrders = JSON.stringify(
   Array.from({ length: 40_000 }, (_, id) => ({ id, total: 12.5, note: 'an order like any other' })),
 );
 
 /**
- * A REST service that serves the honest key at once. For the hostile key, what a page of animals is
- * like depends on its limit: 1 hangs, 90 to 99 have large names, any other is small.
+ * Starts a REST service. It responds immediately to the honest key. For the hostile key, a page of
+ * animals depends on its limit: 1 hangs, 90 to 99 have long names, and others are small.
  */
 export function startRestService() {
   return startUpstream((request, response) => {
-    const answer = answerTo(request);
-    if (answer !== undefined) sendJson(response, ...answer);
+    const reply = replyTo(request);
+    if (reply !== undefined) sendJson(response, ...reply);
   });
 }
 
-function answerTo({
+function replyTo({
   method,
   url,
   headers,

@@ -48,14 +48,14 @@ describe('BodyReader', () => {
     expect(statusOf(read([Buffer.alloc(maxBodyBytes + 1)]))).toBe(413);
   });
 
-  it('refuses too many chunks with 413, and wants no more of them', () => {
+  it('refuses too many chunks with 413, and reads no more of them', () => {
     const reader = new BodyReader('Bearer key');
     for (let chunks = 0; chunks < 4096; chunks++) expect(reader.push(Buffer.from('x'))).toBe(true);
     expect(reader.push(Buffer.from('x'))).toBe(false);
     expect(statusOf(reader)).toBe(413);
   });
 
-  it('wants up to 1 MiB of a body that is too large', () => {
+  it('reads up to 1 MiB of a body that is too large', () => {
     const reader = new BodyReader('Bearer key');
     for (let times = 0; times < 4; times++)
       expect(reader.push(Buffer.alloc(maxBodyBytes))).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openGateway } from '../support/gateway.ts';
 
-/** Bodies with far more in them than their length shows, and what they are refused for. */
+/** Bodies that are expensive for their length, and the exceeded limit. */
 const bodies: readonly [name: string, value: string, limit: string][] = [
   ['lists in lists', '['.repeat(120_000) + ']'.repeat(120_000), '500 levels of nesting'],
   ['objects in objects', `${'{"a":'.repeat(501)}1${'}'.repeat(501)}`, '500 levels of nesting'],

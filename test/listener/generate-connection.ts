@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A request that is right, however odd it looks, and the bytes of one way to send it. */
+/** A valid request, possibly unusual, and one encoding of it. */
 export interface PlannedRequest {
   readonly method: string;
   readonly target: string;
@@ -11,10 +11,10 @@ export interface PlannedRequest {
   readonly bytes: string;
 }
 
-/** What is sent over one connection. */
+/** The requests sent over one connection. */
 export interface PlannedConnection {
   readonly requests: readonly PlannedRequest[];
-  /** What no server may take for a request; empty when the last request asks to close the connection. */
+  /** Malformed input after the requests; empty if the last request has `Connection: close`. */
   readonly malformed: string;
   /** All bytes, in the parts in which they are written. */
   readonly parts: readonly string[];
@@ -69,7 +69,7 @@ const otherHeader = fc.tuple(
   value,
 );
 
-/** A header as a line, odd in what means nothing: case of the name, white space around the value. */
+/** Encodes a header with arbitrary case of the name and white space around the value. */
 const line = ([name, text]: readonly [string, string]) =>
   fc
     .tuple(oddCase(name), fc.constantFrom('', ' ', '\t', '   '), fc.constantFrom('', ' ', ' \t'))
@@ -129,7 +129,7 @@ const target = fc.oneof(
   },
 );
 
-/** A body in chunks, each with what a chunk may carry. */
+/** Encodes a body in chunks, with leading zeros, extensions and trailers. */
 const chunked = (text: string) =>
   fc
     .record({
@@ -139,7 +139,7 @@ const chunked = (text: string) =>
       trailer: fc.constantFrom('', 'X-Trailer: a\r\n', 'Host: other\r\n'),
     })
     .map(({ size, zeros, extension, trailer }) => {
-      // A body of more chunks than are read is refused.
+      // Stays below the maximum number of chunks.
       const most = Math.max(size, Math.ceil(text.length / 2000));
       let bytes = '';
       for (let start = 0; start < text.length; start += most) {
@@ -154,7 +154,7 @@ const whole = (text: string) => ({
   bytes: text,
 });
 
-/** No request changes what is stored, so that equal ones have equal responses. */
+/** Generates requests that change no data, so that equal requests have equal responses. */
 const request = (isLast: boolean): fc.Arbitrary<PlannedRequest> =>
   fc
     .record({
@@ -208,7 +208,7 @@ const get = 'GET / HTTP/1.1\r\nHost: a\r\n';
 const post = 'POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
 const chunks = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 
-/** What no server may take for a request, each for one reason (RFC 9112). */
+/** Input that a server must refuse, each for one reason (RFC 9112). */
 const malformed = fc.oneof(
   fc.constantFrom(
     `${get}X-A: folded\r\n line\r\n\r\n`,
@@ -250,13 +250,13 @@ const malformed = fc.oneof(
       127,
     )
     .map((code) => `${get}X-A: ${String.fromCharCode(code)}\r\n\r\n`),
-  // Bytes that begin as no method does.
+  // The first byte can't be part of a method.
   fc
     .uint8Array({ minLength: 1, maxLength: 300 })
     .map((bytes) => `\x16${Buffer.from(bytes).toString('latin1')}`),
 );
 
-/** Connections of one to six requests, the last of which may be none. */
+/** Generates connections of up to six requests, the last of which may be malformed. */
 export const connections: fc.Arbitrary<PlannedConnection> = fc
   .record({
     first: fc.array(request(false), { maxLength: 5 }),
@@ -268,8 +268,8 @@ export const connections: fc.Arbitrary<PlannedConnection> = fc
     const requests = isMalformed ? first : [...first, last];
     const end = isMalformed ? last : '';
     const bytes = requests.map((one) => one.bytes).join('') + end;
-    const places = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length];
-    places.sort((a, b) => a - b);
-    const parts = places.slice(1).map((place, index) => bytes.slice(places[index], place));
+    const offsets = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length];
+    offsets.sort((a, b) => a - b);
+    const parts = offsets.slice(1).map((offset, index) => bytes.slice(offsets[index], offset));
     return { requests, malformed: end, parts: parts.filter((part) => part !== '') };
   });

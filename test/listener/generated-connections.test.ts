@@ -5,15 +5,15 @@ import { type HttpResponse, isInParts } from '../../src/http/message.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { startGateway } from '../support/gateway.ts';
 import { httpRequest } from '../support/http-request.ts';
-import { exchange, type ReceivedResponse, readResponses } from './exchange.ts';
 import { connections, type PlannedRequest } from './generate-connection.ts';
+import { parseResponses, type ReceivedResponse, sendParts } from './raw-connection.ts';
 
 it(
-  'answers each request of a connection once, in turn and as its handler does, however it is sent',
+  'sends the responses of the handler in order, for all valid encodings of requests',
   async () => {
     await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
 
-    /** What the handler answers to the request as plain data: neither sockets nor bytes are in between. */
+    /** Returns the response of the handler to the request as plain data, without sockets. */
     async function expected({ method, target, headers, body }: PlannedRequest) {
       const { pathname, search } = target.startsWith('/')
         ? { pathname: target.split('?')[0] ?? '', search: target.slice(target.indexOf('?')) }
@@ -37,9 +37,9 @@ it(
     await fc.assert(
       fc.asyncProperty(connections, async ({ requests, malformed, parts }) => {
         const methods = requests.map(({ method }) => method);
-        const responses = readResponses(await exchange(service.url, parts), methods);
-        const answers = responses.slice(0, requests.length).map(withoutConnection);
-        expect(answers).toEqual(await Promise.all(requests.map(expected)));
+        const responses = parseResponses(await sendParts(service.url, parts), methods);
+        const received = responses.slice(0, requests.length).map(withoutConnection);
+        expect(received).toEqual(await Promise.all(requests.map(expected)));
         const more = responses.slice(requests.length);
         expect(more).toHaveLength(malformed === '' ? 0 : 1);
         for (const { status, headers } of more) {
@@ -64,7 +64,7 @@ function comparable(method: string, { status, headers, body }: HttpResponse): Re
   };
 }
 
-/** Without what the server adds for the connection. */
+/** Removes the headers that the server adds for the connection. */
 function withoutConnection({ status, headers, body }: ReceivedResponse): ReceivedResponse {
   const { date: _, connection: __, 'keep-alive': ___, ...others } = headers;
   return { status, headers: others, body };

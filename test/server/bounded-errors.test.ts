@@ -6,7 +6,7 @@ const long = 'x'.repeat(250_000);
 const unknown = Array.from({ length: 60 }, (_, index) => [`unknown${index}`, 1] as const);
 const addPet = 'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }';
 
-/** Requests of 250 kB that are wrong in many ways at once. */
+/** Requests of 250 kB with many errors at once. */
 const requests: readonly [name: string, query: string, variables?: Record<string, unknown>][] = [
   [
     'a variable with a long name and unknown fields',
@@ -32,14 +32,14 @@ const requests: readonly [name: string, query: string, variables?: Record<string
 ];
 
 describe('errors', () => {
-  it.each(requests)('quote little of %s', async (_, query, variables) => {
+  it.each(requests)('do not quote all of %s', async (_, query, variables) => {
     await using opened = await openGateway();
     const { text, errors = [] } = await postGraphQL(opened.gateway, query, variables);
     expect(errors.length).toBeLessThanOrEqual(11);
     expect(text.length).toBeLessThan(8000);
   });
 
-  it('quote little of a member of the body that is not known', async () => {
+  it('do not quote all of an unknown member of the body', async () => {
     await using opened = await openGateway();
     const request = new Request('http://gateway.test/graphql', {
       method: 'POST',
@@ -60,10 +60,10 @@ describe('a long text', () => {
       'a default',
       `mutation ($name: String = "${long}") { addPet(input: { name: $name, categoryId: 1 }) { id } }`,
     ],
-  ])('reaches the store whole as %s', async (_, query, variables?: object) => {
+  ])('reaches the store in full as %s', async (_, query, variables?: object) => {
     await using opened = await openGateway();
     const { errors } = await postGraphQL(opened.gateway, query, variables);
-    // The built-in service's own refusal says how long the name was.
+    // The built-in service's error message contains the length of the name.
     expect(errors?.[0]?.message).toContain('2001');
   });
 });

@@ -6,7 +6,7 @@ import { openBuiltin, startGateway } from '../support/gateway.ts';
 
 const authorization = 'Bearer demo-key';
 
-/** A store whose pages are of this many characters. */
+/** Starts a gateway whose pages have this many characters. */
 async function startWithPages(length: number) {
   const petStore = await openBuiltin();
   const pet: Pet = { id: '1', name: 'x'.repeat(length / 10), categoryId: '1' };
@@ -15,7 +15,7 @@ async function startWithPages(length: number) {
 }
 
 describe('a response', () => {
-  it('leaves out the fields that make it too large, each with an error', async () => {
+  it('omits the fields that make it too large, each with an error', async () => {
     await using service = await startWithPages(1_500_000);
     const aliases = Array.from({ length: 9 }, (_, index) => `a${index}: pets { name }`);
     const response = await fetch(`${service.url}/graphql`, {
@@ -37,7 +37,7 @@ describe('a response', () => {
     expect(errors).toHaveLength(nulls.length);
   });
 
-  it('is dropped when clients leave too much unread, while others are answered', async () => {
+  it('is dropped when clients leave too much unread; others receive theirs', async () => {
     await using service = await startWithPages(7_000_000);
     const { hostname, port } = new URL(service.url);
     let closed = 0;

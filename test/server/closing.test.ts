@@ -11,7 +11,7 @@ describe('a server that closes', () => {
     return {
       service,
       connections: () => connections,
-      async ask() {
+      async probe() {
         const { statusCode, headers, body } = await client.request({
           method: 'GET',
           path: '/livez',
@@ -26,19 +26,19 @@ describe('a server that closes', () => {
     };
   };
 
-  it('answers what is on its way on an idle connection, and says that it was the last', async () => {
+  it('responds to a request on an idle connection with Connection: close', async () => {
     await using opened = await open();
-    expect(await opened.ask()).toEqual([200, 'keep-alive']);
+    expect(await opened.probe()).toEqual([200, 'keep-alive']);
     const closed = opened.service.close(10_000);
-    expect(await opened.ask()).toEqual([200, 'close']);
+    expect(await opened.probe()).toEqual([200, 'close']);
     expect(opened.connections()).toBe(1);
     await closed;
-    await expect(opened.ask()).rejects.toThrow('ECONNREFUSED');
+    await expect(opened.probe()).rejects.toThrow('ECONNREFUSED');
   });
 
   it('does not wait for connections that stay idle', async () => {
     await using opened = await open();
-    await opened.ask();
+    await opened.probe();
     await opened.service.close(600_000);
   });
 });

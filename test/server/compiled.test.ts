@@ -3,7 +3,7 @@ import { parseJson } from '../../src/contract/json.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { recording } from '../support/recording.ts';
 
-/** Operations for which compiled code is known to answer wrongly, or came close. */
+/** Operations for which compiled code had bugs, or could have. */
 const operations: readonly [name: string, query: string, variables: Record<string, unknown>][] = [
   [
     'a fragment spread twice under different conditions',
@@ -11,7 +11,7 @@ const operations: readonly [name: string, query: string, variables: Record<strin
     { a: false, b: true },
   ],
   [
-    'a field asked for twice under different conditions',
+    'a field selected twice under different conditions',
     'query($a:Boolean!,$b:Boolean!){pets(limit:2){id @include(if:$a) id @include(if:$b) name}}',
     { a: false, b: true },
   ],
@@ -22,33 +22,31 @@ const operations: readonly [name: string, query: string, variables: Record<strin
   ],
   ['a default that is used', 'query($n:Int=1){pets(limit:$n){id}}', {}],
   ['null for a limit', 'query($n:Int=1){pets(limit:$n){id}}', { n: null }],
-  ['variables that can not be read', 'query($s:PetStatus){pets(status:$s){id}}', { s: 'lost' }],
+  ['invalid variables', 'query($s:PetStatus){pets(status:$s){id}}', { s: 'lost' }],
   ['a missing variable', 'query($i:ID!){pet(id:$i){id}}', {}],
   [
-    'fields that fail beside others',
+    'fields that fail next to others',
     '{a:pets(limit:0){id} b:pets(limit:1){id} c:pet(id:404404){id}}',
     {},
   ],
-  ['the same field by two names', '{pets(limit:1){a:id b:id id}}', {}],
+  ['the same field with two aliases', '{pets(limit:1){a:id b:id id}}', {}],
   [
-    'a fragment in two places',
+    'a fragment spread twice',
     '{a:pets(limit:1){...F} b:pets(limit:2){...F}} fragment F on Pet{id status}',
     {},
   ],
-  ['what a type is called', '{__typename pets(limit:1){__typename id}}', {}],
-  ['an operation name that is a part of a document', 'query\n{pets(limit:1){id}}', {}],
+  ['the name of a type', '{__typename pets(limit:1){__typename id}}', {}],
+  ['a document that could be mistaken for an operation name', 'query\n{pets(limit:1){id}}', {}],
   ['introspection', '{__type(name:"Pet"){fields{name type{name kind}}}}', {}],
 ];
 
-/** Without what differs from request to request. */
+/** Parses a response without its request id. */
 function comparable(text: string): unknown {
   return parseJson(text.replaceAll(/"requestId":"[^"]*"/g, '"requestId":""'));
 }
 
-describe('an operation that is sent again and again', () => {
-  it.each(
-    operations,
-  )('is answered as it was the first time, on both ways: %s', async (_, query, variables) => {
+describe('an operation that is sent repeatedly', () => {
+  it.each(operations)('gets the same response every time: %s', async (_, query, variables) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await startGateway({ petStore });
     const send = async (path: string) => {
@@ -61,12 +59,11 @@ describe('an operation that is sent again and again', () => {
       return [response.status, comparable(await response.text()), [...calls]];
     };
     const first = await send('/graphql');
-    for (let again = 0; again < 4; again++) expect(await send('/graphql')).toEqual(first);
-    // With a query in its URL, a request takes Yoga's way.
-    for (let again = 0; again < 4; again++) expect(await send('/graphql?')).toEqual(first);
+    for (let repeat = 0; repeat < 4; repeat++) expect(await send('/graphql')).toEqual(first);
+    for (let repeat = 0; repeat < 4; repeat++) expect(await send('/graphql?')).toEqual(first);
   });
 
-  it('does not mistake an operation name for a part of a document', async () => {
+  it('is not confused with another document by its operation name', async () => {
     await using service = await startGateway();
     const send = (body: object) =>
       fetch(`${service.url}/graphql`, {
@@ -78,12 +75,12 @@ describe('an operation that is sent again and again', () => {
         },
         body: JSON.stringify(body),
       });
-    for (let again = 0; again < 3; again++) await send({ query: 'query\n{pets{id}}' });
+    for (let repeat = 0; repeat < 3; repeat++) await send({ query: 'query\n{pets{id}}' });
     const other = await send({ query: '{pets{id}}', operationName: 'query' });
     expect(other.status).toBe(400);
   });
 
-  it('refuses null where it is not allowed as the client mistake that it is', async () => {
+  it('reports an invalid null as an error of the client', async () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await startGateway({ petStore });
     const response = await fetch(`${service.url}/graphql`, {

@@ -54,7 +54,7 @@ it.concurrent('closes the connection of a client that reads nothing for 30 secon
     client.write(request);
     clients.push(client);
   }
-  // Only the server sees it: a client that reads nothing does not see the end either.
+  // Measured at the server, because a client that reads nothing does not notice the close.
   await vi.waitFor(() => expect(times).toHaveLength(2), { timeout: 100_000 });
   for (const time of times) expect(time).toBeGreaterThan(29_000);
   for (const client of clients) client.destroy();

@@ -6,14 +6,14 @@ import { openBuiltin, startGateway } from '../support/gateway.ts';
 
 const json = 'Authorization: Bearer demo-key\r\nContent-Type: application/json\r\n';
 const typename = '{"query":"{ __typename }"}';
-const answered = '{"data":{"__typename":"Query"}}';
+const typenameResult = '{"data":{"__typename":"Query"}}';
 
 function open({ url }: { readonly url: string }): Socket {
   const { hostname, port } = new URL(url);
   return connect(Number(port), hostname).on('error', () => {});
 }
 
-/** What comes back until the connection is closed. */
+/** Sends raw bytes. @returns everything received until the connection is closed. */
 function send(service: { readonly url: string }, bytes: string): Promise<string> {
   const socket = open(service);
   socket.write(bytes);
@@ -31,8 +31,8 @@ function chunkedPost(chunks: readonly string[], path = '/graphql', method = 'POS
 
 const last = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
-const statusesOf = (answers: string) =>
-  [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+const statusesOf = (responses: string) =>
+  [...responses.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
 
 describe('a body in chunks', () => {
   it.each([
@@ -41,60 +41,63 @@ describe('a body in chunks', () => {
     ['/v1/pets', 'POST'],
     ['/nowhere', 'POST'],
     ['/graphql?query={__typename}', 'GET'],
-  ])('ends the connection when there are too many: %s %s', async (path, method) => {
+  ])('closes the connection when there are too many: %s %s', async (path, method) => {
     await using service = await startGateway();
-    const answers = await send(service, chunkedPost(Array(20_000).fill(' '), path, method) + last);
-    expect(statusesOf(answers)).toHaveLength(1);
-    expect(answers).toMatch(/^Connection: close\r$/im);
+    const responses = await send(
+      service,
+      chunkedPost(Array(20_000).fill(' '), path, method) + last,
+    );
+    expect(statusesOf(responses)).toHaveLength(1);
+    expect(responses).toMatch(/^Connection: close\r$/im);
   });
 
-  it('says that there are too many', async () => {
+  it('gets 413 when there are too many', async () => {
     await using service = await startGateway();
-    const answers = await send(service, chunkedPost(Array(20_000).fill(' ')));
-    expect(statusesOf(answers)).toEqual([413]);
-    expect(answers).toContain('in too many chunks: expected at most 4096');
+    const responses = await send(service, chunkedPost(Array(20_000).fill(' ')));
+    expect(statusesOf(responses)).toEqual([413]);
+    expect(responses).toContain('in too many chunks: expected at most 4096');
   });
 
-  it('may have a thousand small ones', async () => {
+  it('is accepted with a thousand small chunks', async () => {
     await using service = await startGateway();
     const padding = Array(1000).fill(' '.repeat(200));
-    const answers = await send(service, chunkedPost([...typename, ...padding]) + last);
-    expect(statusesOf(answers)).toEqual([200, 200]);
-    expect(answers).toContain(answered);
+    const responses = await send(service, chunkedPost([...typename, ...padding]) + last);
+    expect(statusesOf(responses)).toEqual([200, 200]);
+    expect(responses).toContain(typenameResult);
   });
 
-  it('is read and ignored with a GET', async () => {
+  it('is ignored with a GET', async () => {
     await using service = await startGateway();
     const get = chunkedPost(['ignored'], '/graphql?query={__typename}', 'GET');
-    const answers = await send(service, get + last);
-    expect(statusesOf(answers)).toEqual([200, 200]);
-    expect(answers).toContain(answered);
+    const responses = await send(service, get + last);
+    expect(statusesOf(responses)).toEqual([200, 200]);
+    expect(responses).toContain(typenameResult);
   });
 });
 
 describe('a body that is too large', () => {
-  it('is read to its end when that is near, and the connection goes on', async () => {
+  it('is read to its end up to 1 MiB, and the connection stays open', async () => {
     await using service = await startGateway();
-    const answers = await send(service, post(' '.repeat(1024 * 1024)) + last);
-    expect(statusesOf(answers)).toEqual([413, 200]);
+    const responses = await send(service, post(' '.repeat(1024 * 1024)) + last);
+    expect(statusesOf(responses)).toEqual([413, 200]);
   });
 
-  it('ends the connection when it goes on', async () => {
+  it('closes the connection beyond that', async () => {
     await using service = await startGateway();
     const head = post('').replace('Content-Length: 0', 'Content-Length: 100000000');
-    const answers = await send(service, head + ' '.repeat(1024 * 1024 + 1));
-    expect(statusesOf(answers)).toEqual([413]);
+    const responses = await send(service, head + ' '.repeat(1024 * 1024 + 1));
+    expect(statusesOf(responses)).toEqual([413]);
   });
 });
 
 describe('pipelined requests', () => {
-  it('are answered before what is malformed behind them', async () => {
+  it('get their responses before malformed input after them', async () => {
     await using service = await startGateway();
-    const answers = await send(service, `${post(typename).repeat(2)}nonsense\r\n\r\n`);
-    expect(statusesOf(answers)).toEqual([200, 200, 400]);
+    const responses = await send(service, `${post(typename).repeat(2)}nonsense\r\n\r\n`);
+    expect(statusesOf(responses)).toEqual([200, 200, 400]);
   });
 
-  it('are answered before a malformed body behind them', async () => {
+  it('get their responses before a malformed body after them', async () => {
     await using service = await startGateway();
     const bad = `POST /graphql HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\nnonsense\r\n`;
     expect(statusesOf(await send(service, post(typename).repeat(2) + bad))).toEqual([
@@ -103,13 +106,13 @@ describe('pipelined requests', () => {
     expect(statusesOf(await send(service, bad))).toEqual([400]);
   });
 
-  it('are answered before headers that are too long', async () => {
+  it('get their responses before headers that are too long', async () => {
     await using service = await startGateway();
     const long = `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`;
     expect(statusesOf(await send(service, post(typename) + long))).toEqual([200, 431]);
   });
 
-  it('are not begun while the client does not read the response before', async () => {
+  it('do not start while the client does not read the previous response', async () => {
     const petStore = await openBuiltin();
     let calls = 0;
     await using service = await startGateway({
@@ -126,7 +129,7 @@ describe('pipelined requests', () => {
     await once(socket, 'connect');
     socket.pause().write(get.repeat(2000) + last);
     await vi.waitFor(() => expect(calls).toBe(1));
-    // Requests of other connections are answered; of this one none is.
+    // Other connections get responses meanwhile.
     for (let others = 0; others < 20; others++) {
       expect((await fetch(`${service.url}/graphql?query={__typename}`)).status).toBe(200);
     }
@@ -134,7 +137,7 @@ describe('pipelined requests', () => {
     socket.destroy();
   });
 
-  it('end their connections when too many wait on all together', async () => {
+  it('close their connections when too many are queued on all together', async () => {
     const held = Promise.withResolvers<void>();
     const petStore = await openBuiltin();
     await using service = await startGateway({
@@ -151,8 +154,8 @@ describe('pipelined requests', () => {
     for (const socket of sockets) socket.destroy();
     await vi.waitFor(
       async () => {
-        const answers = await send(service, post(typename).repeat(16) + last);
-        expect(statusesOf(answers)).toHaveLength(17);
+        const responses = await send(service, post(typename).repeat(16) + last);
+        expect(statusesOf(responses)).toHaveLength(17);
       },
       { timeout: 15_000 },
     );

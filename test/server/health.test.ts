@@ -6,7 +6,7 @@ import { callWith, openBuiltin } from '../support/gateway.ts';
 import { httpRequest } from '../support/http-request.ts';
 import { quiet } from '../support/log.ts';
 
-/** What `/readyz` says of a backend, asked anew every time. */
+/** Returns the response of `/readyz` for a backend, without the cache. */
 async function readiness(checkReady: () => Promise<void>, isDraining = false) {
   const health = createHealth({ checkReady, isDraining: () => isDraining });
   const response = await health(httpRequest('/readyz'));
@@ -14,24 +14,24 @@ async function readiness(checkReady: () => Promise<void>, isDraining = false) {
 }
 
 describe('/readyz', () => {
-  it('is ready when the database answers, and not when it does not', async () => {
+  it('is ready only while the database responds', async () => {
     const store = await openBuiltin();
     expect(await readiness(store.checkReady)).toBe('200 ready');
     await store[Symbol.asyncDispose]();
     expect(await readiness(store.checkReady)).toMatch(/^503 not ready: /);
   });
 
-  it('is not ready while the process drains, whatever the backend says', async () => {
+  it('is not ready while the process drains, even if the backend is ready', async () => {
     expect(await readiness(async () => {}, true)).toBe('503 not ready: draining');
   });
 
-  it('does not wait for a backend that does not answer', async () => {
+  it('is not ready when the backend does not respond in time', async () => {
     expect(await readiness(() => new Promise(() => {}))).toBe(
       '503 not ready: The backend does not respond.',
     );
   });
 
-  it('follows the REST service: reachable, circuit open, gone', async () => {
+  it('depends on the REST service: reachable, circuit open, unreachable', async () => {
     let isUp = false;
     const server = await startFaultServer((socket) =>
       isUp ? socket.write(encodeResponse('200 OK', '[]')) : socket.resetAndDestroy(),
@@ -55,16 +55,16 @@ describe('/readyz', () => {
     expect(await readiness(petStore.checkReady)).toMatch(/^503 not ready: .*could not be reached/);
   });
 
-  it('asks the backend once for probes that come together', async () => {
-    let asked = 0;
+  it('checks the backend once for concurrent probes', async () => {
+    let checks = 0;
     const health = createHealth({
       async checkReady() {
-        asked++;
+        checks++;
       },
       isDraining: () => false,
     });
     const probe = () => health(httpRequest('/readyz'));
     await Promise.all([probe(), probe(), probe()]);
-    expect(asked).toBe(1);
+    expect(checks).toBe(1);
   });
 });

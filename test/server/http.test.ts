@@ -7,7 +7,7 @@ import { formatForTerminal } from '../../src/telemetry/terminal.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { recording } from '../support/recording.ts';
 
-/** Sends bytes as they are and returns all that comes back until the connection ends. */
+/** Sends raw bytes. @returns everything received until the connection ends. */
 async function sendRaw(url: string, request: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -43,12 +43,12 @@ describe('GraphQL over HTTP', () => {
     ['PUT', { query: '{ __typename }' }, /^Expected GET or POST, received another method\.$/],
     ['POST', { query: 'query A { __typename }', operationName: 'B' }, /^operationName: expected /],
     ['POST', { query: 'query A { __typename } query B { __typename }' }, /^operationName: expect/],
-  ])('says what it expected of %s %j', async (method, body, message) => {
+  ])('reports what was expected of %s %j', async (method, body, message) => {
     await using service = await startGateway();
     const headers = { 'content-type': 'application/json' };
     const init = { method, headers, body: JSON.stringify(body) };
-    const answer = await fetch(`${service.url}/graphql`, init);
-    expect(await answer.json()).toMatchObject({
+    const response = await fetch(`${service.url}/graphql`, init);
+    expect(await response.json()).toMatchObject({
       errors: [{ message: expect.stringMatching(message) }],
     });
   });
@@ -56,7 +56,7 @@ describe('GraphQL over HTTP', () => {
   it.each([
     'application/json',
     'application/graphql-response+json',
-  ])('answers 400 to a GET without a query from a client that accepts %s', async (accept) => {
+  ])('responds with 400 to a GET without a query from a client that accepts %s', async (accept) => {
     await using service = await startGateway();
     const response = await fetch(`${service.url}/graphql`, { headers: { accept } });
     expect(response.status).toBe(400);
@@ -81,16 +81,16 @@ describe('GraphQL over HTTP', () => {
     expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
   });
 
-  it('says that a mutation is to be posted', async () => {
+  it('requires POST for a mutation', async () => {
     await using service = await startGateway();
     const query = encodeURIComponent('mutation { sendMessage(message: "a") { id } }');
-    const answer = await fetch(`${service.url}/graphql?query=${query}`);
-    expect(await answer.json()).toMatchObject({
+    const response = await fetch(`${service.url}/graphql?query=${query}`);
+    expect(await response.json()).toMatchObject({
       errors: [{ message: 'Expected POST for a mutation, received GET.' }],
     });
   });
 
-  it('refuses bodies that any web page may send', async () => {
+  it('refuses bodies that any web page could send', async () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await startGateway({ petStore });
     const query = 'mutation { addPet(input: { name: "x", categoryId: 1 }) { id } }';
@@ -124,7 +124,7 @@ describe('GraphQL over HTTP', () => {
     ['null', 'BAD_REQUEST'],
     ['{"query":5}', 'BAD_REQUEST'],
     ['{"query":"{pets{id}}","variables":"x"}', 'BAD_REQUEST'],
-  ])('answers 400 to the body %s and does not quote it', async (body, code) => {
+  ])('responds with 400 to the body %s without quoting it', async (body, code) => {
     await using service = await startGateway();
     const response = await fetch(`${service.url}/graphql`, {
       method: 'POST',
@@ -135,12 +135,12 @@ describe('GraphQL over HTTP', () => {
       body,
     });
     expect(response.status).toBe(400);
-    const answer = await response.json();
-    expect(answer).toMatchObject({ errors: [{ extensions: { code } }] });
-    expect(answer.errors[0].extensions).not.toHaveProperty('originalError');
+    const result = await response.json();
+    expect(result).toMatchObject({ errors: [{ extensions: { code } }] });
+    expect(result.errors[0].extensions).not.toHaveProperty('originalError');
   });
 
-  it('answers 413 to a body beyond 256 KiB, with and without a Content-Length', async () => {
+  it('responds with 413 to a body above 256 KiB, with and without a Content-Length', async () => {
     await using service = await startGateway();
     const body = JSON.stringify({
       query: '{ pets { id } }',
@@ -160,7 +160,7 @@ describe('GraphQL over HTTP', () => {
     }
   });
 
-  it('answers 400 to variables in a URL that are not JSON', async () => {
+  it('responds with 400 to variables in a URL that are not JSON', async () => {
     await using service = await startGateway();
     const url = `${service.url}/graphql?query=%7B__typename%7D&variables=%7Bbad`;
     const response = await fetch(url, { headers: { accept: 'application/graphql-response+json' } });
@@ -170,7 +170,7 @@ describe('GraphQL over HTTP', () => {
     });
   });
 
-  it('carries out no mutation from a GET', async () => {
+  it('executes no mutation from a GET', async () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await startGateway({ petStore });
     const query = encodeURIComponent('mutation { sendMessage(message: "x") { id } }');
@@ -181,10 +181,10 @@ describe('GraphQL over HTTP', () => {
     expect(calls).toEqual([]);
   });
 
-  it('takes two Authorization headers for a malformed one, and calls nothing', async () => {
+  it('rejects two Authorization headers as malformed, before any call', async () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await startGateway({ petStore });
-    const answer = await sendRaw(
+    const received = await sendRaw(
       service.url,
       rawPost('{"query":"{ pets { id } }"}', [
         'Host: localhost',
@@ -192,13 +192,13 @@ describe('GraphQL over HTTP', () => {
         'Authorization: Bearer demo-key',
       ]),
     );
-    expect(answer).toContain('"code":"UNAUTHENTICATED"');
-    expect(answer).toContain('malformed');
+    expect(received).toContain('"code":"UNAUTHENTICATED"');
+    expect(received).toContain('malformed');
     expect(calls).toEqual([]);
   });
 });
 
-describe('the HTTP edge', () => {
+describe('the HTTP server', () => {
   it.each([
     '[bad',
     'localhost:99999',
@@ -210,14 +210,14 @@ describe('the HTTP edge', () => {
     'user@x',
     'x:port',
     '',
-  ])('answers 400 to the Host %j, without a stack', async (host) => {
+  ])('responds with 400 to the Host %j, without a stack trace', async (host) => {
     await using service = await startGateway();
-    const answer = await sendRaw(
+    const received = await sendRaw(
       service.url,
       rawPost('{"query":"{__typename}"}', [`Host: ${host}`]),
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).not.toMatch(/at .*\.[jt]s|node_modules/);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received).not.toMatch(/at .*\.[jt]s|node_modules/);
   });
 
   it.each([
@@ -228,14 +228,14 @@ describe('the HTTP edge', () => {
     'my_host',
   ])('accepts the Host %s', async (host) => {
     await using service = await startGateway();
-    const answer = await sendRaw(
+    const received = await sendRaw(
       service.url,
       rawPost('{"query":"{__typename}"}', [`Host: ${host}`]),
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(received).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('answers no other host than this machine where it is a demo', async () => {
+  it('accepts only loopback hosts for a demo', async () => {
     await using service = await startGateway({ onlyLoopbackHosts: true });
     const send = (host: string) =>
       sendRaw(service.url, rawPost('{"query":"{__typename}"}', [`Host: ${host}`]));
@@ -247,12 +247,12 @@ describe('the HTTP edge', () => {
     }
   });
 
-  it('answers a health check of HTTP/1.0 without a Host', async () => {
+  it('accepts an HTTP/1.0 health check without a Host', async () => {
     await using service = await startGateway();
     expect(await sendRaw(service.url, 'GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('leads from / to GraphQL, and knows exact paths only', async () => {
+  it('redirects / to GraphQL, and responds with 404 to unknown paths', async () => {
     await using service = await startGateway();
     const home = await fetch(service.url, { redirect: 'manual' });
     expect([home.status, home.headers.get('location')]).toEqual([302, '/graphql']);
@@ -271,16 +271,16 @@ describe('the HTTP edge', () => {
   it.each([
     'http://elsewhere.example/livez',
     '*',
-  ])('answers the request target %s, and stays where it is', async (target) => {
+  ])('responds to the request target %s', async (target) => {
     await using service = await startGateway();
-    const answer = await sendRaw(
+    const received = await sendRaw(
       service.url,
       `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 (?:200|302|404) /);
+    expect(received).toMatch(/^HTTP\/1\.1 (?:200|302|404) /);
   });
 
-  it('reports whether it is alive and ready', async () => {
+  it('is live but not ready while it drains', async () => {
     let isDraining = false;
     await using service = await startGateway({ isDraining: () => isDraining });
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
@@ -295,7 +295,7 @@ describe('the HTTP edge', () => {
     'text/event-stream',
     'text/html',
     'image/png',
-  ])('answers JSON to a client that accepts %s only', async (accept) => {
+  ])('sends JSON to a client that accepts only %s', async (accept) => {
     await using service = await startGateway();
     const response = await fetch(`${service.url}/graphql?query={__typename}`, {
       headers: { accept },
@@ -304,7 +304,7 @@ describe('the HTTP edge', () => {
     expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
   });
 
-  it('answers 500 and logs it when the gateway itself throws', async () => {
+  it('responds with 500 and logs the error when the gateway throws', async () => {
     const admission = {
       enter() {
         throw new Error('secret');
@@ -333,7 +333,7 @@ describe('the HTTP edge', () => {
     expect(service.logged).toHaveLength(2);
   });
 
-  it('allows cross-origin calls from the configured origins and from no other', async () => {
+  it('allows cross-origin requests only from the configured origins', async () => {
     const corsOrigins = ['https://shop.example', 'https://admin.example'];
     await using service = await startGateway({ corsOrigins });
     const preflight = async (origin: string) => {
@@ -346,21 +346,21 @@ describe('the HTTP edge', () => {
         headers.get('access-control-allow-credentials'),
       ];
     };
-    const answer = async (origin: string) => {
+    const send = async (origin: string) => {
       const { headers } = await fetch(`${service.url}/v1/openapi.json`, { headers: { origin } });
       return [headers.get('access-control-allow-origin'), headers.get('vary')];
     };
     for (const origin of corsOrigins) {
       expect(await preflight(origin)).toEqual([origin, null]);
-      expect(await answer(origin)).toEqual([origin, 'Accept-Encoding, Origin']);
+      expect(await send(origin)).toEqual([origin, 'Accept-Encoding, Origin']);
     }
     for (const origin of ['https://evil.example', 'null', 'https://shop.example.evil', '']) {
       expect(await preflight(origin)).toEqual([null, null]);
-      expect(await answer(origin)).toEqual([null, 'Accept-Encoding, Origin']);
+      expect(await send(origin)).toEqual([null, 'Accept-Encoding, Origin']);
     }
   });
 
-  it('lets a page of an allowed origin send the headers that its libraries add', async () => {
+  it('allows any header from an allowed origin', async () => {
     await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
     const preflight = async (origin: string, requested: string) => {
       const { status, headers } = await fetch(`${service.url}/graphql`, {
@@ -379,7 +379,7 @@ describe('the HTTP edge', () => {
     expect(await preflight('https://evil.example', names)).toEqual([405, null]);
   });
 
-  it('logs a refused preflight with its origin, of which it repeats a part', async () => {
+  it('logs the origin of a refused preflight request, truncated', async () => {
     await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
     const preflight = (origin: string) =>
       fetch(`${service.url}/graphql`, {
@@ -405,7 +405,7 @@ describe('the HTTP edge', () => {
     );
   });
 
-  it('allows every port of this machine where CORS_ORIGINS says so', async () => {
+  it('allows every port of an origin with a wildcard port', async () => {
     const corsOrigins = ['http://localhost:*', 'http://[::1]:*'];
     await using service = await startGateway({ corsOrigins });
     const allowed = async (origin: string) => {
@@ -425,7 +425,7 @@ describe('the HTTP edge', () => {
     }
   });
 
-  it('allows no cross-origin calls when none are configured', async () => {
+  it('allows no cross-origin requests by default', async () => {
     await using service = await startGateway();
     const response = await fetch(`${service.url}/graphql?query={__typename}`, {
       headers: { origin: 'https://evil.example' },
@@ -433,7 +433,7 @@ describe('the HTTP edge', () => {
     expect(response.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('lets a request in flight finish before it closes', async () => {
+  it('finishes requests in flight before it closes', async () => {
     const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const petStore = await openBuiltin();
@@ -458,7 +458,7 @@ describe('the HTTP edge', () => {
     await closed;
   });
 
-  it('cuts off what does not finish within the grace', async () => {
+  it('closes connections whose requests do not finish within the grace period', async () => {
     const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
     const petStore = await openBuiltin();
     await using service = await startGateway({
@@ -483,7 +483,7 @@ describe('the HTTP edge', () => {
 describe('GraphiQL', () => {
   const asBrowser = { headers: { accept: 'text/html' } };
 
-  it('comes with everything it loads, a tab an operation and the demo key', async () => {
+  it('is self-contained, with a tab per operation and the demo key', async () => {
     await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
     const response = await fetch(`${service.url}/graphql`, asBrowser);
     expect(response.headers.get('content-type')).toMatch('text/html');
@@ -503,25 +503,25 @@ describe('GraphiQL', () => {
     expect(page).toContain('Bearer demo-key');
   });
 
-  it('takes less than 2.5 MB to load, and nothing to load again', async () => {
+  it('is smaller than 2.5 MB, and gets 304 when the browser has it', async () => {
     await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
-    const ask = (method: string, coding: string, headers = {}) =>
+    const send = (method: string, coding: string, headers = {}) =>
       fetch(`${service.url}/graphql`, {
         method,
         headers: { accept: 'text/html', 'accept-encoding': coding, ...headers },
       });
     for (const coding of ['br', 'gzip']) {
-      const head = await ask('HEAD', coding);
+      const head = await send('HEAD', coding);
       expect([head.status, head.headers.get('content-encoding')]).toEqual([200, coding]);
       expect(Number(head.headers.get('content-length'))).toBeLessThan(2_500_000);
       expect(head.headers.get('cache-control')).toBe('private, no-cache');
       expect(head.headers.get('vary')).toBe('Accept, Accept-Encoding');
-      const known = await ask('GET', coding, { 'if-none-match': head.headers.get('etag') });
+      const known = await send('GET', coding, { 'if-none-match': head.headers.get('etag') });
       expect([known.status, await known.text()]).toEqual([304, '']);
     }
   });
 
-  it('is not there when it is turned off', async () => {
+  it('is not served when it is turned off', async () => {
     await using service = await startGateway({ graphiql: false });
     const response = await fetch(`${service.url}/graphql`, asBrowser);
     expect(response.headers.get('content-type') ?? '').not.toMatch('text/html');
@@ -529,19 +529,19 @@ describe('GraphiQL', () => {
 });
 
 describe('introspection', () => {
-  const ask = (url: string) =>
+  const introspect = (url: string) =>
     fetch(`${url}/graphql?query={__schema{queryType{name}}}`).then((response) => response.json());
 
   it('needs no key', async () => {
     await using service = await startGateway();
-    expect(await ask(service.url)).toEqual({
+    expect(await introspect(service.url)).toEqual({
       data: { __schema: { queryType: { name: 'Query' } } },
     });
   });
 
   it('is refused when it is turned off', async () => {
     await using service = await startGateway({ introspection: false });
-    expect(await ask(service.url)).toMatchObject({
+    expect(await introspect(service.url)).toMatchObject({
       errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }, {}],
     });
   });

@@ -18,17 +18,17 @@ import { holdingOrders, type Part, petsFirst, readParts, sendForParts } from '..
 import { nodeStart } from '../support/process.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
-/** A gateway on a port whose orders are held back. */
+/** Starts a gateway whose orders wait until they are released. */
 async function startHolding(options: TestOptions = {}) {
   const { petStore, ...orders } = holdingOrders(await openBuiltin());
   const service = await startGateway({ petStore, ...options });
   return {
     ...service,
     ...orders,
-    /** Sends a document for a response in parts. */
-    ask: (query?: string, accept?: string, signal?: AbortSignal) =>
+    /** Requests a response in parts. */
+    send: (query?: string, accept?: string, signal?: AbortSignal) =>
       sendForParts(fetch, service.url, query, accept, signal),
-    /** The log lines of its requests. */
+    /** Returns the log lines of requests. */
     requests: () =>
       service.lines
         .map((line) => JSON.parse(line))
@@ -36,7 +36,7 @@ async function startHolding(options: TestOptions = {}) {
   };
 }
 
-/** The orders of the demo: an id beyond 2^53 among them. */
+/** The orders of the demo. One id is above 2^53. */
 const orders = expect.arrayContaining([expect.objectContaining({ id: 9007199254740993n })]);
 
 describe('a deferred fragment', () => {
@@ -45,7 +45,7 @@ describe('a deferred fragment', () => {
     ['text/event-stream', 'text/event-stream; charset=utf-8'],
   ])('arrives after the rest, as %s', async (accept, contentType) => {
     await using service = await startHolding();
-    const response = await service.ask(petsFirst, accept);
+    const response = await service.send(petsFirst, accept);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe(contentType);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -67,7 +67,7 @@ describe('a deferred fragment', () => {
   it('is identified by its path in the format of August 2022', async () => {
     await using service = await startHolding();
     const accept = 'multipart/mixed;deferSpec=20220824,application/json;q=0.9';
-    const response = await service.ask(petsFirst, accept);
+    const response = await service.send(petsFirst, accept);
     expect(response.headers.get('content-type')).toMatch(/deferSpec=20220824$/);
     const parts = readParts(response);
     expect((await parts.next()).value).toEqual({ data: { pets: [{ id: '1' }] }, hasNext: true });
@@ -79,10 +79,10 @@ describe('a deferred fragment', () => {
     expect((await parts.next()).done).toBe(true);
   });
 
-  it('may be below the root', async () => {
+  it('can be below the root', async () => {
     await using service = await startHolding();
     const query = '{ pets(limit: 2) { id ...Rest @defer } } fragment Rest on Pet { name }';
-    const all = await Array.fromAsync(readParts(await service.ask(query)));
+    const all = await Array.fromAsync(readParts(await service.send(query)));
     expect(all[0]).toMatchObject({
       data: { pets: [{ id: '1' }, { id: '2' }] },
       pending: [{ path: ['pets', 0] }, { path: ['pets', 1] }],
@@ -110,12 +110,12 @@ describe('a deferred fragment', () => {
   ])('arrives with the rest for a client with %s', async (_, accept) => {
     await using service = await startHolding();
     service.release();
-    const answers = [petsFirst, '{ pets(limit: 1) { id } orders }'].map(async (query) => {
-      const response = await service.ask(query, accept);
+    const responses = [petsFirst, '{ pets(limit: 1) { id } orders }'].map(async (query) => {
+      const response = await service.send(query, accept);
       expect(response.headers.get('content-type')).toMatch(/^application\/.*json; charset=utf-8$/);
       return response.text();
     });
-    const [deferred, plain] = await Promise.all(answers);
+    const [deferred, plain] = await Promise.all(responses);
     expect(deferred).toBe(plain);
   });
 
@@ -125,7 +125,7 @@ describe('a deferred fragment', () => {
   ])('gets a whole response to %s', async (query) => {
     await using service = await startHolding();
     service.release();
-    const response = await service.ask(query, 'multipart/mixed, application/json');
+    const response = await service.send(query, 'multipart/mixed, application/json');
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.json()).toMatchObject({ data: { orders: expect.any(Array) } });
   });
@@ -147,7 +147,7 @@ describe('a deferred fragment', () => {
   it('is rejected at the root of a mutation', async () => {
     await using service = await startHolding();
     const query = 'mutation { ... @defer { sendMessage(message: "x") { id } } }';
-    expect(await (await service.ask(query)).json()).toMatchObject({
+    expect(await (await service.send(query)).json()).toMatchObject({
       errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
     });
   });
@@ -181,7 +181,7 @@ describe('a deferred fragment', () => {
   it('lists deprecations in the first part only', async () => {
     await using service = await startHolding();
     service.release();
-    const response = await service.ask('{ pet(id: 1) { id } ... @defer { orders } }');
+    const response = await service.send('{ pet(id: 1) { id } ... @defer { orders } }');
     expect(response.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
     const [first, last] = await Array.fromAsync(readParts(response));
     expect(first?.extensions).toMatchObject({ deprecations: [{ field: 'Query.pet' }] });
@@ -242,7 +242,7 @@ describe('a deferred call to a REST service', () => {
 describe('a response in parts', () => {
   it('is logged after the last part, with the time to the first', async () => {
     await using service = await startHolding();
-    const parts = readParts(await service.ask());
+    const parts = readParts(await service.send());
     await parts.next();
     expect(service.requests()).toEqual([]);
     service.release();
@@ -258,13 +258,13 @@ describe('a response in parts', () => {
 
   it('holds its slot until the last part', async () => {
     await using service = await startHolding({ maxRequestsInFlight: 1 });
-    const parts = readParts(await service.ask());
+    const parts = readParts(await service.send());
     await parts.next();
-    expect((await service.ask('{ __typename }', 'application/json')).status).toBe(503);
+    expect((await service.send('{ __typename }', 'application/json')).status).toBe(503);
     service.release();
     await Array.fromAsync(parts);
     await vi.waitFor(async () =>
-      expect((await service.ask('{ __typename }', 'application/json')).status).toBe(200),
+      expect((await service.send('{ __typename }', 'application/json')).status).toBe(200),
     );
   });
 
@@ -292,13 +292,13 @@ describe('a response in parts', () => {
   it('is cancelled with its calls when the client disconnects, and frees its slot', async () => {
     await using service = await startHolding({ maxRequestsInFlight: 1 });
     const client = new AbortController();
-    const parts = readParts(await service.ask(petsFirst, 'multipart/mixed', client.signal));
+    const parts = readParts(await service.send(petsFirst, 'multipart/mixed', client.signal));
     await parts.next();
     expect(service.calls()).toBe(1);
     client.abort();
     await vi.waitFor(() => expect(service.cancelled()).toBe(1));
     await vi.waitFor(() => expect(service.requests()).toMatchObject([{ codes: ['CANCELLED'] }]));
-    expect((await service.ask('{ __typename }', 'application/json')).status).toBe(200);
+    expect((await service.send('{ __typename }', 'application/json')).status).toBe(200);
   });
 
   it('is cancelled when the reader of a fetch handler cancels the body', async () => {
@@ -327,7 +327,7 @@ describe('a response in parts', () => {
 
   it('is completed by a gateway that shuts down', async () => {
     await using service = await startHolding();
-    const parts = readParts(await service.ask());
+    const parts = readParts(await service.send());
     await parts.next();
     const closed = service.close(10_000);
     service.release();
@@ -341,7 +341,7 @@ describe('a response in parts', () => {
     'text/event-stream',
   ])('as %s gets its last part within the grace period of a gateway that shuts down', async (accept) => {
     await using service = await startHolding();
-    const parts = readParts(await service.ask(petsFirst, accept));
+    const parts = readParts(await service.send(petsFirst, accept));
     await parts.next();
     const closed = service.close(500);
     const { value } = await parts.next();
@@ -389,7 +389,7 @@ describe('a response in parts', () => {
 });
 
 describe('deploy/nginx.conf', () => {
-  it.skipIf(!hasNginx)('forwards each part at once', async () => {
+  it.skipIf(!hasNginx)('forwards each part immediately', async () => {
     await using service = await startHolding();
     await using nginx = await startNginx([service.url]);
     const agent = new Agent({ connect: { socketPath: nginx.socketPath } });
@@ -434,7 +434,7 @@ describe('a gateway with 512 MiB', () => {
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       LOG_LEVEL: 'warn',
       UPSTREAM_TIMEOUT_MS: '60000',
-      // No request is refused: a refusal would cost no memory.
+      // No request may be refused, because a refused one uses no memory.
       MAX_EVENT_LOOP_LAG_MS: '60000',
       MAX_REQUESTS_IN_FLIGHT_PER_KEY: String(crowd),
     });

@@ -10,7 +10,7 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 const aliases = (count: number, field: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => `a${index}: ${field(index)}`).join(' ');
 
-/** How many turns of the event loop a request takes, sent this many times at once. */
+/** Sends a request this many times at once. @returns the turns of the event loop that it took. */
 async function turnsOf(query: string, times: number, variables?: object, options?: TestOptions) {
   await using opened = await openGateway(options);
   await postGraphQL(opened.gateway, '{ pets { id } }');
@@ -20,29 +20,29 @@ async function turnsOf(query: string, times: number, variables?: object, options
   return counted.turns;
 }
 
-describe('work of milliseconds leaves the event loop to others between two pieces', () => {
-  it('of writes', async () => {
+describe('work that takes milliseconds is spread over turns of the event loop', () => {
+  it('for writes', async () => {
     const write = (index: number) => `addPet(input: { name: "Rex", categoryId: ${index} }) { id }`;
     expect(await turnsOf(`mutation { ${aliases(20, write)} }`, 1)).toBeGreaterThanOrEqual(20);
     expect(await turnsOf('{ __typename }', 1)).toBeLessThan(10);
   });
 
-  it('of introspection', async () => {
+  it('for introspection', async () => {
     expect(await turnsOf(getIntrospectionQuery(), 20)).toBeGreaterThanOrEqual(20);
   });
 
-  it('of checking long documents', async () => {
+  it('for validating long documents', async () => {
     const long = `{ pets { ${'id name '.repeat(300)} } }`;
     expect(await turnsOf(long, 20)).toBeGreaterThanOrEqual(20);
   });
 
-  it('of reading large bodies', async () => {
+  it('for parsing large bodies', async () => {
     const query = 'query ($text: String!) { __typename @include(if: true) pets(limit: 0) { id } }';
     const text = { text: 'x'.repeat(100_000) };
     expect(await turnsOf(query, 20, text)).toBeGreaterThanOrEqual(20);
   });
 
-  it('of writing large responses', async () => {
+  it('for writing large responses', async () => {
     await using opened = await openGateway();
     const pet = { id: '1', name: 'x'.repeat(10_000), categoryId: '1' };
     const petStore = { ...opened.petStore, listPets: async () => [pet, pet] };
@@ -54,7 +54,7 @@ describe('work of milliseconds leaves the event loop to others between two piece
 describe('large pages of a REST service', () => {
   const page = JSON.stringify([{ id: 1, name: 'x'.repeat(1_000_000), categoryId: 1 }]);
 
-  /** A gateway that may hold four of them, three of one key. */
+  /** Opens a gateway that may hold four of them, three of one key. */
   async function open() {
     const upstream = await startUpstream((_, response) => sendJson(response, 200, page));
     const petStore = openRestPetStore(
@@ -80,7 +80,7 @@ describe('large pages of a REST service', () => {
     };
   }
 
-  it('are held until their request is answered, and no more of them than may be', async () => {
+  it('count against a limit until their response is complete', async () => {
     await using gateway = await open();
     const { data, errors = [] } = await gateway.ask(20);
     const held = Object.values(data ?? {}).filter((value) => value !== null);

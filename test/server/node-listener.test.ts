@@ -8,12 +8,12 @@ import { createNodeListener } from '../../src/server/http/node.ts';
 
 describe('a handler that rejects', () => {
   it.each([
-    ['is answered with 500', false, 500],
-    ['leaves a response alone that was sent before', true, 200],
-  ])('%s, and the process lives', async (_, isAnswered, status) => {
+    ['results in a 500', false, 500],
+    ['does not change a response that was already sent', true, 200],
+  ])('%s, and does not crash the process', async (_, isSent, status) => {
     const listener = createNodeListener(() => Promise.reject(new Error('secret')));
     const server = createServer((incoming, outgoing) => {
-      if (isAnswered) outgoing.end('sent');
+      if (isSent) outgoing.end('sent');
       listener(incoming, outgoing);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -30,10 +30,10 @@ describe('a handler that rejects', () => {
 function endlessParts() {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const part = 'x'.repeat(1024 * 1024);
-  let made = 0;
+  let produced = 0;
   const body: BodyParts = {
     finished,
-    next: async () => ({ value: `${++made} ${part}`, done: false }),
+    next: async () => ({ value: `${++produced} ${part}`, done: false }),
     return: async () => {
       finish();
       return { value: undefined, done: true };
@@ -41,23 +41,23 @@ function endlessParts() {
     end: finish,
     [Symbol.asyncIterator]: () => body,
   };
-  return { body, made: () => made };
+  return { body, produced: () => produced };
 }
 
 describe('a body in parts', () => {
-  it('is made no faster than its client reads, and cancelled when it disconnects', async () => {
-    const { body, made } = endlessParts();
+  it('is produced only as fast as the client reads, and cancelled when it disconnects', async () => {
+    const { body, produced } = endlessParts();
     const handle = async () => ({ status: 200, headers: {}, body });
     const server = createServer(createNodeListener(handle)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    await vi.waitFor(() => expect(made()).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(produced()).toBeGreaterThan(0));
     for (let turns = 0; turns < 200; turns++) await turn();
-    const unread = made();
+    const unread = produced();
     expect(unread).toBeLessThan(50);
     client.resume();
-    await vi.waitFor(() => expect(made()).toBeGreaterThan(unread + 50), { timeout: 10_000 });
+    await vi.waitFor(() => expect(produced()).toBeGreaterThan(unread + 50), { timeout: 10_000 });
     client.destroy();
     await body.finished;
     await new Promise((resolve) => server.close(resolve));

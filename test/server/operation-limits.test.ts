@@ -10,17 +10,17 @@ const repeat = (count: number, one: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => one(index)).join(' ');
 const nested = (depth: number) => `${'{ a: pets '.repeat(depth)}{ id }${' }'.repeat(depth)}`;
 
-/** Fragments that each spread the next one twice: a few lines that stand for 2^30 fields. */
+/** Fragments that each spread the next one twice: a few lines that expand to 2^30 fields. */
 const doubling = `{ ...F0 } ${repeat(30, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`)}
   fragment F30 on Query { a: orders }`;
 
-/** Fragments without aliases or depth that stand for 2^n fields. */
+/** Fragments without aliases or depth that expand to 2^n fields. */
 function doubled(n: number): string {
   const fragments = repeat(n - 1, (i) => `fragment F${i} on Pet { ...F${i + 1} ...F${i + 1} }`);
   return `{ pets { ...F0 } } ${fragments} fragment F${n - 1} on Pet { name ...G } fragment G on Pet { id }`;
 }
 
-describe('the limits of an operation', () => {
+describe('the operation limits', () => {
   it.each([
     ['tokens', `{ ${repeat(1000, () => 'orders')} }`, '1000 tokens, received more than 1000'],
     ['depth', `query ${nested(10)}`, '10 levels of fields, received 11'],
@@ -48,7 +48,7 @@ describe('the limits of an operation', () => {
     ['long integers', `{ pet(id: ${'9'.repeat(1001)}) { id } }`, '1000 characters of a number'],
     ['long decimals', `{ pet(id: 0.${'9'.repeat(1000)}) { id } }`, 'number, received 1002'],
     ['aliases below the root', `{ pets { ${repeat(31, (i) => `a${i}: id`)} } }`, 'received 31'],
-  ])('refuse too many %s with 400, the limit and the count, before any call', async (_, query, told) => {
+  ])('refuse too many %s with 400, the limit and the count, before any call', async (_, query, message) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
     const { status, errors, data } = await postGraphQL(opened.gateway, query);
@@ -56,7 +56,7 @@ describe('the limits of an operation', () => {
     expect(data).toBeUndefined();
     expect(errors).toMatchObject([
       {
-        message: expect.stringContaining(told),
+        message: expect.stringContaining(message),
         extensions: { code: 'OPERATION_TOO_LARGE', requestId: expect.any(String) },
       },
     ]);
@@ -67,27 +67,27 @@ describe('the limits of an operation', () => {
     ['tokens and root fields', `{ ${repeat(20, () => 'orders')} }`],
     ['aliases', `{ ${repeat(20, (i) => `a${i}: __typename`)} }`],
     ['names', `{ ${'a'.repeat(256)}: orders } # ${'a'.repeat(2000)}`],
-    ['introspection, which is deeper', getIntrospectionQuery()],
-  ])('let pass what is just within: %s', async (_, query) => {
+    ['the introspection query, which is deeper', getIntrospectionQuery()],
+  ])('accept documents at the limit: %s', async (_, query) => {
     await using opened = await openGateway();
     const { status, errors } = await postGraphQL(opened.gateway, query);
     expect([status, errors]).toEqual([200, undefined]);
   });
 
-  it('judge each operation of a document on its own', async () => {
+  it('apply to each operation of a document separately', async () => {
     await using opened = await openGateway();
     const query = `query A { ${repeat(15, (i) => `a${i}: __typename`)} } query B { ${repeat(15, (i) => `b${i}: __typename`)} }`;
     const { errors } = await postGraphQL(opened.gateway, query);
     expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }]);
   });
 
-  it('hold for a document that is sent again', async () => {
+  it('apply to every use of a document', async () => {
     await using opened = await openGateway();
     const query = `{ ${repeat(21, () => 'orders')} }`;
     for (const _ of [1, 2, 3]) expect((await postGraphQL(opened.gateway, query)).status).toBe(400);
   });
 
-  it('end a circle of fragments in a validation error', async () => {
+  it('report a cycle of fragments as a validation error', async () => {
     await using opened = await openGateway();
     const query = '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }';
     const { errors } = await postGraphQL(opened.gateway, query);
@@ -111,7 +111,7 @@ describe('the limits of an operation', () => {
 });
 
 describe('suggestions', () => {
-  it.each([true, false])('are given only where introspection is: %s', async (introspection) => {
+  it.each([true, false])('are included only with introspection: %s', async (introspection) => {
     await using opened = await openGateway({ introspection });
     const ofField = await postGraphQL(opened.gateway, '{ pet { id } pest { id } }');
     const ofVariable = await postGraphQL(
@@ -126,7 +126,7 @@ describe('suggestions', () => {
   });
 });
 
-describe('nothing that a client sends', () => {
+describe('a hostile request', () => {
   const kib250 = 250 * 1024;
   it.each([
     ['a long comment', `{ __typename } #${'x'.repeat(kib250)}`, {}],
@@ -139,7 +139,7 @@ describe('nothing that a client sends', () => {
     ['many variables', `query (${repeat(200, (i) => `$v${i}: Int`)}) { __typename }`, {}],
     ['long digits', 'query ($id: ID!) { pet(id: $id) { id } }', { id: '1'.repeat(kib250) }],
     ['many numbers', '{ __typename }', { x: Array.from({ length: 20_000 }, () => 2 ** 52) }],
-  ])('holds the event loop for long: %s', async (_, query, variables) => {
+  ])('does not block the event loop: %s', async (_, query, variables) => {
     await using opened = await openGateway();
     await postGraphQL(opened.gateway, '{ __typename }');
     const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -148,7 +148,7 @@ describe('nothing that a client sends', () => {
     await postGraphQL(opened.gateway, query, variables);
     await setImmediate();
     delay.disable();
-    // The promise is 100 ms; the rest is for a machine that is busy with other tests.
+    // The documented bound is 100 ms. The tolerance is for machines that run other tests too.
     expect(delay.max / 1e6).toBeLessThan(500);
   });
 });

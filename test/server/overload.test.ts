@@ -9,7 +9,7 @@ import { openTelemetry } from '../support/log.ts';
 const authorization = 'Bearer demo-key';
 
 describe('overload', () => {
-  it('turns new requests away with 503 while those in flight finish', async () => {
+  it('refuses new requests with 503 while those in flight finish', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let entered = 0;
     const petStore = await openBuiltin();
@@ -49,7 +49,7 @@ describe('overload', () => {
     expect((await orders()).status).toBe(200);
   });
 
-  it('counts clients that leave as gone', async () => {
+  it('does not count requests of clients that disconnected', async () => {
     const petStore = await openBuiltin();
     let entered = 0;
     await using service = await startGateway({
@@ -80,7 +80,7 @@ describe('overload', () => {
     expect(service.logged).toEqual([]);
   });
 
-  it('refuses the requests of one key beyond its share with 429, and of no other', async () => {
+  it('refuses requests above the limit of a key with 429, and accepts those of other keys', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let entered = 0;
     const petStore = await openBuiltin();
@@ -126,7 +126,7 @@ describe('overload', () => {
     expect((await orders('greedy')).status).toBe(200);
   });
 
-  it('takes no slot for a request whose body has not come', async () => {
+  it('does not count requests whose body has not arrived', async () => {
     await using service = await startGateway({ maxRequestsInFlight: 2 });
     const { hostname, port } = new URL(service.url);
     const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname));
@@ -139,18 +139,18 @@ describe('overload', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('answers pipelined requests in turn, however many there are', async () => {
+  it('responds to 1,200 pipelined requests one after the other', async () => {
     await using service = await startGateway({ maxRequestsInFlight: 1 });
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
     const request = (more = '') =>
       `GET /graphql?query={pets(limit:1){id}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n${more}\r\n`;
     socket.write(`${request().repeat(1199)}${request('Connection: close\r\n')}`);
-    const answers = await text(socket);
-    expect(answers.match(/\{"data":\{"pets":\[\{"id":"1"\}\]\}\}/g)).toHaveLength(1200);
+    const responses = await text(socket);
+    expect(responses.match(/\{"data":\{"pets":\[\{"id":"1"\}\]\}\}/g)).toHaveLength(1200);
   }, 30_000);
 
-  it('turns requests away while the event loop lags, and takes them in again after', async () => {
+  it('refuses requests only while the event loop lags', async () => {
     const telemetry = openTelemetry();
     const limits = {
       maxRequestsInFlight: 10,
@@ -172,25 +172,25 @@ describe('overload', () => {
   });
 });
 
-describe('clients that dawdle', () => {
-  async function dawdle(url: string, beginning: string): Promise<string> {
+describe('slow clients', () => {
+  async function sendPartly(url: string, part: string): Promise<string> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
-    socket.write(beginning);
+    socket.write(part);
     return text(socket);
   }
 
-  it('are answered 408 and cut off, over their headers and over their body', async () => {
+  it('receive 408 when their headers or body do not arrive in time', async () => {
     await using service = await startGateway();
-    const answers = await Promise.all([
-      dawdle(service.url, 'POST /graphql HTTP/1.1\r\nHost: localhost\r\n'),
-      dawdle(
+    const responses = await Promise.all([
+      sendPartly(service.url, 'POST /graphql HTTP/1.1\r\nHost: localhost\r\n'),
+      sendPartly(
         service.url,
         'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
       ),
     ]);
-    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    for (const response of responses) expect(response).toMatch(/^HTTP\/1\.1 408 /);
     expect(service.logged).toEqual([]);
   }, 30_000);
 });

@@ -20,7 +20,7 @@ const pets = { data: { pets: [{ id: '1' }] } };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const apollo = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
 
-/** A gateway in this mode, with codegen's manifest of the named operations. */
+/** Starts a gateway in this mode, with codegen's manifest of the named operations. */
 async function open(mode: PersistedDocuments['mode']) {
   const { petStore, calls } = recording(await openBuiltin());
   const persistedDocuments = await openPersistedDocuments({ mode, file });
@@ -48,7 +48,7 @@ const refused = (code: string, message: unknown = expect.any(String)) => ({
 });
 
 describe('PERSISTED_DOCUMENTS=off', () => {
-  it('answers documents, and tells clients that a hash alone will not do', async () => {
+  it('executes documents sent as text, and refuses a hash alone', async () => {
     await using opened = await open('off');
     const extensions = apollo(sha256(query));
     expect(await opened.post({ query, extensions })).toEqual(pets);
@@ -59,22 +59,22 @@ describe('PERSISTED_DOCUMENTS=off', () => {
 });
 
 describe('PERSISTED_DOCUMENTS=allow', () => {
-  it('answers the documents of the manifest by their hash, and any other document', async () => {
+  it('executes documents of the manifest by hash, and any document sent as text', async () => {
     await using opened = await open('allow');
     const hash = persistedHash(ListPetsDocument);
-    const answer = { data: { pets: [{ __typename: 'Pet', id: '1' }] } };
+    const expected = { data: { pets: [{ __typename: 'Pet', id: '1' }] } };
     const variables = { limit: 1 };
     for (const body of [
       { documentId: hash },
       { documentId: hash.replace('sha256:', '') },
       { extensions: apollo(hash) },
     ]) {
-      expect(await opened.post({ ...body, variables })).toMatchObject(answer);
+      expect(await opened.post({ ...body, variables })).toMatchObject(expected);
     }
     expect(await opened.post({ query })).toEqual(pets);
   });
 
-  it('keeps a document that a client sends with its hash, for that key only', async () => {
+  it('registers a document that is sent with its hash, for that key only', async () => {
     await using opened = await open('allow');
     const extensions = apollo(sha256(query));
     const unknown = refused('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
@@ -85,7 +85,7 @@ describe('PERSISTED_DOCUMENTS=allow', () => {
     expect(await opened.post({ extensions }, '')).toEqual(unknown);
   });
 
-  it('keeps nothing of clients whose key was not accepted, so that they displace nothing', async () => {
+  it('registers no documents of clients without an accepted key', async () => {
     await using opened = await open('allow');
     const send = (index: number, authorization?: string) => {
       const document = `${query} # ${index} ${'x'.repeat(15_000)}`;
@@ -101,7 +101,7 @@ describe('PERSISTED_DOCUMENTS=allow', () => {
     expect(await opened.post({ extensions: apollo(sha256(query)) })).toEqual(pets);
   });
 
-  it('refuses a document under the hash of another', async () => {
+  it('refuses a document with the hash of another', async () => {
     await using opened = await open('allow');
     const extensions = apollo(sha256('{ __typename }'));
     const mismatch = refused('PERSISTED_QUERY_MISMATCH', expect.stringContaining(sha256(query)));
@@ -109,7 +109,7 @@ describe('PERSISTED_DOCUMENTS=allow', () => {
     expect(opened.calls).toEqual([]);
   });
 
-  it('forgets the oldest documents when they take more than 4 MiB', async () => {
+  it('evicts the oldest documents beyond 4 MiB', async () => {
     await using opened = await open('allow');
     const document = (index: number) => `${query} # ${index} ${'x'.repeat(30_000)}`;
     const register = (index: number) =>
@@ -124,7 +124,7 @@ describe('PERSISTED_DOCUMENTS=allow', () => {
 });
 
 describe('PERSISTED_DOCUMENTS=only', () => {
-  it('answers the documents of the manifest', async () => {
+  it('executes the documents of the manifest', async () => {
     await using opened = await open('only');
     const body = { documentId: persistedHash(ListPetsDocument), variables: { limit: 1 } };
     expect(await opened.post(body)).toMatchObject({ data: { pets: [{ id: '1' }] } });
@@ -156,7 +156,7 @@ describe('PERSISTED_DOCUMENTS=only', () => {
 });
 
 describe('a GET', () => {
-  it('may be kept by a browser and by no cache between', async () => {
+  it('can be cached by browsers, but not by shared caches', async () => {
     await using opened = await open('only');
     const search = { documentId: persistedHash(ListPetsDocument), variables: '{"limit":1}' };
     const response = await opened.get(search);
@@ -165,13 +165,13 @@ describe('a GET', () => {
     expect(await response.json()).toMatchObject({ data: { pets: [{ id: '1' }] } });
   });
 
-  it('says what its answer depends on to browsers of other origins too', async () => {
+  it('has Origin in Vary next to the other headers', async () => {
     await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
     const { headers } = await fetch(`${service.url}/graphql?query={__typename}`);
     expect(headers.get('vary')).toBe('Authorization, Accept, Origin');
   });
 
-  it('carries out no mutation, by its hash either', async () => {
+  it('executes no mutation, not even by hash', async () => {
     await using opened = await open('only');
     const response = await opened.get({
       extensions: JSON.stringify(apollo(persistedHash(AddPetDocument))),
@@ -189,7 +189,7 @@ describe('a manifest', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('is what codegen writes: documents by the SHA-256 of their text', async () => {
+  it('contains documents by the SHA-256 of their text, as codegen writes it', async () => {
     for (const [hash, document] of Object.entries(JSON.parse(await readFile(file, 'utf8')))) {
       expect(hash).toBe(`sha256:${sha256(document as string)}`);
     }
@@ -202,7 +202,7 @@ describe('a manifest', () => {
     ['{', /JSON/],
     ['{}', 'no documents'],
     ['{"abc": "{ pets"}', 'at "abc", Syntax Error'],
-  ])('stops the start when it holds %s', async (text, found) => {
+  ])('prevents the start when it contains %s', async (text, found) => {
     const path = join(folder, 'manifest.json');
     await writeFile(path, text);
     const opening = openPersistedDocuments({ mode: 'only', file: path });
@@ -212,7 +212,7 @@ describe('a manifest', () => {
     );
   });
 
-  it('stops the start when it is not there', async () => {
+  it('prevents the start when it is missing', async () => {
     const opening = openPersistedDocuments({ mode: 'allow', file: join(folder, 'none.json') });
     await expect(opening).rejects.toThrow(/ENOENT/);
   });

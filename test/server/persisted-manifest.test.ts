@@ -23,7 +23,7 @@ async function open(manifest: object) {
 }
 
 describe("a manifest in Apollo's format", () => {
-  it('holds documents that are answered by their id', async () => {
+  it('contains documents that are executed by id', async () => {
     const operations = [{ id, body, name: 'Names', type: 'query' }];
     const persistedDocuments = await open({ format, version: 1, operations });
     await using service = await startGateway({ persistedDocuments });
@@ -43,14 +43,18 @@ describe("a manifest in Apollo's format", () => {
     ['null', { format, operations: [null] }, 'an operation without an id'],
     ['no id', { format, operations: [{ body }] }, 'an operation without an id'],
     ['no body', { format, operations: [{ id }] }, `at "${id}", no text`],
-    ['an id of its own', { format, operations: [{ id: '1', body }] }, 'at "1", a document with'],
-  ])('stops the start when it holds %s', async (_, manifest, found) => {
+    [
+      'an id that is not the hash',
+      { format, operations: [{ id: '1', body }] },
+      'at "1", a document with',
+    ],
+  ])('prevents the start when it contains %s', async (_, manifest, found) => {
     await expect(open(manifest)).rejects.toThrow(`found: ${found}`);
   });
 });
 
 describe('a manifest', () => {
-  it("stops the start when a document is not its hash's", async () => {
+  it('prevents the start when a document does not match its hash', async () => {
     const tampered = { [`sha256:${id}`]: '{ __typename }' };
     const actual = createHash('sha256').update('{ __typename }').digest('hex');
     await expect(open(tampered)).rejects.toThrow(

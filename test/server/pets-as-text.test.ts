@@ -13,8 +13,8 @@ const usual = `[
 {"id":-5,"name":"","categoryId":0,"status":null}
 ]`.replaceAll('\n', '');
 
-/** A gateway over a REST service whose list is this text, and whose orders are this one. */
-async function startOver(list: string, orders = '{"orders":[]}') {
+/** Starts a gateway and a REST service with these response bodies. */
+async function startWithPets(list: string, orders = '{"orders":[]}') {
   const upstream = await startUpstream(({ url }, response) =>
     sendJson(response, 200, url.startsWith('/v1/pets') ? list : orders),
   );
@@ -33,7 +33,7 @@ async function startOver(list: string, orders = '{"orders":[]}') {
   return {
     ...gateway,
     write,
-    async ask(query: string): Promise<string> {
+    async send(query: string): Promise<string> {
       const response = await fetch(`${gateway.url}/graphql`, {
         method: 'POST',
         headers: { authorization, 'content-type': 'application/json', 'x-request-id': 'test' },
@@ -48,7 +48,7 @@ async function startOver(list: string, orders = '{"orders":[]}') {
   };
 }
 
-describe('a list of animals that is written from its text', () => {
+describe('a list of animals that is written from the REST response text', () => {
   it.each([
     '{ pets { id name categoryId status } }',
     '{ pets { __typename status } }',
@@ -57,11 +57,11 @@ describe('a list of animals that is written from its text', () => {
     '{ __typename a: pets { id } orders b: pets(limit: 2, status: sold) { n: name } }',
     '{ pets { id } wrong: pets(limit: 0) { id } }',
     'query ($yes: Boolean! = true) { pets { id @skip(if: $yes) name @include(if: $yes) } }',
-  ])('is, byte for byte, what objects are written as: %s', async (query) => {
-    await using service = await startOver(usual);
-    const first = await service.ask(query);
+  ])('is byte for byte the same as one written from objects: %s', async (query) => {
+    await using service = await startWithPets(usual);
+    const first = await service.send(query);
     expect(service.write).not.toHaveBeenCalled();
-    for (let again = 0; again < 3; again++) expect(await service.ask(query)).toBe(first);
+    for (let repeat = 0; repeat < 3; repeat++) expect(await service.send(query)).toBe(first);
     expect(service.write).toHaveBeenCalled();
   });
 
@@ -72,26 +72,26 @@ describe('a list of animals that is written from its text', () => {
     ['an id that is a string', '[{"id":"1","name":"a","categoryId":2}]'],
     ['half a list', '[{"id":1,"name":"a","categoryId":2}'],
     ['another type', '{"id":1}'],
-  ])('is left to the decoder with %s', async (_, list) => {
-    await using service = await startOver(list);
+  ])('is decoded if it contains %s', async (_, list) => {
+    await using service = await startWithPets(list);
     const query = '{ pets { id name categoryId status } }';
-    const first = await service.ask(query);
-    for (let again = 0; again < 3; again++) expect(await service.ask(query)).toBe(first);
+    const first = await service.send(query);
+    for (let repeat = 0; repeat < 3; repeat++) expect(await service.send(query)).toBe(first);
     expect(service.write).not.toHaveBeenCalled();
   });
 
-  it('stays beside a field that makes the response too large', async () => {
-    await using service = await startOver(usual, JSON.stringify('x'.repeat(3_000_000)));
+  it('is kept next to a field that makes the response too large', async () => {
+    await using service = await startWithPets(usual, JSON.stringify('x'.repeat(3_000_000)));
     const query = '{ pets { id } a: orders b: orders c: orders d: orders }';
-    const first = await service.ask(query);
+    const first = await service.send(query);
     expect(first).toContain('RESPONSE_TOO_LARGE');
     expect(first).toContain('"pets":[{"id":"1"},');
-    for (let again = 0; again < 3; again++) expect(await service.ask(query)).toBe(first);
+    for (let repeat = 0; repeat < 3; repeat++) expect(await service.send(query)).toBe(first);
     expect(service.write).toHaveBeenCalled();
   });
 
-  it('becomes objects for a caller in the same process', async () => {
-    await using service = await startOver(usual);
+  it('is parsed for a caller in the same process', async () => {
+    await using service = await startWithPets(usual);
     const query = '{ pets { id status } none: pets(limit: 0) { id } }';
     const first = await service.execute(query, {}, { authorization, requestId: 'test' });
     expect(first.data).toEqual({
@@ -102,7 +102,7 @@ describe('a list of animals that is written from its text', () => {
       ],
       none: null,
     });
-    for (let again = 0; again < 3; again++) {
+    for (let repeat = 0; repeat < 3; repeat++) {
       const caller = { authorization, requestId: 'test' };
       expect(await service.execute(query, {}, caller)).toEqual(first);
     }

@@ -1,7 +1,7 @@
 import { parseJson } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 
-/** A pet store whose orders are held back until `release` is called; an aborted call is cancelled. */
+/** A pet store whose orders wait until `release` is called or the call is aborted. */
 export function holdingOrders(petStore: PetStore) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let calls = 0;
@@ -22,10 +22,10 @@ export function holdingOrders(petStore: PetStore) {
   return { petStore: store, release, calls: () => calls, cancelled: () => cancelled };
 }
 
-/** Pets at once and orders later. */
+/** Selects pets, and orders in a deferred fragment. */
 export const petsFirst = '{ pets(limit: 1) { id } ... @defer(label: "later") { orders } }';
 
-/** One part of a response, parsed int64-exactly. */
+/** One part of a response, parsed with exact int64 values. */
 export interface Part {
   readonly data?: Record<string, unknown> | null;
   readonly errors?: readonly PartError[];
@@ -48,7 +48,7 @@ export interface PartError {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-/** Sends a document with the demo key, for a response in parts. */
+/** Requests a response in parts, with the demo key. */
 export function sendForParts(
   send: (request: Request) => Promise<Response>,
   url: string,
@@ -70,7 +70,7 @@ export function sendForParts(
   );
 }
 
-/** Reads a body part by part, as each is there. Leaving the loop cancels the body. */
+/** Yields the parts of a body as they arrive. Leaving the loop cancels the body. */
 export async function* readParts({ headers, body }: Response): AsyncGenerator<Part, void> {
   const isEvents = headers.get('content-type')?.startsWith('text/event-stream');
   const [boundary, before] = isEvents ? ['\n\n', 'data: '] : ['\r\n---', '\r\n\r\n'];

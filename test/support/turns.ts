@@ -1,4 +1,4 @@
-/** Counts the turns of the event loop from now on, until it is disposed of. */
+/** Counts the turns of the event loop until it is disposed. */
 export function countTurns() {
   const counted = { turns: 0, [Symbol.dispose]: () => clearImmediate(next) };
   const count = () => {

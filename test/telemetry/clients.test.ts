@@ -8,12 +8,12 @@ const authorization = 'Bearer demo-key';
 const usesOf = (scrape: { text: string }) =>
   scrape.text.match(/^petstore_graphql_deprecated_field_uses_total\{.*$/gm) ?? [];
 
-/** The log lines of requests. */
+/** Returns the log lines of requests. */
 const requests = (lines: readonly string[]) =>
   lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
 
 describe('the client that sent a request', () => {
-  it('is logged, and counted where it uses a deprecated field', async () => {
+  it('is logged, and counted when it uses a deprecated field', async () => {
     await using service = await startGateway();
     const client = new ApolloClient({
       link: new HttpLink({ uri: `${service.url}/graphql`, headers: { authorization } }),
@@ -33,7 +33,7 @@ describe('the client that sent a request', () => {
     ]);
   });
 
-  it('is known by either pair of headers, else by its library', async () => {
+  it('is identified by either pair of headers, or by its library', async () => {
     await using opened = await openGateway();
     const query = 'query Old { pet(id: 1) { id } }';
     const send = (headers: Record<string, string>, extensions = {}) =>
@@ -65,7 +65,7 @@ describe('the client that sent a request', () => {
     ]);
   });
 
-  it('is logged for a request that is refused before anything is read', async () => {
+  it('is logged for an invalid request', async () => {
     await using opened = await openGateway();
     await postGraphQL(opened.gateway, '{ nope', {}, { 'graphql-client-name': 'early' });
     await opened.gateway(
@@ -122,7 +122,7 @@ describe('the client that sent a request', () => {
     expect(requests(opened.lines)[0]).not.toHaveProperty('clientLibrary');
   });
 
-  it('is "other" for a key that no backend has accepted, and after fifty names', async () => {
+  it('is counted as "other" for a key that was not accepted, and after fifty names', async () => {
     await using opened = await openGateway();
     const send = (name: string, key: string) =>
       postGraphQL(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatForTerminal } from '../../src/telemetry/terminal.ts';
 
-describe('a readable log line', () => {
+describe('a log line on a terminal', () => {
   it('starts with the time, the level and the message', () => {
     const line = JSON.stringify({
       level: 'info',

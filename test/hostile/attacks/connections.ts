@@ -4,28 +4,28 @@ import { graphql, type HeldSockets, holdSockets, rawHead, rawPost, writeAll } fr
 
 const json = 'Content-Type: application/json\r\n';
 
-/** An attack that opens sockets and keeps them. */
+/** Creates an attack that opens sockets and keeps them open. */
 function socketsOf(
   id: string,
-  sentence: string,
+  description: string,
   count: number,
-  begin: (target: Target) => HeldSockets['begin'],
+  start: (target: Target) => HeldSockets['start'],
   { reads = true, backend = 'rest' as Attack['backend'], settings = {} } = {},
 ): Attack {
   return {
     id,
-    sentence,
+    description,
     backend,
     settings,
-    run: (target) => holdSockets(target, { count, reads, begin: begin(target) }),
+    run: (target) => holdSockets(target, { count, reads, start: start(target) }),
   };
 }
 
-/** Writes a head, then one chunk after the other. */
+/** Writes a head, then many chunks. */
 function chunks(head: string, chunk: string, count: number) {
-  // Many in one write, which Node takes apart again.
+  // Many chunks per write, for speed.
   const batch = chunk.repeat(1000);
-  return ({ signal }: Target): HeldSockets['begin'] =>
+  return ({ signal }: Target): HeldSockets['start'] =>
     (socket) =>
       writeAll(socket, [head, ...Array(Math.ceil(count / 1000)).fill(batch), '0\r\n\r\n'], signal);
 }
@@ -35,11 +35,11 @@ const chunked = (method: string, path: string, key?: string) =>
 
 const small = rawPost(graphql('{ __typename }'));
 
-/** What connections can cost: held open, filled slowly, filled with much, or left unread. */
+/** Attacks by connections: held open, slow, flooded or not read. */
 export const connectionAttacks: readonly Attack[] = [
   socketsOf(
-    'chunks without end',
-    'Bodies go on beyond what a body may hold.',
+    'endless chunks',
+    'Bodies continue beyond the maximum size.',
     24,
     chunks(chunked('POST', '/graphql'), `1000\r\n${' '.repeat(4096)}\r\n`, 20_000),
   ),
@@ -51,17 +51,23 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   socketsOf(
     'silent bodies',
-    'A thousand connections announce a body and never send it.',
+    'A thousand connections announce a body but never send it.',
     1000,
     () => (socket) => {
       socket.write(`${rawHead('POST', '/graphql')}${json}Content-Length: 100\r\n\r\n`);
     },
   ),
-  socketsOf('silent bodies with a key', 'The same with a key.', 1000, ({ apiKey }) => (socket) => {
-    socket.write(`${rawHead('POST', '/graphql', apiKey)}${json}Content-Length: 100\r\n\r\n`);
-  }),
   socketsOf(
-    'nearly whole bodies',
+    'silent bodies with a key',
+    'A thousand connections with a key announce a body but never send it.',
+    1000,
+    ({ apiKey }) =>
+      (socket) => {
+        socket.write(`${rawHead('POST', '/graphql', apiKey)}${json}Content-Length: 100\r\n\r\n`);
+      },
+  ),
+  socketsOf(
+    'almost complete bodies',
     'A thousand bodies of 250 KB lack their last byte.',
     1000,
     ({ signal }) => {
@@ -81,7 +87,7 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   socketsOf(
     'other expectations',
-    'A hundred connections expect what nobody knows, again and again.',
+    'A hundred connections repeatedly send an unknown Expect header.',
     100,
     ({ signal }) =>
       (socket) =>
@@ -95,10 +101,10 @@ export const connectionAttacks: readonly Attack[] = [
       socket.write(`${rawHead('POST', '/graphql')}X-Long: ${'x'.repeat(15_000)}`);
     },
   ),
-  socketsOf('silent connections', 'Two thousand connections say nothing.', 2000, () => () => {}),
+  socketsOf('silent connections', 'Two thousand connections send nothing.', 2000, () => () => {}),
   socketsOf(
     'headers too large',
-    'Heads beyond what a head may hold, again and again.',
+    'Connections repeatedly send headers beyond the maximum size.',
     50,
     ({ signal }) =>
       (socket) =>
@@ -108,7 +114,7 @@ export const connectionAttacks: readonly Attack[] = [
           signal,
         ),
   ),
-  socketsOf('many headers', 'Heads of a thousand headers and cookies.', 32, ({ signal }) => {
+  socketsOf('many headers', 'Requests have a thousand headers and cookies.', 32, ({ signal }) => {
     const headers = Array.from({ length: 1000 }, (_, n) => `a${n}: ${n}\r\n`).join('');
     const cookies = 'Cookie: a=b\r\n'.repeat(100);
     const text = `${rawHead('GET', '/graphql?query={__typename}')}${headers}${cookies}\r\n`;
@@ -116,28 +122,40 @@ export const connectionAttacks: readonly Attack[] = [
   }),
   socketsOf(
     'HTTP/1.0 without Host',
-    'Requests of an older protocol, one per connection.',
+    'HTTP/1.0 requests without a Host, one per connection.',
     2000,
     () => (socket) => {
       socket.write('GET /graphql?query={__typename} HTTP/1.0\r\n\r\n');
     },
   ),
-  socketsOf('upgrades', 'A thousand connections want another protocol.', 1000, () => (socket) => {
-    socket.write(`${rawHead('GET', '/graphql')}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
-  }),
-  socketsOf('tunnels', 'A thousand connections want a tunnel.', 1000, () => (socket) => {
-    socket.write('CONNECT localhost:22 HTTP/1.1\r\nHost: localhost:22\r\n\r\n');
-  }),
   socketsOf(
-    'no protocol',
-    'A thousand connections send bytes that are no HTTP.',
+    'upgrades',
+    'A thousand connections request an upgrade to WebSocket.',
+    1000,
+    () => (socket) => {
+      socket.write(
+        `${rawHead('GET', '/graphql')}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      );
+    },
+  ),
+  socketsOf(
+    'tunnels',
+    'A thousand connections request a tunnel with CONNECT.',
+    1000,
+    () => (socket) => {
+      socket.write('CONNECT localhost:22 HTTP/1.1\r\nHost: localhost:22\r\n\r\n');
+    },
+  ),
+  socketsOf(
+    'not HTTP',
+    'A thousand connections send bytes that are not HTTP.',
     1000,
     () => (socket) => {
       socket.write(Buffer.alloc(4096, 0x16));
     },
   ),
   socketsOf(
-    '1,200 slow ones pipelined',
+    '1,200 slow requests pipelined',
     'One connection pipelines 1,200 requests whose REST calls hang.',
     1,
     ({ signal, apiKey }) => {
@@ -157,11 +175,11 @@ export const connectionAttacks: readonly Attack[] = [
       },
   ),
   {
-    id: 'connections that come and go',
-    sentence: 'Connections are opened and reset as fast as they can be.',
+    id: 'short connections',
+    description: 'Connections are opened and reset as fast as possible.',
     backend: 'rest',
     async run({ port, signal, countRequest }) {
-      async function comeAndGo() {
+      async function connectRepeatedly() {
         while (!signal.aborted) {
           const socket = connect(port, '127.0.0.1').on('error', () => {});
           const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -170,7 +188,7 @@ export const connectionAttacks: readonly Attack[] = [
           await closed;
         }
       }
-      await Promise.all(Array.from({ length: 20 }, comeAndGo));
+      await Promise.all(Array.from({ length: 20 }, connectRepeatedly));
     },
   },
   ...['/graphql', '/livez', '/v1/pets', '/nowhere'].map((path) =>
@@ -184,13 +202,13 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   socketsOf(
     'one-byte chunks of a GET',
-    'A GET has a body of chunks that nobody reads.',
+    'A GET has a body of chunks, which is ignored.',
     12,
     chunks(chunked('GET', '/graphql?query={__typename}'), '1\r\n \r\n', 240_000),
   ),
   socketsOf(
-    '1,200 pipelined',
-    'One connection pipelines 1,200 requests, again and again.',
+    '1,200 requests pipelined',
+    'One connection repeatedly pipelines 1,200 requests.',
     1,
     ({ signal }) =>
       (socket) =>
@@ -198,7 +216,7 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   socketsOf(
     'pipelined and unread',
-    'Twenty connections pipeline for ever and read nothing.',
+    'Twenty connections pipeline requests without end and read nothing.',
     20,
     ({ signal }) => {
       const batch = small.repeat(500);
@@ -208,7 +226,7 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   socketsOf(
     'pipelined probes, unread',
-    'Twenty connections pipeline for ever and read nothing, at /livez.',
+    'Twenty connections pipeline requests to /livez without end and read nothing.',
     20,
     ({ signal }) => {
       const batch = `${rawHead('GET', '/livez')}\r\n`.repeat(500);
@@ -227,12 +245,12 @@ export const connectionAttacks: readonly Attack[] = [
     { reads: false },
   ),
   {
-    id: 'clients that leave',
-    sentence: 'Clients ask for hanging REST calls and leave at once.',
+    id: 'disconnects',
+    description: 'Clients send requests whose REST calls hang, and disconnect immediately.',
     backend: 'rest',
     async run({ port, apiKey, signal, countRequest }) {
       const text = rawPost(graphql('{ pets(limit: 1) { id } }'), { apiKey });
-      async function leaveAgain() {
+      async function disconnectRepeatedly() {
         while (!signal.aborted) {
           const socket = connect(port, '127.0.0.1').on('error', () => {});
           const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -241,7 +259,7 @@ export const connectionAttacks: readonly Attack[] = [
           await closed;
         }
       }
-      await Promise.all(Array.from({ length: 20 }, leaveAgain));
+      await Promise.all(Array.from({ length: 20 }, disconnectRepeatedly));
     },
   },
 ];

@@ -2,35 +2,38 @@ import { createHash } from 'node:crypto';
 import type { Attack } from '../attack.ts';
 import { type FloodRequest, flood, graphql } from '../drive.ts';
 
-/** Nearly as long as a body may be. */
+/** Nearly the maximum size of a body. */
 const long = 'x'.repeat(250_000);
 const fields = (count: number, one: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => one(index)).join(' ');
 const addPet = 'mutation($input: AddPetInput!) { addPet(input: $input) { id } }';
 const pad = (index: number, length: number) => String(index).padEnd(length, ' ');
 
-/** An attack that is a flood of one kind of body. */
+/** Creates an attack that sends many requests of one kind. */
 function floodOf(
   id: string,
-  sentence: string,
+  description: string,
   connections: number,
   make: (index: number) => string | FloodRequest,
   settings: Readonly<Record<string, string>> = {},
 ): Attack {
   return {
     id,
-    sentence,
+    description,
     backend: 'rest',
     settings,
     run: (target) =>
       flood(target, { connections, requests: 20_000 }, (index) => {
-        const made = make(index);
-        return typeof made === 'string' ? { body: made } : made;
+        const request = make(index);
+        return typeof request === 'string' ? { body: request } : request;
       }),
   };
 }
 
-/** What one body or URL can make the gateway parse, validate, coerce, quote, keep or execute. */
+/**
+ * Attacks by bodies and URLs that are expensive to parse, validate, coerce, quote, cache or
+ * execute.
+ */
 export const documentAttacks: readonly Attack[] = [
   floodOf(
     'variable of 250 KB',
@@ -44,10 +47,14 @@ export const documentAttacks: readonly Attack[] = [
         },
       }),
   ),
-  floodOf('literal of 250 KB', 'The same as a literal.', 12, () =>
-    graphql(
-      `mutation { addPet(input: { name: "${long}" ${fields(100, (n) => `u${n}: 1`)} }) { id } }`,
-    ),
+  floodOf(
+    'literal of 250 KB',
+    'A literal has a name of 250 KB and a hundred unknown fields.',
+    12,
+    () =>
+      graphql(
+        `mutation { addPet(input: { name: "${long}" ${fields(100, (n) => `u${n}: 1`)} }) { id } }`,
+      ),
   ),
   floodOf(
     'enum value of 250 KB',
@@ -65,15 +72,18 @@ export const documentAttacks: readonly Attack[] = [
       [name]: Object.fromEntries([...Array(100).keys()].map((n) => [`u${n}`, n])),
     });
   }),
-  floodOf('list as a variable', 'A list of 100,000 numbers stands for an object.', 12, () =>
-    graphql(addPet, { input: Array(100_000).fill(1) }),
+  floodOf(
+    'list as a variable',
+    'A variable is a list of 100,000 numbers instead of an object.',
+    12,
+    () => graphql(addPet, { input: Array(100_000).fill(1) }),
   ),
   floodOf('unknown fields of 10 KB', 'Twenty unknown fields have names of 10 KB.', 12, (index) =>
     graphql(`{ ${fields(20, (n) => `f${index}_${n}${'x'.repeat(10_000)}`)} }`),
   ),
   floodOf(
     'aliases of 12 KB',
-    'Twenty fields under aliases of 12 KB fail, and each error has its path.',
+    'Twenty fields with aliases of 12 KB fail, and each error contains its path.',
     12,
     () => graphql(`{ ${fields(20, (n) => `a${n}${'x'.repeat(12_000)}: pets(limit: 0) { id }`)} }`),
   ),
@@ -86,16 +96,16 @@ export const documentAttacks: readonly Attack[] = [
       return graphql(`query($v: ${name}) @${name} { ...f } fragment f on ${name} { id }`);
     },
   ),
-  floodOf('invalid documents', 'Each document is invalid in a way of its own.', 32, (index) =>
+  floodOf('invalid documents', 'Invalid documents, each different.', 32, (index) =>
     graphql(`{ nope${index} }`),
   ),
   floodOf('long invalid documents', 'Invalid documents of 200 KB, each different.', 16, (index) =>
     graphql(`{ nope${pad(index, 200_000)} }`),
   ),
-  floodOf('syntax errors', 'Documents of 200 KB that end too early, each different.', 16, (index) =>
+  floodOf('syntax errors', 'Incomplete documents of 200 KB, each different.', 16, (index) =>
     graphql(`{ nope${pad(index, 200_000)} `),
   ),
-  floodOf('valid documents', 'Each document is valid and different.', 32, (index) =>
+  floodOf('valid documents', 'Valid documents, each different.', 32, (index) =>
     graphql(`{ a${index}: pets(limit: 3) { id name } }`),
   ),
   floodOf('long valid documents', 'Valid documents of 100 KB, each different.', 16, (index) =>
@@ -110,7 +120,7 @@ export const documentAttacks: readonly Attack[] = [
   ),
   floodOf(
     'made-up registrations',
-    'Documents are registered by their hash under keys that nobody gave out.',
+    'Clients with invalid keys register documents by hash.',
     32,
     (index) => {
       const query = `{ a${pad(index, 20_000).replace(/^\d+/, (digits) => `${digits}: pets { id }`)} }`;
@@ -122,45 +132,40 @@ export const documentAttacks: readonly Attack[] = [
     },
     { PERSISTED_DOCUMENTS: 'allow' },
   ),
-  floodOf(
-    'made-up keys',
-    'Each request has a key of its own that the service refuses.',
-    32,
-    (index) => ({
-      headers: { authorization: `Bearer ${'k'.repeat(8000)}${index}` },
-      body: graphql('{ pets { id } }'),
-    }),
-  ),
-  floodOf('alias flood', 'One field under thousands of aliases.', 16, () =>
+  floodOf('made-up keys', 'Each request has a different invalid key.', 32, (index) => ({
+    headers: { authorization: `Bearer ${'k'.repeat(8000)}${index}` },
+    body: graphql('{ pets { id } }'),
+  })),
+  floodOf('alias flood', 'One field with thousands of aliases.', 16, () =>
     graphql(`{ ${fields(20_000, (n) => `a${n}: orders`)} }`),
   ),
-  floodOf('fields that repeat', 'One field, 240,000 times.', 16, () =>
+  floodOf('repeated fields', 'One field, 80,000 times.', 16, () =>
     graphql(`{ ${'id '.repeat(80_000)} }`),
   ),
-  floodOf('deep query', 'A hundred thousand selections inside one another.', 16, () =>
+  floodOf('deep query', 'A hundred thousand nested selections.', 16, () =>
     graphql('{a'.repeat(100_000)),
   ),
-  floodOf('deep literal', 'A list inside a list, a hundred thousand times.', 16, () =>
+  floodOf('deep literal', 'A hundred thousand nested lists.', 16, () =>
     graphql(`{ pets(limit: ${'['.repeat(100_000)}${']'.repeat(100_000)}) { id } }`),
   ),
   floodOf(
     'deep extensions',
-    'Extensions that are an object inside an object, 40,000 times.',
+    'Extensions of 40,000 nested objects.',
     16,
     () => `{"query":"{ __typename }","extensions":${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}}`,
   ),
-  floodOf('fragments that double', 'Each of forty fragments spreads the next one twice.', 16, () =>
+  floodOf('doubling fragments', 'Each of forty fragments spreads the next one twice.', 16, () =>
     graphql(
       `{ ...f0 } ${fields(40, (n) => `fragment f${n} on Query { ...f${n + 1} ...f${n + 1} }`)} fragment f40 on Query { __typename }`,
     ),
   ),
-  floodOf('fragments in a circle', 'A hundred fragments each of which spreads all.', 16, () => {
+  floodOf('cyclic fragments', 'Nine fragments that each spread all nine.', 16, () => {
     const spreads = fields(9, (n) => `...f${n}`);
     return graphql(`{ ${spreads} } ${fields(9, (n) => `fragment f${n} on Query { ${spreads} }`)}`);
   }),
   floodOf(
     'fields to merge',
-    'Three hundred selections of one field are compared with each other.',
+    'Many selections of one field are compared with each other.',
     16,
     (index) =>
       graphql(
@@ -172,35 +177,35 @@ export const documentAttacks: readonly Attack[] = [
   ),
   floodOf(
     'operation name of 120 KB',
-    'An operation and the request name it at length, each differently.',
+    'An operation name of 120 KB in document and request, each different.',
     16,
     (index) => {
       const operationName = `q${index}${'x'.repeat(120_000)}`;
       return JSON.stringify({ query: `query ${operationName} { __typename }`, operationName });
     },
   ),
-  floodOf('operation names', 'Each operation has a name of its own.', 32, (index) =>
+  floodOf('operation names', 'Each operation has a different name.', 32, (index) =>
     graphql(`query Q${index} { pets(limit: 2) { id } }`),
   ),
   floodOf(
-    'thousand operations',
-    'One document has three hundred operations, and none is named.',
+    'three hundred operations',
+    'A document of three hundred operations, without an operation name in the request.',
     16,
     (index) => graphql(fields(300, (n) => `query Q${index}_${n} { a }`)),
   ),
-  floodOf('id of 250,000 zeros', 'An identifier as text has zeros without end.', 12, () =>
+  floodOf('id of 250,000 zeros', 'An id is a string of 250,000 zeros.', 12, () =>
     graphql('query($v: ID!) { pet(id: $v) { id } }', { v: `${'0'.repeat(250_000)}1` }),
   ),
   floodOf(
     'escapes',
-    'A name of 40,000 escape sequences.',
+    'A name of 35,000 escape sequences.',
     12,
     () =>
       `{"query":"mutation { addPet(input: { name: \\"${'\\\\u0000'.repeat(35_000)}\\", categoryId: 1 }) { id } }"}`,
   ),
   floodOf(
     'misspelt names',
-    'Twenty unknown fields that want suggestions, each different.',
+    'Misspelt fields that cause suggestions, each different.',
     16,
     (index) =>
       graphql(
@@ -208,20 +213,20 @@ export const documentAttacks: readonly Attack[] = [
       ),
     { INTROSPECTION: 'on' },
   ),
-  floodOf('links', 'Documents arrive in the longest links.', 32, (index) => ({
+  floodOf('links', 'Documents in URLs of 12 KB, each different.', 32, (index) => ({
     method: 'GET',
     path: `/graphql?query=${encodeURIComponent(`{ nope${index}${'x'.repeat(12_000)} }`)}`,
   })),
   floodOf(
     'deep variable',
-    'The same as a variable.',
+    'A variable of 120,000 nested lists.',
     16,
     () =>
       `{"query":"query($v: Int) { pets(limit: $v) { id } }","variables":{"v":${'['.repeat(120_000)}${']'.repeat(120_000)}}}`,
   ),
   floodOf(
     'id of 250,000 digits',
-    'A literal and a variable are numbers as long as a body.',
+    'Literals and variables are numbers of 250,000 digits.',
     12,
     (index) =>
       index % 4 < 2
@@ -230,14 +235,14 @@ export const documentAttacks: readonly Attack[] = [
   ),
   floodOf(
     'numbers beyond 2^53',
-    'Variables are 12,000 numbers that have to be read digit by digit.',
+    'A variable is a list of 12,000 integers above 2^53.',
     12,
     () =>
       `{"query":"query($v: Int) { pets(limit: $v) { id } }","variables":{"v":[${Array(12_000).fill('9223372036854775807').join()}]}}`,
   ),
   floodOf(
     'introspection',
-    'The whole schema is asked for where it is shown.',
+    'Introspection of the whole schema.',
     32,
     (index) =>
       graphql(
@@ -245,18 +250,22 @@ export const documentAttacks: readonly Attack[] = [
       ),
     { INTROSPECTION: 'on' },
   ),
-  floodOf('fifteen large pages', 'Fifteen aliases of a page of large names.', 8, () => ({
+  floodOf('fifteen large pages', 'Fifteen aliases of a page with large names.', 8, () => ({
     body: graphql(`{ ${fields(15, (n) => `a${n}: pets(limit: 99) { id name }`)} }`),
   })),
   floodOf('fifteen lists of orders', 'Fifteen aliases of orders of 2 MB.', 8, () =>
     graphql(`{ ${fields(15, (n) => `a${n}: orders`)} }`),
   ),
-  floodOf('twenty different large pages', 'Each field asks for large names of its own.', 8, () =>
-    graphql(
-      `{ ${fields(20, (n) => `a${n}: pets(limit: ${90 + (n % 10)}${n < 10 ? '' : ', status: sold'}) { id }`)} }`,
-    ),
+  floodOf(
+    'twenty different large pages',
+    'Each field selects a different page with large names.',
+    8,
+    () =>
+      graphql(
+        `{ ${fields(20, (n) => `a${n}: pets(limit: ${90 + (n % 10)}${n < 10 ? '' : ', status: sold'}) { id }`)} }`,
+      ),
   ),
-  floodOf('a large page thirty times', 'One field of a large page under thirty aliases.', 8, () =>
+  floodOf('a large page thirty times', 'One field of a large page with thirty aliases.', 8, () =>
     graphql(`{ pets(limit: 99) { ${fields(30, (n) => `a${n}: name`)} } }`),
   ),
 ];

@@ -4,13 +4,13 @@ import { flood, graphql, holdSockets, rawHead, rawPost, writeAll } from '../driv
 const html = 'Accept: text/html\r\n';
 const settings = { GRAPHIQL: 'on' };
 
-/** Reading and not reading what one address offers to everybody. */
+/** Creates attacks that load a public page, with and without reading it. */
 function pageAttacks(path: string, headers = ''): readonly Attack[] {
   const request = `${rawHead('GET', path)}${headers}\r\n`;
   return [
     {
       id: `${path}, read`,
-      sentence: 'A hundred connections load it again and again.',
+      description: 'A hundred connections load it repeatedly.',
       backend: 'built-in',
       settings,
       run: (target) =>
@@ -22,14 +22,14 @@ function pageAttacks(path: string, headers = ''): readonly Attack[] {
     },
     {
       id: `${path}, unread`,
-      sentence: '300 connections ask for it three times and read nothing.',
+      description: '300 connections request it three times and read nothing.',
       backend: 'built-in',
       settings,
       run: (target) =>
         holdSockets(target, {
           count: 300,
           reads: false,
-          begin: (socket) => writeAll(socket, [request.repeat(3)], target.signal),
+          start: (socket) => writeAll(socket, [request.repeat(3)], target.signal),
         }),
     },
   ];
@@ -39,14 +39,14 @@ const twentyPages = graphql(
   `{ ${Array.from({ length: 20 }, (_, n) => `a${n}: pets(limit: ${81 + n}) { id name }`).join(' ')} }`,
 );
 
-/** What the built-in service and its pages can cost. */
+/** Attacks on the built-in service and its pages. */
 export const builtInAttacks: readonly Attack[] = [
   ...pageAttacks('/v1/docs/swagger-ui-bundle.js'),
   ...pageAttacks('/v1/openapi.json'),
   ...pageAttacks('/graphql', html),
   {
     id: 'names of 250 KB',
-    sentence: 'Animals with names of 250 KB are added over REST.',
+    description: 'Animals with names of 250 KB are added over REST.',
     backend: 'built-in',
     run: (target) =>
       flood(target, { connections: 12, requests: 5000 }, () => ({
@@ -56,27 +56,27 @@ export const builtInAttacks: readonly Attack[] = [
   },
   {
     id: 'twenty pages of a hundred',
-    sentence: 'Queries of twenty pages of a hundred animals each.',
+    description: 'Queries of twenty pages of a hundred animals each.',
     backend: 'built-in',
     run: (target) =>
       flood(target, { connections: 16, requests: 5000 }, () => ({ body: twentyPages })),
   },
   {
     id: 'twenty pages of a hundred, unread',
-    sentence: 'Fifty connections pipeline these queries and read nothing.',
+    description: 'Fifty connections pipeline these queries and read nothing.',
     backend: 'built-in',
     run: (target) => {
       const request = rawPost(twentyPages, target);
       return holdSockets(target, {
         count: 50,
         reads: false,
-        begin: (socket) => writeAll(socket, Array(200).fill(request), target.signal),
+        start: (socket) => writeAll(socket, Array(200).fill(request), target.signal),
       });
     },
   },
   {
-    id: 'unknown addresses',
-    sentence: 'Requests for addresses of 12 KB that do not exist, with ids and traces as long.',
+    id: 'unknown paths',
+    description: 'Requests for unknown paths of 8 KB, with long request ids and trace headers.',
     backend: 'built-in',
     run: (target) =>
       flood(target, { connections: 32, requests: 50_000 }, (index) => ({
@@ -87,7 +87,7 @@ export const builtInAttacks: readonly Attack[] = [
   },
   {
     id: 'probes',
-    sentence: 'Health is asked for without end.',
+    description: 'Endless health checks.',
     backend: 'built-in',
     run: (target) =>
       flood(target, { connections: 64, requests: 100_000 }, (index) => ({
@@ -97,7 +97,7 @@ export const builtInAttacks: readonly Attack[] = [
   },
   {
     id: 'twenty writes at once',
-    sentence: 'Mutations that add twenty animals each.',
+    description: 'Mutations that add twenty animals each.',
     backend: 'built-in',
     run: (target) => {
       const one = (n: number) => `a${n}: addPet(input: { name: "Rex", categoryId: ${n} }) { id }`;

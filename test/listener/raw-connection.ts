@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** A response as it came over a connection. Texts hold one byte per character. */
+/** A received response. Texts have one byte per character. */
 export interface ReceivedResponse {
   readonly status: number;
   /** By lower-case name. */
@@ -11,18 +11,18 @@ export interface ReceivedResponse {
 }
 
 /** How long a connection may stay open after the last byte was sent, in milliseconds. */
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 /**
- * Sends parts over one connection, each in a write of its own, and returns all that comes back until
- * the server closes the connection. One that it does not close makes the text no response.
+ * Writes parts separately to one connection. @returns everything received until the server closes
+ * it. If the server does not close it in time, the result is not a valid response.
  */
-export async function exchange(url: string, parts: readonly string[]): Promise<string> {
+export async function sendParts(url: string, parts: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay();
   let received = '';
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  // A server that has closed the connection resets what is still on its way to it.
+  // A server that has closed the connection resets it when further bytes arrive.
   socket.on('error', () => {}).setEncoding('latin1');
   socket.on('data', (text: string) => {
     received += text;
@@ -33,17 +33,17 @@ export async function exchange(url: string, parts: readonly string[]): Promise<s
     socket.write(part, 'latin1');
     await turn();
   }
-  const late = setTimeout(() => {
+  const timeout = setTimeout(() => {
     received += ' and the connection was never closed';
     socket.destroy();
-  }, patienceMs);
+  }, timeoutMs);
   await closed;
-  clearTimeout(late);
+  clearTimeout(timeout);
   return received;
 }
 
-/** Reads responses one after the other, to requests of these methods. @throws when they are not responses. */
-export function readResponses(
+/** Parses the responses to requests with these methods. @throws if the text is anything else. */
+export function parseResponses(
   received: string,
   methods: readonly string[],
 ): readonly ReceivedResponse[] {
@@ -65,7 +65,7 @@ export function readResponses(
     start = end + 4;
     if (status === 100) continue;
     const hasBody = methods[responses.length] !== 'HEAD' && status !== 204 && status !== 304;
-    // Node's own answer to a request without a Host has no Content-Length.
+    // Node's own response to a request without a Host has no Content-Length.
     const length = headers['content-length'] ?? (headers['transfer-encoding'] ? '5' : '0');
     const body = hasBody ? received.slice(start, start + Number(length)) : '';
     responses.push({ status, headers, body });

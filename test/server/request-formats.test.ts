@@ -11,8 +11,10 @@ interface Sent {
   readonly variables?: object;
 }
 
-/** The shapes in which clients send an operation; each resolves with the text of the response. */
-const shapes: Readonly<Record<string, (url: string, sent: Sent) => Promise<string>>> = {
+/**
+ * The formats in which clients send an operation. Each function resolves to the response's text.
+ */
+const formats: Readonly<Record<string, (url: string, sent: Sent) => Promise<string>>> = {
   'a bare POST': (url, sent) => post(url, sent),
   "Apollo Client's POST": (url, sent) =>
     post(url, { ...sent, extensions: { clientLibrary: { name: '@apollo/client', version: '4' } } }),
@@ -55,8 +57,8 @@ const start = (petStore = openBuiltin()) =>
     }),
   );
 
-describe.each(Object.entries(shapes))('%s', (name, send) => {
-  it('gets the same response the first time, compiled, and after', async () => {
+describe.each(Object.entries(formats))('%s', (name, send) => {
+  it('gets the same response on every use, compiled or not', async () => {
     await using service = await start();
     const sent = { query: 'query ($n: Int) { pets(limit: $n) { id } }', variables: { n: 2 } };
     for (let time = 0; time < 4; time++) {
@@ -64,7 +66,7 @@ describe.each(Object.entries(shapes))('%s', (name, send) => {
     }
   });
 
-  it('keeps the digits of defaults of variables', async () => {
+  it('keeps every digit of variable defaults in mutations', async () => {
     if (name.includes('GET')) return;
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await start(Promise.resolve(petStore));
@@ -84,13 +86,13 @@ describe.each(Object.entries(shapes))('%s', (name, send) => {
     }
   });
 
-  it('keeps the digits of a default in a query, on both executors', async () => {
+  it('keeps every digit of a variable default in a query, on both executors', async () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await start(Promise.resolve(petStore));
     // Introspection is never compiled.
-    for (const beside of ['', '__schema { queryType { name } }']) {
+    for (const other of ['', '__schema { queryType { name } }']) {
       for (const id of ['9007199254740993', '9223372036854775807', '-9223372036854775808']) {
-        const query = `query ($id: ID! = ${id}) { pet(id: $id) { id } ${beside} }`;
+        const query = `query ($id: ID! = ${id}) { pet(id: $id) { id } ${other} }`;
         for (let time = 0; time < 10; time++) {
           expect(await send(service.url, { query })).toContain('"code":"NOT_FOUND"');
         }
@@ -100,7 +102,7 @@ describe.each(Object.entries(shapes))('%s', (name, send) => {
     }
   });
 
-  it('may use any alias', async () => {
+  it('can use any alias', async () => {
     await using service = await start();
     const query = '{ then: pets(limit: 1) { then: id constructor: name } }';
     for (let time = 0; time < 3; time++) {
@@ -111,8 +113,8 @@ describe.each(Object.entries(shapes))('%s', (name, send) => {
   });
 });
 
-describe('what a kept document is looked up by', () => {
-  it('is its text alone', async () => {
+describe('the cache of documents', () => {
+  it('looks documents up by their text alone', async () => {
     await using service = await start();
     const query = 'query Q { pets(limit: 1) { id } }';
     for (let time = 0; time < 3; time++) {

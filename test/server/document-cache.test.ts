@@ -2,35 +2,35 @@ import { describe, expect, it } from 'vitest';
 import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 
-/** Bytes of the heap that are in use once all garbage is collected. */
+/** Returns the bytes in use on the heap after garbage collection. */
 function heapUsed(): number {
   if (globalThis.gc === undefined) throw new Error('Expected --expose-gc.');
   globalThis.gc();
   return process.memoryUsage().heapUsed;
 }
 
-describe('documents', () => {
+describe('the cache of documents', () => {
   it.each([
-    ['invalid ones', (index: number) => `{ nope${index} }`, undefined],
-    ['valid ones without a key', (index: number) => `{ a${index}: __typename }`, {}],
+    ['invalid documents', (index: number) => `{ nope${index} }`, undefined],
+    ['valid documents without a key', (index: number) => `{ a${index}: __typename }`, {}],
     [
-      'ones with a key that is not accepted',
+      'documents with a key that is not accepted',
       (index: number) => `query Q${index} { pets { id name } }`,
       { authorization: 'Bearer made-up' },
     ],
     [
-      'syntax errors',
+      'documents with syntax errors',
       (index: number) => `{ pets( ${'['.repeat(50)} ${index}`,
       { authorization: 'Bearer demo-key' },
     ],
   ])(
-    'of %s are not kept',
+    'does not keep %s',
     async (_, documentOf, headers) => {
       await using opened = await openGateway();
       const send = async (from: number, to: number) => {
         for (let index = from; index < to; index++) {
           await postGraphQL(opened.gateway, documentOf(index), undefined, headers ?? {});
-          // The log lines are kept by the test.
+          // The test itself keeps the log lines.
           opened.lines.length = 0;
         }
       };
@@ -42,7 +42,7 @@ describe('documents', () => {
     60_000,
   );
 
-  it('of callers with a good key take no more than their bound', async () => {
+  it('is bounded for callers with an accepted key', async () => {
     await using opened = await openGateway();
     const document = (index: number) =>
       `query Q${index} { ${Array.from({ length: 8 }, (_, field) => `f${field}: pets(limit: 1) { id name status categoryId }`).join(' ')} }`;
