@@ -1,7 +1,7 @@
 import type { Log } from './log.ts';
 
 /**
- * Logs requests that are refused for overload: the first at once, then their number at most every
+ * Logs requests that are refused due to overload: the first immediately, then a count at most every
  * `intervalMs`.
  */
 export function createRefusalLog(log: Pick<Log, 'warn'>, intervalMs = 10_000): () => void {

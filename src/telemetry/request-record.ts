@@ -36,7 +36,7 @@ export class RequestRecord {
   operation: { readonly type: string; readonly name: string | undefined } | undefined;
   /** Whether a field needed the caller's key. If there were no errors, the key was accepted. */
   usedKey = false;
-  /** Whether the backend has answered a call with the caller's key. */
+  /** Whether the backend has accepted the caller's key. */
   keyAccepted = false;
   /** The codes of the errors in the result, one per error. */
   codes: readonly string[] = [];

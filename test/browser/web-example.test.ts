@@ -6,9 +6,9 @@ import { build, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ErrorResponse } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
-import { withoutOrders } from '../support/behaving.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openConsumer } from '../support/consumer.ts';
+import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { holdingOrders } from '../support/parts.ts';
 

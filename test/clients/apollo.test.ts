@@ -18,7 +18,7 @@ import {
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
-import { hanging, withoutOrders } from '../support/behaving.ts';
+import { hanging, withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { recording } from '../support/recording.ts';
@@ -106,7 +106,7 @@ describe('Apollo Client', () => {
   });
 
   it('ends the call upstream when its caller aborts', async () => {
-    const { petStore, asked, ended } = hanging(await openBuiltin());
+    const { petStore, called, ended } = hanging(await openBuiltin());
     await using service = await startGateway({ petStore });
     const { client } = createClient(service.url);
     const caller = new AbortController();
@@ -114,7 +114,7 @@ describe('Apollo Client', () => {
     const gone = expect(
       client.query({ query: ListPetsDocument, context: { fetchOptions } }),
     ).rejects.toMatchObject({ name: 'AbortError' });
-    await asked;
+    await called;
     caller.abort();
     await gone;
     await ended;

@@ -9,7 +9,7 @@ import {
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
-import { hanging, withoutOrders } from '../support/behaving.ts';
+import { hanging, withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { manifestFile } from '../support/manifest.ts';
 
@@ -35,13 +35,13 @@ describe('plain fetch', () => {
   });
 
   it('ends the call upstream when its caller aborts', async () => {
-    const { petStore, asked, ended } = hanging(await openBuiltin());
+    const { petStore, called, ended } = hanging(await openBuiltin());
     await using service = await startGateway({ petStore });
     const caller = new AbortController();
     const gone = expect(
       post(service.url, { query: print(ListPetsDocument) }, caller.signal),
     ).rejects.toMatchObject({ name: 'AbortError' });
-    await asked;
+    await called;
     caller.abort();
     await gone;
     await ended;

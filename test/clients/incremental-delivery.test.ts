@@ -4,7 +4,7 @@ import { Client, cacheExchange, fetchExchange } from '@urql/core';
 import { firstValueFrom, Observable, ReplaySubject, skip } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { DeferredStorefrontDocument } from '../../packages/client/src/index.ts';
-import { withoutOrders } from '../support/behaving.ts';
+import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { holdingOrders } from '../support/parts.ts';
 

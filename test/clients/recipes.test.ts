@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { buildASTSchema, parse } from 'graphql';
 import { build, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { withoutOrders } from '../support/behaving.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { consumerTest, isConsumerInstalled, openConsumer } from '../support/consumer.ts';
+import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

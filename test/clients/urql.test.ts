@@ -18,7 +18,7 @@ import {
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
-import { hanging, withoutOrders } from '../support/behaving.ts';
+import { hanging, withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { recording } from '../support/recording.ts';
@@ -74,11 +74,11 @@ describe('urql', () => {
   });
 
   it('ends the call upstream when nobody listens any more', async () => {
-    const { petStore, asked, ended } = hanging(await openBuiltin());
+    const { petStore, called, ended } = hanging(await openBuiltin());
     await using service = await startGateway({ petStore });
     const { client } = createClient(service.url);
     const { unsubscribe } = client.query(ListPetsDocument, {}).subscribe(() => {});
-    await asked;
+    await called;
     unsubscribe();
     await ended;
   });

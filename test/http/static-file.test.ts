@@ -121,7 +121,7 @@ describe('a static file', () => {
 describe('a gateway with 256 MiB of heap', () => {
   const script = '/v1/docs/swagger-ui-bundle.js';
 
-  it('serves its largest files to 1,000 clients beside clients that do not read', {
+  it('serves its largest files to 1,000 clients while others do not read theirs', {
     timeout: 120_000,
   }, async () => {
     await using gateway = await nodeStart({

@@ -155,7 +155,7 @@ describe('a deferred fragment', () => {
   it('has its own typed errors, and masks unexpected ones', async () => {
     const petStore = await openBuiltin();
     const reasons = [
-      new ErrorResponse(503, 'The pet store answered 503.'),
+      new ErrorResponse(503, 'The pet store responded with 503.'),
       new BackendTimeoutError('The pet store did not respond in time.'),
       new TypeError('a secret'),
     ];
@@ -205,7 +205,7 @@ describe('a deferred call to a REST service', () => {
       'FORBIDDEN',
     ],
     [
-      'is no JSON',
+      'is not JSON',
       (socket) => socket.write(encodeResponse('200 OK', '[}')),
       'UPSTREAM_INVALID_RESPONSE',
     ],
@@ -420,7 +420,7 @@ describe('deploy/nginx.conf', () => {
 describe('a gateway with 512 MiB', () => {
   const crowd = 1000;
 
-  it('serves a thousand responses in parts at once', { timeout: 120_000 }, async () => {
+  it('serves a thousand concurrent responses in parts', { timeout: 120_000 }, async () => {
     const pets = JSON.stringify(
       Array.from({ length: 100 }, (_, id) => ({ id, name: `Pet ${id}`, categoryId: 1 })),
     );

@@ -54,7 +54,7 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
 describe('large pages of a REST service', () => {
   const page = JSON.stringify([{ id: 1, name: 'x'.repeat(1_000_000), categoryId: 1 }]);
 
-  /** Opens a gateway that may hold four of them, three of one key. */
+  /** Opens a gateway that holds at most twelve of them, and nine per key. */
   async function open() {
     const upstream = await startUpstream((_, response) => sendJson(response, 200, page));
     const petStore = openRestPetStore(
@@ -68,7 +68,7 @@ describe('large pages of a REST service', () => {
     );
     const opened = await openGateway({ petStore });
     return {
-      ask: (count: number) =>
+      send: (count: number) =>
         postGraphQL(
           opened.gateway,
           `{ ${aliases(count, (index) => `pets(limit: ${index + 1}) { id }`)} }`,
@@ -82,12 +82,12 @@ describe('large pages of a REST service', () => {
 
   it('count against a limit until their response is complete', async () => {
     await using gateway = await open();
-    const { data, errors = [] } = await gateway.ask(20);
+    const { data, errors = [] } = await gateway.send(20);
     const held = Object.values(data ?? {}).filter((value) => value !== null);
     expect(held.length).toBeGreaterThan(0);
     expect(held.length).toBeLessThanOrEqual(9);
     expect(errors).toHaveLength(20 - held.length);
     for (const { extensions } of errors) expect(extensions['code']).toBe('UPSTREAM_UNAVAILABLE');
-    for (let time = 0; time < 20; time++) expect((await gateway.ask(1)).errors).toBeUndefined();
+    for (let time = 0; time < 20; time++) expect((await gateway.send(1)).errors).toBeUndefined();
   });
 });

@@ -96,7 +96,7 @@ export const builtInAttacks: readonly Attack[] = [
       })),
   },
   {
-    id: 'twenty writes at once',
+    id: 'twenty writes per request',
     description: 'Mutations that add twenty animals each.',
     backend: 'built-in',
     run: (target) => {

@@ -10,11 +10,11 @@ export function withoutOrders(petStore: PetStore): PetStore {
 }
 
 /**
- * A pet store whose `listPets` never resolves. `asked` resolves when it is called, and `ended` when
+ * A pet store whose `listPets` never resolves. `called` resolves when it is called, and `ended` when
  * the call is aborted, for example because the client disconnected.
  */
 export function hanging(petStore: PetStore) {
-  const asked = Promise.withResolvers<void>();
+  const called = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   const store: PetStore = {
     ...petStore,
@@ -24,8 +24,8 @@ export function hanging(petStore: PetStore) {
           reject(signal.reason);
           ended.resolve();
         });
-        asked.resolve();
+        called.resolve();
       }),
   };
-  return { petStore: store, asked: asked.promise, ended: ended.promise };
+  return { petStore: store, called: called.promise, ended: ended.promise };
 }

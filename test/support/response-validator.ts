@@ -11,9 +11,9 @@ import { openApiJson } from '../../src/v1/openapi.ts';
 const redocly = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 
 /** The result of checking the responses that passed through the proxy. */
-export interface Verdict {
+export interface ValidationResult {
   readonly responses: number;
-  /** How they violate the OpenAPI document. */
+  /** The violations of the OpenAPI document. */
   readonly problems: readonly string[];
 }
 
@@ -29,8 +29,8 @@ interface Report {
  * Starts an independent validator between clients and a service: Redocly's proxy, which forwards
  * all traffic unchanged and checks every response against the OpenAPI document.
  */
-export async function startJudge(serviceUrl: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'pet-store-judge-'));
+export async function startResponseValidator(serviceUrl: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'pet-store-validator-'));
   const document = join(folder, 'openapi.json');
   await writeFile(document, await openApiJson());
   const options = {
@@ -67,7 +67,7 @@ export async function startJudge(serviceUrl: string) {
     /** The address of the proxy. */
     url,
     /** Stops the proxy and returns its result. */
-    async verdict(): Promise<Verdict> {
+    async result(): Promise<ValidationResult> {
       child.kill('SIGINT');
       const { run, problems } = JSON.parse(await report) as Report;
       return {
