@@ -144,13 +144,13 @@ class DrainingServer extends Server {
   }
 }
 
-/** When the port closes while connections still arrive, in milliseconds since `close`. */
+/** When the port closes while clients still connect, in milliseconds. */
 const closing = {
-  /** At first, it closes after this long without a new connection. */
+  /** After this long without a new connection. */
   quiet: 5,
-  /** From here on, it closes after one turn of the event loop without a new connection. */
+  /** This long after `close`, one turn of the event loop without a new connection is enough. */
   impatient: 100,
-  /** It closes regardless. */
+  /** This long after `close`, the port closes even if clients still connect. */
   end: 1000,
 } as const;
 
