@@ -1,4 +1,4 @@
-import { placeOf } from './places.ts';
+import { bucketOf } from './key-buckets.ts';
 
 /**
  * Parsing or writing more than this, in bytes or characters, takes milliseconds: call `takeTurn`.
@@ -14,22 +14,22 @@ const queues = new Map<number, (() => void)[]>();
  * work of another. Callers without a key share one queue.
  */
 export function takeTurn(authorization: string | undefined): Promise<void> {
-  const place = placeOf(authorization ?? '');
+  const bucket = bucketOf(authorization ?? '');
   return new Promise((resolve) => {
-    const queue = queues.get(place);
+    const queue = queues.get(bucket);
     if (queue !== undefined) return void queue.push(resolve);
     if (queues.size === 0) setImmediate(admitNext);
-    queues.set(place, [resolve]);
+    queues.set(bucket, [resolve]);
   });
 }
 
 function admitNext(): void {
   const [first] = queues;
   if (first === undefined) return;
-  const [place, queue] = first;
+  const [bucket, queue] = first;
   const next = queue.shift();
-  queues.delete(place);
-  if (queue.length > 0) queues.set(place, queue);
+  queues.delete(bucket);
+  if (queue.length > 0) queues.set(bucket, queue);
   if (queues.size > 0) setImmediate(admitNext);
   next?.();
 }

@@ -1,5 +1,5 @@
 import type { Call, PetStore } from '../contract/pet-store.ts';
-import { placeOf, places } from '../places.ts';
+import { bucketCount, bucketOf } from '../key-buckets.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /**
@@ -27,10 +27,10 @@ interface Flight<T> {
  * call, with their original deadlines.
  */
 export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coalesced'>): PetStore {
-  // A read whose place is taken is not shared. A Map that grows and shrinks with each request would
-  // leave outgrown tables to the garbage collector, each of which references the next one and its
-  // entries.
-  const flights = new Array<Flight<unknown> | undefined>(places).fill(undefined);
+  // A read whose bucket is taken is not shared. A Map that grows and shrinks with each request
+  // would leave outgrown tables to the garbage collector, each of which references the next one and
+  // its entries.
+  const flights = new Array<Flight<unknown> | undefined>(bucketCount).fill(undefined);
 
   function read<T>(
     operation: string,
@@ -40,8 +40,8 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
   ): Promise<T> {
     const { authorization } = call;
     const waitingSince = call.waitingSince ?? performance.now();
-    const place = placeOf(authorization, parameters);
-    const found = flights[place];
+    const bucket = bucketOf(authorization, parameters);
+    const found = flights[bucket];
     // A flight of another time is replaced, because its deadline is not that of this caller.
     const flight =
       found && Math.abs(waitingSince - found.waitingSince) < maxAgeMs ? found : undefined;
@@ -59,9 +59,9 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
     if (flight !== undefined) return result;
     const { signal } = call;
     const own = { authorization, operation, parameters, result, waitingSince, signal };
-    flights[place] = own;
+    flights[bucket] = own;
     const remove = () => {
-      if (flights[place] === own) flights[place] = undefined;
+      if (flights[bucket] === own) flights[bucket] = undefined;
     };
     result.then(remove, remove);
     return result;

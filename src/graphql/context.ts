@@ -13,7 +13,7 @@ export interface ContextOptions {
   /** Aborted when the client disconnects or its deadline passes. */
   readonly signal: AbortSignal;
   readonly listener?: CallListener;
-  readonly whenAnswered?: Call['onResponseComplete'];
+  readonly onResponseComplete?: Call['onResponseComplete'];
 }
 
 /** Observes the calls of a request. */
@@ -50,8 +50,7 @@ type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
  * introspection works without a key.
  */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, authorization, requestId, signal, listener } = options;
-  const { whenAnswered: onResponseComplete } = options;
+  const { petStore, authorization, requestId, signal, listener, onResponseComplete } = options;
   let credential: Call | undefined;
 
   async function call<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {

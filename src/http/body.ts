@@ -1,4 +1,4 @@
-import { placeOf, places } from '../places.ts';
+import { bucketCount, bucketOf } from '../key-buckets.ts';
 import { HttpError, overloaded, tooManyRequests } from './error.ts';
 
 /** The most bytes of a request body. */
@@ -25,7 +25,7 @@ const maxCountedBytesPerKey = maxCountedBytes / 4;
 
 /** The counted bytes of all bodies in this process, and per key. */
 let countedBytes = 0;
-const countedBytesPerKey = new Uint32Array(places);
+const countedBytesPerKey = new Uint32Array(bucketCount);
 
 /**
  * Collects the chunks of a body of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks
@@ -88,17 +88,17 @@ export class BodyReader {
 
   #checkLimits(more: number): HttpError | undefined {
     if (this.#size > this.#maxBytes) return bodyTooLarge(this.#maxBytes);
-    const ofKey = countedBytesPerKey[placeOf(this.#authorization ?? '')] ?? 0;
+    const ofKey = countedBytesPerKey[bucketOf(this.#authorization ?? '')] ?? 0;
     if (ofKey + more > maxCountedBytesPerKey) return tooManyRequests();
     return countedBytes + more > maxCountedBytes ? overloaded() : undefined;
   }
 
   #count(bytes: number): void {
     if (bytes === 0) return;
-    const place = placeOf(this.#authorization ?? '');
+    const bucket = bucketOf(this.#authorization ?? '');
     this.#counted += bytes;
     countedBytes += bytes;
-    countedBytesPerKey[place] = (countedBytesPerKey[place] ?? 0) + bytes;
+    countedBytesPerKey[bucket] = (countedBytesPerKey[bucket] ?? 0) + bytes;
   }
 
   #append(chunk: Uint8Array, start: number): void {

@@ -31,7 +31,7 @@ const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
 
 /**
  * Sends one call and collects the complete response. Does not follow redirects. Uses the dispatcher
- * directly, because undici's `request` creates a stream for every body. `place` is that of the key
+ * directly, because undici's `request` creates a stream for every body. `bucket` is that of the key
  * whose budget the body uses.
  * @throws the error of undici before the headers, `BodyInterrupted` after them,
  *   `BodyBudgetExceeded`, or the reason of the cancellation.
@@ -41,14 +41,14 @@ export function dispatchCall(
   options: Dispatcher.DispatchOptions,
   cancellation: Cancellation,
   budget: BodyBudget,
-  place: number,
+  bucket: number,
 ): Promise<RestResponse> {
   return new Promise((resolve, reject) => {
     if (cancellation.reason) reject(cancellation.reason);
     else
       dispatcher.dispatch(
         options,
-        new ResponseCollector(cancellation, budget, place, resolve, reject),
+        new ResponseCollector(cancellation, budget, bucket, resolve, reject),
       );
   });
 }
@@ -56,7 +56,7 @@ export function dispatchCall(
 class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #cancellation: Cancellation;
   readonly #budget: BodyBudget;
-  readonly #place: number;
+  readonly #bucket: number;
   readonly #resolve: (response: RestResponse) => void;
   readonly #reject: (error: unknown) => void;
   /** The only chunk so far, or a buffer that all chunks are copied into. */
@@ -75,13 +75,13 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
   constructor(
     cancellation: Cancellation,
     budget: BodyBudget,
-    place: number,
+    bucket: number,
     resolve: (response: RestResponse) => void,
     reject: (error: unknown) => void,
   ) {
     this.#cancellation = cancellation;
     this.#budget = budget;
-    this.#place = place;
+    this.#bucket = bucket;
     this.#resolve = resolve;
     this.#reject = reject;
     cancellation.onCancel = this.#onCancel;
@@ -140,7 +140,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
 
   /** Reserves this total number of bytes. */
   #reserve(bytes: number): boolean {
-    if (!this.#budget.reserve(this.#place, bytes - this.#reserved)) return false;
+    if (!this.#budget.reserve(this.#bucket, bytes - this.#reserved)) return false;
     this.#reserved = bytes;
     return true;
   }
@@ -180,7 +180,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
   #succeed(): void {
     const body = this.#isOwnBuffer ? this.#body.subarray(0, this.#size) : this.#body;
     const bytes = this.#reserved;
-    const releaseBody = bytes === 0 ? undefined : () => this.#budget.release(this.#place, bytes);
+    const releaseBody = bytes === 0 ? undefined : () => this.#budget.release(this.#bucket, bytes);
     const response = { status: this.#status, headers: this.#headers, body, releaseBody };
     endOfTurn().then(() => this.#resolve(response));
   }
@@ -190,7 +190,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     this.#cancellation.onCancel = undefined;
-    this.#budget.release(this.#place, this.#reserved - kept);
+    this.#budget.release(this.#bucket, this.#reserved - kept);
     this.#reserved = kept;
   }
 }

@@ -1,5 +1,5 @@
 import { BackendUnavailableError } from '../../contract/error.ts';
-import { places } from '../../places.ts';
+import { bucketCount } from '../../key-buckets.ts';
 import type { Cancellation } from './dispatch-call.ts';
 
 /** Maximum fraction of the connections, and of the waiting calls, for one key. */
@@ -20,7 +20,7 @@ export class KeyLimiter {
   readonly #maxInFlight: number;
   readonly #maxWaiting: number;
   // A Map would grow and shrink with each call.
-  readonly #inFlight = new Uint32Array(places);
+  readonly #inFlight = new Uint32Array(bucketCount);
   /** The waiting calls of each key in order of arrival. Empty unless a key reaches its limit. */
   readonly #queues = new Map<number, Set<() => void>>();
 
@@ -30,20 +30,20 @@ export class KeyLimiter {
   }
 
   /**
-   * Starts a call of the key with this place. Returns undefined, or a promise if the call has to
+   * Starts a call of the key with this bucket. Returns undefined, or a promise if the call has to
    * wait.
    * @throws BackendUnavailableError if too many calls of the key are waiting; the promise rejects
    *   with the reason of the cancellation.
    */
-  acquire(place: number, cancellation: Cancellation): Promise<void> | undefined {
-    const inFlight = this.#inFlight[place] ?? 0;
+  acquire(bucket: number, cancellation: Cancellation): Promise<void> | undefined {
+    const inFlight = this.#inFlight[bucket] ?? 0;
     if (inFlight < this.#maxInFlight) {
-      this.#inFlight[place] = inFlight + 1;
+      this.#inFlight[bucket] = inFlight + 1;
       return undefined;
     }
-    const queue = this.#queues.get(place) ?? new Set();
+    const queue = this.#queues.get(bucket) ?? new Set();
     if (queue.size >= this.#maxWaiting) throw tooManyCalls(' of this API key');
-    this.#queues.set(place, queue);
+    this.#queues.set(bucket, queue);
     return new Promise((resolve, reject) => {
       if (cancellation.reason) return reject(cancellation.reason);
       queue.add(resolve);
@@ -55,15 +55,15 @@ export class KeyLimiter {
   }
 
   /** Ends a call of the key, and starts the next one if any is waiting. */
-  release(place: number): void {
-    const queue = this.#queues.size === 0 ? undefined : this.#queues.get(place);
+  release(bucket: number): void {
+    const queue = this.#queues.size === 0 ? undefined : this.#queues.get(bucket);
     const [next] = queue ?? [];
     if (next !== undefined) {
       queue?.delete(next);
       next();
     } else {
-      if (queue !== undefined) this.#queues.delete(place);
-      this.#inFlight[place] = (this.#inFlight[place] ?? 1) - 1;
+      if (queue !== undefined) this.#queues.delete(bucket);
+      this.#inFlight[bucket] = (this.#inFlight[bucket] ?? 1) - 1;
     }
   }
 }

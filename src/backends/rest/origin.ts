@@ -1,6 +1,6 @@
 import { type Dispatcher, Pool } from 'undici';
 import { BackendUnavailableError } from '../../contract/error.ts';
-import { placeOf } from '../../places.ts';
+import { bucketOf } from '../../key-buckets.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
 import { BodyBudget } from './body-budget.ts';
 import { Circuit, type CircuitLimits } from './circuit.ts';
@@ -95,8 +95,8 @@ export function openOrigin(
   return {
     async call(authorization, options, cancellation) {
       if (calls >= limits.maxConnections + limits.maxWaiting) throw tooManyCalls('');
-      const place = placeOf(authorization);
-      const turn = keyLimiter.acquire(place, cancellation);
+      const bucket = bucketOf(authorization);
+      const turn = keyLimiter.acquire(bucket, cancellation);
       if (turn !== undefined) {
         waitingForKey++;
         calls++;
@@ -114,7 +114,7 @@ export function openOrigin(
         if (circuit.rejects(startedAt)) throw circuitOpen(limits, '');
         keyCircuit?.start();
         circuit.start();
-        const response = await dispatchCall(pool, options, cancellation, bodyBudget, place);
+        const response = await dispatchCall(pool, options, cancellation, bodyBudget, bucket);
         // Any response shows that the origin is available.
         circuit.succeed();
         if (response.status >= 500) keyCircuits.fail(authorization, startedAt);
@@ -133,7 +133,7 @@ export function openOrigin(
         throw error;
       } finally {
         calls--;
-        keyLimiter.release(place);
+        keyLimiter.release(bucket);
       }
     },
     state: () => ({

@@ -1,4 +1,4 @@
-import { places } from '../../places.ts';
+import { bucketCount } from '../../key-buckets.ts';
 
 /** Maximum fraction of a burst for one key. */
 const maxKeyFraction = 0.5;
@@ -11,7 +11,7 @@ export class RetryBudget {
   readonly #perCall: number;
   readonly #capacity: number;
   /** The retries of each key, minus those that its calls have earned since. */
-  readonly #debts = new Float64Array(places);
+  readonly #debts = new Float64Array(bucketCount);
   #balance: number;
 
   /** Allows `perCall` retries per call on average, and up to `capacity` in a burst. */
@@ -21,18 +21,18 @@ export class RetryBudget {
     this.#balance = capacity;
   }
 
-  /** Records a call of the key with this place. */
-  deposit(place: number): void {
+  /** Records a call of the key with this bucket. */
+  deposit(bucket: number): void {
     this.#balance = Math.min(this.#capacity, this.#balance + this.#perCall);
-    const debt = this.#debts[place] ?? 0;
-    if (debt > 0) this.#debts[place] = Math.max(0, debt - this.#perCall);
+    const debt = this.#debts[bucket] ?? 0;
+    if (debt > 0) this.#debts[bucket] = Math.max(0, debt - this.#perCall);
   }
 
   /** Takes a retry from the budget; returns false if none is left for the key. */
-  withdraw(place: number): boolean {
-    const debt = (this.#debts[place] ?? 0) + 1;
+  withdraw(bucket: number): boolean {
+    const debt = (this.#debts[bucket] ?? 0) + 1;
     if (this.#balance < 1 || debt > this.#capacity * maxKeyFraction) return false;
-    this.#debts[place] = debt;
+    this.#debts[bucket] = debt;
     this.#balance -= 1;
     return true;
   }

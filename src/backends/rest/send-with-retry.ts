@@ -4,7 +4,7 @@ import {
   InvalidResponseError,
 } from '../../contract/error.ts';
 import type { Call, CallObservation } from '../../contract/pet-store.ts';
-import { placeOf } from '../../places.ts';
+import { bucketOf } from '../../key-buckets.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Cancellation, RestResponse } from './dispatch-call.ts';
 import { DeadlineExceeded, isRetryable, toContractError } from './faults.ts';
@@ -53,10 +53,10 @@ export function createSend(
     signal?.addEventListener('abort', cancellation);
     const headers = headersOf(call, body, traceHeaders);
     const options = { method, path: prefix + path, headers, body: body ?? null };
-    const place = placeOf(call.authorization);
-    const mayRetry = () => method === 'GET' && budget.withdraw(place);
+    const bucket = bucketOf(call.authorization);
+    const mayRetry = () => method === 'GET' && budget.withdraw(bucket);
     try {
-      budget.deposit(place);
+      budget.deposit(bucket);
       let first: RestResponse | undefined;
       try {
         first = await origin.call(call.authorization, options, cancellation);

@@ -119,8 +119,15 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   ): Promise<TypedResult> {
     const { requestId } = record;
     const release = new ReleaseCallbacks();
-    const { add: whenAnswered } = release;
-    const options = { petStore, authorization, requestId, signal, listener: record, whenAnswered };
+    const { add: onResponseComplete } = release;
+    const options = {
+      petStore,
+      authorization,
+      requestId,
+      signal,
+      listener: record,
+      onResponseComplete,
+    };
     try {
       const result = await operation.execute(variables, createContext(options));
       cache();
@@ -145,8 +152,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const calls = new AbortController();
     const either = AbortSignal.any([signal, calls.signal]);
     const release = new ReleaseCallbacks();
-    const { add: whenAnswered } = release;
-    const common = { petStore, authorization, requestId, listener: record, whenAnswered };
+    const { add: onResponseComplete } = release;
+    const common = { petStore, authorization, requestId, listener: record, onResponseComplete };
     const context = createContext({ ...common, signal: either });
     const typing = { record, signal: either, reportError };
     let parts: TypedParts | undefined;

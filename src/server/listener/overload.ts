@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { overloaded, tooManyRequests } from '../../http/error.ts';
-import { placeOf, places } from '../../places.ts';
+import { bucketCount, bucketOf } from '../../key-buckets.ts';
 import { createRefusalLog } from '../../telemetry/refusal-log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Admission } from '../admission.ts';
@@ -31,7 +31,7 @@ export function openOverloadGuard(
   let inFlight = 0;
   // Not a Map, which would grow and shrink with every request. Keys with the same hash share a
   // limit.
-  const inFlightPerKey = new Uint32Array(places);
+  const inFlightPerKey = new Uint32Array(bucketCount);
   const timer = setInterval(() => {
     // The mean, so that one long pause, such as a garbage collection, causes no refusals.
     lags = delay.mean / 1e6 > limits.maxEventLoopLagMs;
@@ -40,20 +40,20 @@ export function openOverloadGuard(
 
   return {
     enter(authorization = '') {
-      const place = placeOf(authorization);
-      const ofKey = inFlightPerKey[place] ?? 0;
+      const bucket = bucketOf(authorization);
+      const ofKey = inFlightPerKey[bucket] ?? 0;
       const isFull = lags || inFlight >= limits.maxRequestsInFlight;
       if (isFull || ofKey >= limits.maxRequestsInFlightPerKey) {
         metrics.refused();
         logRefusal();
         throw isFull ? overloaded() : tooManyRequests();
       }
-      inFlightPerKey[place] = ofKey + 1;
+      inFlightPerKey[bucket] = ofKey + 1;
       inFlight++;
     },
     leave(authorization = '') {
-      const place = placeOf(authorization);
-      inFlightPerKey[place] = (inFlightPerKey[place] ?? 1) - 1;
+      const bucket = bucketOf(authorization);
+      inFlightPerKey[bucket] = (inFlightPerKey[bucket] ?? 1) - 1;
       inFlight--;
     },
     [Symbol.dispose]() {
