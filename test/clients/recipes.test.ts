@@ -54,7 +54,7 @@ const node = ['@types/node', 'undici-types'];
 
 describe('docs/clients.md', () => {
   it('starts an application', async () => {
-    const { files, commands } = await recipe('clients.md', 'An application');
+    const { files, commands } = await recipe('clients.md', 'New application');
     const { shell, tsc } = await consumer.project({
       ours: ['graphql', ...node],
       files: { ...files, 'tsconfig.json': settings },
@@ -64,8 +64,8 @@ describe('docs/clients.md', () => {
     expect(await shell(commands)).toBe('1 Biscuit, 2 Marmalade\n');
   });
 
-  it('types documents of one’s own', async () => {
-    const { files, commands } = await recipe('clients.md', 'Documents of your own');
+  it('types the application’s own documents', async () => {
+    const { files, commands } = await recipe('clients.md', 'Your own documents');
     const codegen = ['@graphql-codegen/cli', '@graphql-codegen/client-preset'];
     const types = ['@graphql-typed-document-node/core'];
     const { shell, tsc } = await consumer.project({

@@ -4,7 +4,7 @@ import { gateway } from '../lib/gateway';
 import { Pets } from './pets';
 
 export default async function Page() {
-  // Renders at each request: `next build` opens no gateway.
+  // Renders per request, so that `next build` does not open the gateway.
   await connection();
   const { data, errors = [] } = await gateway.execute(
     StorefrontDocument,

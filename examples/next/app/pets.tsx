@@ -10,7 +10,7 @@ const client = new ApolloClient({
   cache: new InMemoryCache(),
 });
 
-/** What the browser reads and writes by the route `/graphql`. */
+/** Reads and writes animals in the browser, through the route `/graphql`. */
 export function Pets() {
   return (
     <ApolloProvider client={client}>
@@ -23,7 +23,7 @@ export function Pets() {
 }
 
 function Inventory() {
-  // Not on the server, where an address needs a host.
+  // Not on the server, where a relative URL has no host.
   const { data, error } = useQuery(ListPetsDocument, { variables: { limit: 100 }, ssr: false });
   const [addPet, added] = useMutation(AddPetDocument, { refetchQueries: [ListPetsDocument] });
   return (

@@ -6,5 +6,5 @@ declare global {
 
 globalThis.petstore ??= createLazyGateway(() => createGateway(loadConfig(process.env)));
 
-/** One for all pages and routes, also when `next dev` loads this module again. */
+/** Shared by all pages and routes, even when `next dev` loads this module again. */
 export const gateway = globalThis.petstore;
