@@ -14,7 +14,7 @@ export interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** The share of the time, 0 to 1, spent in a function or package itself, without its callees. */
+/** The share of the time, 0 to 1, spent in a function or package itself, without the functions it calls. */
 export interface SelfTime {
   readonly name: string;
   readonly share: number;

@@ -8,7 +8,7 @@ import { openBrowser } from '../test/support/browser.ts';
 import { nodeStart } from '../test/support/process.ts';
 import { sendJson, startUpstream } from '../test/support/upstream.ts';
 
-/** What the REST service takes for animals and for orders, in milliseconds. */
+/** The latency of the REST service for animals and for orders, in milliseconds. */
 const latency = { pets: 200, orders: 2200 };
 const rounds = 7;
 
@@ -18,7 +18,7 @@ const documents = {
 };
 type Name = keyof typeof documents;
 
-/** Resolves when a client shows the animals; what it has not received by then is cancelled. */
+/** Resolves when a client has received the animals, and cancels the rest of the response. */
 type ShowAnimals = (name: Name) => Promise<void>;
 
 const animals = JSON.stringify(
@@ -85,14 +85,14 @@ await page.route(url, async (route) => {
 });
 await page.goto(url);
 
-/** The tabs of GraphiQL: both ask for animals once, and the second for orders too. */
+/** The tabs of GraphiQL: both select animals, and the second also orders. */
 const tabs: Record<Name, string> = { alone: 'ListPets', deferred: 'DeferredStorefront' };
 const graphiql: ShowAnimals = async () => {
   await page.getByRole('button', { name: 'Execute query' }).click();
   await page.locator('.result-window').getByText('"Pet 0"').waitFor();
 };
 
-/** Opens the tab whose operation the page executes next, with nothing in the result. */
+/** Opens a tab of a reloaded page, whose result is empty. */
 async function openTab(name: Name): Promise<void> {
   await page.reload();
   await page.getByRole('button', { name: tabs[name], exact: true }).press('Enter');
@@ -110,7 +110,7 @@ const clients: readonly (readonly [string, ShowAnimals])[] = [
   ['GraphiQL', graphiql],
 ];
 process.stdout.write(
-  `Until the animals are there, in milliseconds: median of ${rounds}. Animals take ${latency.pets} ms, orders ${latency.orders} ms.\n| client | alone | with deferred orders | ratio |\n|---|---|---|---|\n`,
+  `Time until the animals arrive, in milliseconds: median of ${rounds}. Animals take ${latency.pets} ms, orders ${latency.orders} ms.\n| client | alone | with deferred orders | ratio |\n|---|---|---|---|\n`,
 );
 for (const [client, show] of clients) {
   const times: Record<Name, number[]> = { alone: [], deferred: [] };

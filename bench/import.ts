@@ -9,10 +9,11 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { commandStart } from '../test/support/process.ts';
 import { layOut } from './table.ts';
 
-const usage = `Usage: npm run bench:import -- [animals, 100000 by default]
+const usage = `Usage: npm run bench:import -- [animals]
 
-Imports animals into SQLite and PostgreSQL while a gateway serves the same database, and asks the
-gateway for /livez every five milliseconds.
+Imports animals into SQLite and PostgreSQL while a gateway serves the same database, and measures
+the gateway's response time with a request to /livez every five milliseconds. The default is
+100,000 animals.
 `;
 if (process.argv.includes('--help')) {
   process.stdout.write(usage);
@@ -43,13 +44,13 @@ const header = [
 ];
 process.stdout.write(layOut(header, rows));
 
-/** A row of the table: what the import took, and how long /livez did meanwhile. */
+/** Measures an import, and the response times of /livez during it. @returns a row of the table. */
 async function measure(name: string, databaseUrl: string): Promise<string[]> {
   await using gateway = await commandStart(command, {
     DATABASE_URL: databaseUrl,
     NODE_ENV: 'production',
   });
-  const before = await processorTime(gateway.pid);
+  const before = await readSchedulerTimes(gateway.pid);
   const start = performance.now();
   const env = { ...process.env, DATABASE_URL: databaseUrl };
   const child = spawn(process.execPath, [command, 'import', 'pets', file], {
@@ -65,15 +66,15 @@ async function measure(name: string, databaseUrl: string): Promise<string[]> {
   const times: number[] = [];
   let peakMib = 0;
   while (isRunning) {
-    times.push(await ask(`${gateway.url}/livez`, agent));
+    times.push(await measureRequest(`${gateway.url}/livez`, agent));
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
     peakMib = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? peakMib * 1024) / 1024;
     await wait(5);
   }
   agent.destroy();
   const [code] = await ended;
-  if (code !== 0) throw new Error(`The import into ${name} ended with ${code}.`);
-  const after = await processorTime(gateway.pid);
+  if (code !== 0) throw new Error(`The import into ${name} exited with ${code}.`);
+  const after = await readSchedulerTimes(gateway.pid);
   const [ran, waited] = [after.ran - before.ran, after.waited - before.waited];
   times.sort((a, b) => a - b);
   return [
@@ -88,8 +89,8 @@ async function measure(name: string, databaseUrl: string): Promise<string[]> {
   ];
 }
 
-/** How long a request took, in milliseconds. */
-async function ask(url: string, agent: Agent): Promise<number> {
+/** Sends a request. @returns its duration in milliseconds. */
+async function measureRequest(url: string, agent: Agent): Promise<number> {
   const start = performance.now();
   const [response] = await once(get(url, { agent }), 'response');
   response.resume();
@@ -97,8 +98,8 @@ async function ask(url: string, agent: Agent): Promise<number> {
   return performance.now() - start;
 }
 
-/** The time that the main thread of a process ran, and that it waited for a processor. */
-async function processorTime(pid: number): Promise<{ ran: number; waited: number }> {
+/** The time that the main thread of a process ran, and the time that it waited for a core. */
+async function readSchedulerTimes(pid: number): Promise<{ ran: number; waited: number }> {
   const [ran = 1, waited = 0] = (await readFile(`/proc/${pid}/schedstat`, 'utf8'))
     .split(' ')
     .map(Number);

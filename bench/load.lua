@@ -1,7 +1,7 @@
 -- Sends the requests of one round in rotation. Arguments: "one" for a single key or "each" for a
 -- key per request, the key, the number of correct response bodies, these bodies, and the requests
 -- in wire format.
-local expectedBodies, befores, afters, whole = {}, {}, {}, {}
+local expectedBodies, prefixes, suffixes, whole = {}, {}, {}, {}
 local count = 0
 wrong = 0
 
@@ -16,8 +16,8 @@ function init(args)
     local text = args[index]
     local at = select(2, text:find(key, 1, true))
     table.insert(whole, text)
-    table.insert(befores, text:sub(1, at))
-    table.insert(afters, text:sub(at + 1))
+    table.insert(prefixes, text:sub(1, at))
+    table.insert(suffixes, text:sub(at + 1))
   end
   if args[1] == 'one' then
     request = function()
@@ -30,7 +30,7 @@ end
 function request()
   count = count + 1
   local index = count % #whole + 1
-  return befores[index] .. count .. afters[index]
+  return prefixes[index] .. count .. suffixes[index]
 end
 
 function response(status, headers, text)

@@ -8,13 +8,13 @@ import { defaultWorkload, type Workload } from './workloads.ts';
 
 /** The length of a measurement. Times are in seconds. */
 export interface Plan {
-  /** How often each server is started: two processes of the same server differ in speed. */
+  /** How often each server is started, because two processes of the same server differ in speed. */
   readonly servers: number;
   /** The warm-up of each server before its first round. */
   readonly warmUpSeconds: number;
   /** The number of rounds for each server. */
   readonly rounds: number;
-  /** Unmeasured load before each round: idle connections were closed during the other rounds. */
+  /** Unmeasured load before each round, because idle connections are closed during other rounds. */
   readonly leadInSeconds: number;
   readonly secondsPerRound: number;
 }
@@ -63,7 +63,7 @@ export interface Bench extends Fixtures {
   readonly reportFailure: (text: string) => void;
 }
 
-/** Measures the entries in interleaved rounds: a slow moment of the machine affects all of them. */
+/** Measures in interleaved rounds, so that a slow moment of the machine affects all entries. */
 export async function measure(comparison: Comparison, bench: Bench): Promise<ComparisonResult> {
   const results = new Map<Entry, { rounds: Round[]; peakMemoryBytes: number }>(
     comparison.entries.map((entry) => [entry, { rounds: [], peakMemoryBytes: 0 }]),

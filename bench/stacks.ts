@@ -52,7 +52,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** The gateway as deployed: built, in production mode, with its defaults. */
 export const gateway = gatewayStack('gateway', 'petstore-gateway', join(root, 'dist/bin/main.js'));
 
-/** The gateway without a build, as `npm start` runs it. Only its start time differs. */
+/** The gateway without a build, as run by `npm start`. Only its start time differs. */
 export const sources = gatewayStack(
   'sources',
   'petstore-gateway, not built',
