@@ -44,7 +44,7 @@ describe('isGatewayError', () => {
     'NOT_FOUND',
     {},
     new Error('No connection.'),
-    new GraphQLError('Of another server.', { extensions: { code: 'TEAPOT' } }),
+    new GraphQLError('From another server.', { extensions: { code: 'TEAPOT' } }),
     { extensions: { code: 'toString' } },
     { extensions: { code: 404 } },
   ])('returns false for values that are not gateway errors: %s', (error) => {
@@ -81,7 +81,7 @@ describe('persistedHash', () => {
 
   it('throws for a document without a hash', () => {
     expect(() => persistedHash({ kind: 'Document', definitions: [] } as never)).toThrow(
-      /^Expected a document that codegen wrote with presetConfig\.persistedDocuments/,
+      /^Expected a document generated with presetConfig\.persistedDocuments/,
     );
   });
 });

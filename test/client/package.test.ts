@@ -57,7 +57,7 @@ import ${names} from 'petstore-gateway-client';${used}`;
 const commonJs = `const { GraphQLError, print, versionInfo } = require('graphql');
 const ${names} = require('petstore-gateway-client');${used}`;
 
-describe.each(['16', '17'])('petstore-gateway-client beside graphql %s', (graphql) => {
+describe.each(['16', '17'])('petstore-gateway-client with graphql %s', (graphql) => {
   const open = (files: Readonly<Record<string, string>>) =>
     consumer.project({
       ...(graphql === '16' ? { theirs: ['graphql'] } : { ours: ['graphql'] }),
@@ -86,7 +86,7 @@ describe.each(['16', '17'])('petstore-gateway-client beside graphql %s', (graphq
 });
 
 describe('petstore-gateway-client', () => {
-  it('has no dependencies and takes less than 100 kB when installed', async () => {
+  it('has no dependencies, and less than 100 kB when installed', async () => {
     const root = await mkdtemp(join(consumer.tarball, '..', 'install-'));
     await writeFile(join(root, 'package.json'), '{}');
     await run('npm', ['install', '--offline', '--no-audit', consumer.tarball], { cwd: root });

@@ -1,26 +1,26 @@
-/** The Error body of the REST service, verbatim. Which codes there are is the service's business. */
+/** The Error body of the REST service, unchanged. The service defines the codes. */
 export interface RestErrorBody {
   readonly code: string;
   readonly message: string;
-  /** The HTTP status code that the body states. */
+  /** The HTTP status in the body. */
   readonly status: number;
 }
 
-/** The REST response behind a field's error. */
+/** The REST response that caused a field's error. */
 interface RestResponse {
   /** The HTTP status of the REST response. */
   readonly status: number;
   /** Present for a 4xx response with an Error body. */
   readonly error?: RestErrorBody;
-  /** How long to wait before the next request, in milliseconds, when the service says so. */
+  /** The time to wait before the next request, in milliseconds, if the service sent one. */
   readonly retryAfterMs?: number;
 }
 
-/** The errors of a field, which have a `path`, with the extensions of each besides its code. */
+/** The errors of a field, which have a `path`: their extensions, by code. */
 interface FieldErrors {
-  /** A value was refused: by the gateway, or by the service, which then has a `status`. */
+  /** The gateway or the service rejected a value. `status` is present if it was the service. */
   BAD_USER_INPUT: Partial<RestResponse>;
-  /** No key, a malformed `Authorization` header, or a key that the service refused. */
+  /** No key, a malformed `Authorization` header, or a key that the service rejected. */
   UNAUTHENTICATED: Partial<RestResponse>;
   FORBIDDEN: RestResponse;
   NOT_FOUND: RestResponse;
@@ -32,11 +32,11 @@ interface FieldErrors {
   UPSTREAM_TIMEOUT: object;
   /** No connection, or a broken one. The outcome of a mutation is unknown. */
   UPSTREAM_UNAVAILABLE: Pick<RestResponse, 'retryAfterMs'>;
-  /** A success whose body breaks the contract. */
+  /** A successful response whose body breaks the contract. */
   UPSTREAM_INVALID_RESPONSE: object;
-  /** The field would make the response too large; fields before it are there. */
+  /** The field would make the response too large. The fields before it have their data. */
   RESPONSE_TOO_LARGE: object;
-  /** The request was aborted by its caller, who sees this in the gateway's own process only. */
+  /** The caller aborted the request. Only callers in the gateway's process receive this error. */
   CANCELLED: object;
   /** A fault of the gateway, logged under the `requestId`. */
   INTERNAL_SERVER_ERROR: object;
@@ -55,24 +55,24 @@ interface RequestErrors {
   PERSISTED_DOCUMENT_REQUIRED: object;
   /** Send the document along with its hash, once. */
   PERSISTED_QUERY_NOT_FOUND: object;
-  /** The gateway accepts no hashes: send the document. */
+  /** The gateway does not accept hashes: send the document. */
   PERSISTED_QUERY_NOT_SUPPORTED: object;
   PERSISTED_QUERY_MISMATCH: object;
-  /** The gateway is too busy; `Retry-After` says when to come back. */
+  /** The gateway is too busy. Wait for `Retry-After`. */
   OVERLOADED: object;
 }
 
 interface Errors extends FieldErrors, RequestErrors {}
 
-/** The codes of a field's errors; the other fields have their data. */
+/** The codes of field errors. The other fields have their data. */
 export type FieldErrorCode = keyof FieldErrors;
 
 /** Every `extensions.code` of the gateway. */
 export type GatewayErrorCode = keyof Errors;
 
 /**
- * An entry of `errors` in a response of the gateway: a union discriminated by `extensions.code`.
- * The gateway's log has the `requestId`; a request that was refused early may have none.
+ * An entry of `errors` in a response: a union discriminated by `extensions.code`. The `requestId`
+ * identifies the log line. It can be missing if the request was rejected early.
  */
 export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
   [C in Code]: {
@@ -111,12 +111,12 @@ const isCode: Readonly<Record<GatewayErrorCode, true>> = {
   OVERLOADED: true,
 };
 
-/** Every code that `isGatewayError` accepts. */
+/** All codes that `isGatewayError` accepts. */
 export const gatewayErrorCodes = Object.keys(isCode) as readonly GatewayErrorCode[];
 
 /**
- * Whether this is an entry of `errors` with one of these codes, or with any code of the gateway
- * when none is named. Accepts plain entries and the `GraphQLError` objects of clients.
+ * Returns whether this is an entry of `errors` with one of these codes, or with any code of the
+ * gateway if none is given. Accepts plain entries and the `GraphQLError` objects of clients.
  */
 export function isGatewayError<Code extends GatewayErrorCode = GatewayErrorCode>(
   error: unknown,

@@ -1,4 +1,4 @@
-/** What a client of the gateway needs: typed documents, typed errors, and no server code. */
+/** Typed documents and typed errors for clients of the gateway, without server code. */
 import { GetPetDocument as getPet } from './documents.ts';
 
 export * from './documents.ts';

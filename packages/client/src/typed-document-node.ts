@@ -1,12 +1,11 @@
 import type { DocumentNode } from 'graphql';
 
 /**
- * A document that carries the types of its result and of its variables. The same shape as
- * `TypedDocumentNode` of `@graphql-typed-document-node/core`, which GraphQL clients accept; declared
- * here because this package has no dependencies.
+ * A document with the types of its result and variables. Equals `TypedDocumentNode` of
+ * `@graphql-typed-document-node/core`, which GraphQL clients accept, but needs no dependency.
  */
 export interface TypedDocumentNode<Result, Variables> extends DocumentNode {
-  // Repeated for applications without graphql, where the base is unknown.
+  // Repeated for applications without graphql, in which the base type is unknown.
   readonly kind: DocumentNode['kind'];
   readonly definitions: DocumentNode['definitions'];
   /** For the type checker only: documents have no such property at run time. */
