@@ -11,7 +11,7 @@ const gateway = await createGateway(loadConfig({ LOG_LEVEL: 'warn', ...process.e
 const app = new Hono();
 
 // One endpoint, three REST calls. The response contains the fields that arrived before the deadline
-// and lists the ones that did not.
+// and lists those that did not.
 app.get('/storefront', async (context) => {
   const { signal } = context.req.raw;
   const { data, errors = [] } = await gateway.execute(

@@ -5,12 +5,12 @@ import { InventoryDocument, statuses } from './inventory.tsx';
 import { unsavedId } from './pet-card.tsx';
 import { Problem } from './problem.tsx';
 
-/** Adds an animal. Its card appears at once and is removed again when the gateway refuses it. */
+/** Adds an animal. Its card appears immediately, and is removed if the gateway rejects it. */
 export function AddPet() {
   const form = useRef<HTMLFormElement>(null);
   const [added, setAdded] = useState('');
   const [addPet, { loading, error }] = useMutation(AddPetDocument, {
-    // The error goes to the form, not to the caller of addPet.
+    // Returns the error to the form instead of throwing it from addPet.
     errorPolicy: 'all',
     optimisticResponse: ({ input }) => ({
       __typename: 'Mutation' as const,
@@ -25,7 +25,7 @@ export function AddPet() {
     update(cache, { data }) {
       const pet = data?.addPet;
       if (!pet) return;
-      // Into every list that was read and that it belongs to.
+      // Adds it to the cached lists of all animals and of its status.
       for (const status of new Set([null, pet.status])) {
         cache.updateQuery({ query: InventoryDocument, variables: { status } }, (list) =>
           list?.pets ? { ...list, pets: [...list.pets, pet] } : list,
@@ -40,7 +40,7 @@ export function AddPet() {
     const fields = new FormData(event.currentTarget);
     const name = String(fields.get('name'));
     const status = (String(fields.get('status')) || null) as PetStatus | null;
-    // An id stays the text that it is: a number would lose digits.
+    // Keep ids as text: a number would lose digits.
     const input = { name, categoryId: String(fields.get('categoryId')).trim(), status };
     const { data } = await addPet({ variables: { input } });
     if (!data?.addPet) return;

@@ -4,7 +4,7 @@ import { createClient } from './client.ts';
 import paw from './paw.svg';
 import { Store } from './store.tsx';
 
-/** The page: who is signed in, the animals, and what can be done with them. */
+/** The page: the API key, the animals, the form and the orders. */
 export function App() {
   const key = useRef('demo-key');
   const [client] = useState(() => createClient(() => key.current));
@@ -12,7 +12,7 @@ export function App() {
   function changeKey(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     key.current = String(new FormData(event.currentTarget).get('key'));
-    // One key must not see what another has read. Each query shows its own error.
+    // A key must not see data that another key has read. Each query shows its own error.
     client.resetStore().catch(() => undefined);
   }
 

@@ -2,7 +2,7 @@ import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/clien
 import { GraphQL17Alpha9Handler } from '@apollo/client/incremental';
 import { SetContextLink } from '@apollo/client/link/context';
 
-/** A client that sends the API key of the moment. The key is kept in the page's memory only. */
+/** Creates a client that sends the current API key. The key exists only in the page's memory. */
 export function createClient(readKey: () => string): ApolloClient {
   return new ApolloClient({
     link: ApolloLink.from([
@@ -12,7 +12,7 @@ export function createClient(readKey: () => string): ApolloClient {
       new HttpLink({ uri: '/graphql' }),
     ]),
     cache: new InMemoryCache(),
-    // How the gateway's log and metrics name this application.
+    // Identifies this application in the gateway's log and metrics.
     clientAwareness: { name: 'petstore web example' },
     dataMasking: true,
     // Reads responses in parts, for @defer.

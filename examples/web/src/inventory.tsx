@@ -4,7 +4,7 @@ import type { InventoryQuery } from './graphql/graphql.ts';
 import { PetCard } from './pet-card.tsx';
 import { Problem } from './problem.tsx';
 
-/** A list of animals, as the cache keeps it. Each card selects its own fields, by its fragment. */
+/** The cached list of animals. Each card selects its fields with a fragment. */
 export const InventoryDocument = graphql(`
   query Inventory($status: PetStatus) {
     pets(limit: 100, status: $status) {
@@ -14,13 +14,13 @@ export const InventoryDocument = graphql(`
   }
 `);
 
-/** What the list can be narrowed to. */
+/** The statuses that the list can be filtered by. */
 export const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 
 interface InventoryProps {
   readonly pets: InventoryQuery['pets'] | undefined;
   readonly isLoading: boolean;
-  /** Shows the list of before, while another one loads. */
+  /** Whether the previous list is shown while another one loads. */
   readonly isStale: boolean;
   readonly error: unknown;
   readonly retry: () => void;
@@ -76,7 +76,7 @@ function count(pets: number | undefined, loading: boolean): string {
   return pets === 1 ? '1 animal' : `${pets} animals`;
 }
 
-/** The shapes of cards, until the first list is there. */
+/** Empty cards, shown until the first list has loaded. */
 function Placeholders() {
   return (
     <ul className="cards" aria-hidden="true">

@@ -1,7 +1,7 @@
 import type { GraphQLCodegenDataMasking } from '@apollo/client/masking';
 
-// A component sees the fields of its own fragment only: in the types as codegen writes them, and at
-// run time through `dataMasking` in client.ts.
+// A component can read only the fields of its own fragment: codegen masks the types, and `dataMasking`
+// in client.ts masks the data.
 declare module '@apollo/client' {
   export interface TypeOverrides extends GraphQLCodegenDataMasking.TypeOverrides {}
 }

@@ -1,14 +1,14 @@
 import { Problem } from './problem.tsx';
 
 interface OrdersProps {
-  /** Their shape is not published, so they are counted only; undefined until they have come. */
+  /** Only counted, because their shape is not published. Undefined until they arrive. */
   readonly orders: unknown;
   readonly isLoading: boolean;
   readonly error: unknown;
   readonly retry: () => void;
 }
 
-/** How many orders the store has. */
+/** The number of orders in the store. */
 export function Orders({ orders, isLoading, error, retry }: OrdersProps) {
   return (
     <section className="panel" aria-labelledby="orders">

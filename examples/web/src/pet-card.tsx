@@ -13,10 +13,10 @@ const PetCardFragmentDocument = graphql(`
   }
 `);
 
-/** The id of an animal that is not saved yet. */
+/** The id of an animal that has not been saved. */
 export const unsavedId = 'unsaved';
 
-/** One animal. The list passes it masked: only this component can read its fields. */
+/** One animal. The list passes a masked object, whose fields only this component can read. */
 export function PetCard({ pet }: { readonly pet: FragmentType<PetCardFragment> }) {
   const { data, complete } = useFragment({ fragment: PetCardFragmentDocument, from: pet });
   if (!complete) return null;
@@ -47,7 +47,7 @@ export function PetCard({ pet }: { readonly pet: FragmentType<PetCardFragment> }
   );
 }
 
-/** A hue for each category. An id is text: as a number, a long one would lose digits. */
+/** The hue of a category. Uses the last digits, because a number cannot hold a long id exactly. */
 function hueOf(categoryId: string): number {
   return (Number(categoryId.slice(-6)) * 67 + 150) % 360;
 }

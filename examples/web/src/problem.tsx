@@ -1,7 +1,7 @@
 import { CombinedGraphQLErrors } from '@apollo/client';
 import { isGatewayError } from 'petstore-gateway-client';
 
-/** What went wrong, and what a person can do about it. */
+/** Describes an error and gives advice. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
   const { title, advice, requestId, mayRetry = false } = explain(error);
   return (
@@ -55,8 +55,8 @@ function explain(error: unknown): Explanation {
       return {
         title: 'The store does not respond.',
         advice: wrote
-          ? 'The animal may have been added all the same: reload the list before you add it again.'
-          : 'This is usually over in a moment.',
+          ? 'The animal may have been added. Reload the list before you add it again.'
+          : 'Try again in a moment.',
         requestId: extensions.requestId,
         mayRetry: true,
       };

@@ -7,7 +7,7 @@ import { graphql } from './graphql/gql.ts';
 import { Inventory } from './inventory.tsx';
 import { Orders } from './orders.tsx';
 
-/** All that the page shows, in one request. The animals do not wait for the orders. */
+/** Everything on the page, in one request. The animals do not wait for the orders. */
 const StoreDocument = graphql(`
   query Store($status: PetStatus) {
     pets(limit: 100, status: $status) {
@@ -38,7 +38,7 @@ export function Store() {
         pets={(data ?? (isLoading ? previousData : undefined))?.pets}
         isLoading={isLoading}
         isStale={isLoading && networkStatus !== NetworkStatus.refetch && data === undefined}
-        error={errorOf(error, (field) => field !== 'orders')}
+        error={selectErrors(error, (field) => field !== 'orders')}
         retry={retry}
         status={status}
         setStatus={setStatus}
@@ -48,7 +48,7 @@ export function Store() {
         <Orders
           orders={data?.orders ?? previousData?.orders}
           isLoading={loading}
-          error={errorOf(error, (field) => field === 'orders')}
+          error={selectErrors(error, (field) => field === 'orders')}
           retry={retry}
         />
       </aside>
@@ -56,9 +56,9 @@ export function Store() {
   );
 }
 
-/** What went wrong with some of the fields at the root. An error without a field is not of the orders. */
-function errorOf(error: unknown, isOf: (field: unknown) => boolean): unknown {
-  if (!CombinedGraphQLErrors.is(error)) return isOf(undefined) ? error : undefined;
-  const errors = error.errors.filter(({ path }) => isOf(path?.[0]));
+/** The errors of the selected root fields. An error without a path counts as one of the animals. */
+function selectErrors(error: unknown, isSelected: (field: unknown) => boolean): unknown {
+  if (!CombinedGraphQLErrors.is(error)) return isSelected(undefined) ? error : undefined;
+  const errors = error.errors.filter(({ path }) => isSelected(path?.[0]));
   return errors.length > 0 ? new CombinedGraphQLErrors({ errors }) : undefined;
 }
