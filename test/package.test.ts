@@ -67,7 +67,7 @@ it('replaces the @scarf/scarf download counter with an empty package', async () 
 });
 
 describe('the packed package', () => {
-  it('installs as one package below 20 MB, which names no other', async () => {
+  it('installs as one package of less than 20 MB', async () => {
     const root = join(folder, 'installed');
     await mkdir(root);
     await writeFile(join(root, 'package.json'), '{}');
@@ -87,7 +87,7 @@ describe('the packed package', () => {
     }
   }, 30_000);
 
-  it('serves GraphQL and GraphiQL without another package', async () => {
+  it('serves GraphQL and GraphiQL without other packages', async () => {
     const root = await project('library');
     await writeFile(
       join(root, 'main.js'),
@@ -141,7 +141,7 @@ describe('the packed package', () => {
     await compile(root, ['main.ts']);
   }, 60_000);
 
-  it('types documents for a project without graphql', async () => {
+  it('has types that compile in a project without graphql', async () => {
     const root = await project('without-graphql', ['@types/node', 'undici-types']);
     await writeFile(
       join(root, 'main.ts'),
@@ -274,7 +274,7 @@ const { data: shown, errors = [] } = await gateway.execute(StorefrontDocument, {
 export const names: string[] | undefined = shown?.available?.map(({ name }) => name);
 export const codes: string[] = errors.map(({ extensions }) => extensions.code);`;
 
-describe.each(['16', '17'])('the packed package beside graphql %s', (graphql) => {
+describe.each(['16', '17'])('the packed package with graphql %s', (graphql) => {
   let consumer: Awaited<ReturnType<typeof openConsumer>>;
   beforeAll(async () => {
     consumer = await openConsumer();
@@ -288,13 +288,13 @@ describe.each(['16', '17'])('the packed package beside graphql %s', (graphql) =>
       theirs: graphql === '16' ? ['graphql'] : [],
       files,
     });
-    const place = join(opened.root, 'node_modules/petstore-gateway');
-    await cp(join(folder, 'package'), place, { recursive: true });
+    const target = join(opened.root, 'node_modules/petstore-gateway');
+    await cp(join(folder, 'package'), target, { recursive: true });
     return opened;
   };
 
   consumerTest(
-    'types the same errors, of its documents and of texts',
+    'returns typed errors for documents and for texts',
     async () => {
       const { node } = await open({ 'main.js': hosted });
       expect(await node('main.js')).toBe(
@@ -305,7 +305,7 @@ describe.each(['16', '17'])('the packed package beside graphql %s', (graphql) =>
   );
 
   consumerTest.each(['5.9', '7.0'])(
-    'takes its documents in TypeScript %s',
+    'accepts typed documents in TypeScript %s',
     async (version) => {
       const compilerOptions = {
         strict: true,
@@ -380,7 +380,7 @@ describe('examples/bff', () => {
     ]);
   }, 30_000);
 
-  it('does not report a field as missing for an error below it', async () => {
+  it('does not report a field as missing because of an error below it', async () => {
     await using bff = await start('odd', (response) => response.end('[]'), 'extinct');
     const response = await bff.storefront();
     expect(await response.json()).toEqual({ ...pets, orders: 0, missing: [] });

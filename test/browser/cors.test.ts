@@ -6,14 +6,14 @@ import { maxBodyBytes } from '../../src/http/body.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
 
-/** What the page sends. */
+/** A request that the page sends. */
 interface PageRequest {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string;
 }
 
-/** A page of another origin than the gateway's, in a new browser. */
+/** Opens a page of another origin in a new browser. */
 async function openPage(options: TestOptions) {
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await startGateway(options));
@@ -28,7 +28,7 @@ async function openPage(options: TestOptions) {
   const closing = stack.move();
   return {
     ...service,
-    /** Sends a request from the page; what its scripts can read of the response. */
+    /** Sends a request from the page. @returns what its scripts can read of the response. */
     send: (path: string, init: PageRequest = {}) =>
       page.evaluate(
         async ([url, init]) => {
@@ -51,7 +51,7 @@ const post = (body: string, headers: Record<string, string> = json): PageRequest
 });
 
 describe('a page of another origin, in Chromium', { timeout: 60_000 }, () => {
-  browserTest('reads the status and body of every kind of refusal', async () => {
+  browserTest('reads the status and body of every kind of error', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const entered = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let calls = 0;
@@ -102,7 +102,7 @@ describe('a page of another origin, in Chromium', { timeout: 60_000 }, () => {
     expect([(await first).status, (await second).status]).toEqual([200, 200]);
   });
 
-  browserTest('sends one preflight for several requests, which Chromium caches', async () => {
+  browserTest('sends one preflight request for several requests', async () => {
     await using shop = await openPage({ corsOrigins: ['http://127.0.0.1:*'] });
     const headers = { ...json, authorization: 'Bearer demo-key', baggage: 'release=1' };
     for (let count = 0; count < 3; count++) {
@@ -116,7 +116,7 @@ describe('a page of another origin, in Chromium', { timeout: 60_000 }, () => {
     expect(operations).toEqual(['OPTIONS /graphql', 'query', 'query', 'query']);
   });
 
-  browserTest('reads nothing when its origin is not allowed', async () => {
+  browserTest('reads nothing if its origin is not allowed', async () => {
     await using shop = await openPage({ corsOrigins: ['https://shop.example'] });
     await expect(shop.send('/graphql', post('{"query":"{ __typename }"}'))).rejects.toThrow(
       'Failed to fetch',

@@ -7,22 +7,22 @@ import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.
 import { manifestFile } from '../support/manifest.ts';
 import { holdingOrders } from '../support/parts.ts';
 
-/** GraphiQL of a new gateway in a new browser, every address that the page asked for, and what it sent. */
+/** Opens GraphiQL in a new browser, and records the requested URLs and the sent bodies. */
 async function openGraphiql(options: TestOptions = {}, width = 1280) {
   const service = await startGateway({ graphiql: true, demoKey: 'demo-key', ...options });
   const browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width, height: 800 } });
-  const asked: string[] = [];
+  const requestedUrls: string[] = [];
   const sent: string[] = [];
   page.on('request', (request) => {
-    asked.push(request.url());
+    requestedUrls.push(request.url());
     if (request.method() === 'POST') sent.push(request.postData() ?? '');
   });
   await page.goto(`${service.url}/graphql`);
   return {
     ...service,
     page,
-    asked,
+    requestedUrls,
     sent,
     result: page.locator('.result-window'),
     async [Symbol.asyncDispose]() {
@@ -35,7 +35,7 @@ async function openGraphiql(options: TestOptions = {}, width = 1280) {
 const execute = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
 async function openTab(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name, exact: true }).click();
-  // It runs the operation of the tab before until it has looked at the new one, and stored it.
+  // Until GraphiQL has parsed and stored the operation of the new tab, it executes the previous one.
   await page.waitForFunction((name) => localStorage['graphiql:query']?.includes(name), name);
 }
 
@@ -45,35 +45,36 @@ async function write(page: Page, pane: 'Variables' | 'Headers', text: string): P
   await page.locator('.graphiql-editor-tool .monaco-editor:visible').click();
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.press('Delete');
-  // Not typed: the editor would close brackets and quotes.
+  // Inserted at once, because the editor closes typed brackets and quotes.
   await page.keyboard.insertText(text);
 }
 
 describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
   browserTest(
-    'runs its first tab with the demo key, and loads nothing from elsewhere',
+    'runs its first tab with the demo key, and loads nothing from other origins',
     async () => {
       await using graphiql = await openGraphiql();
-      const { page, result, asked, url } = graphiql;
+      const { page, result, requestedUrls, url } = graphiql;
       await execute(page);
       await result.getByText('"Biscuit"').waitFor();
-      const elsewhere = asked.filter((address) => new URL(address).origin !== url);
-      expect(elsewhere).toEqual([]);
+      const external = requestedUrls.filter((requested) => new URL(requested).origin !== url);
+      expect(external).toEqual([]);
     },
   );
 
-  browserTest('keeps the key out of every address, and out of the storage', async () => {
+  browserTest('keeps the key out of URLs and storage', async () => {
     await using graphiql = await openGraphiql();
-    const { page, result, asked } = graphiql;
+    const { page, result, requestedUrls } = graphiql;
     await execute(page);
     await result.getByText('"Biscuit"').waitFor();
-    expect([...asked, page.url()].filter((address) => address.includes('demo-key'))).toEqual([]);
+    const urls = [...requestedUrls, page.url()];
+    expect(urls.filter((url) => url.includes('demo-key'))).toEqual([]);
     const stored = () => page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })');
     await expect.poll(stored, { timeout: 10_000 }).toContain('ListPets');
     expect(await stored()).not.toContain('demo-key');
   });
 
-  browserTest('comes back from a reload with the same tabs, and works', async () => {
+  browserTest('restores its tabs after a reload', async () => {
     await using graphiql = await openGraphiql();
     const { page, result } = graphiql;
     const tabs = () => page.getByRole('tab').allInnerTexts();
@@ -109,7 +110,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     expect(entries).toHaveLength(1);
   });
 
-  browserTest('adds an animal, its int64 id digit by digit, and lists it', async () => {
+  browserTest('adds and lists an animal with every digit of its category id', async () => {
     await using graphiql = await openGraphiql();
     const { page, result } = graphiql;
     await openTab(page, 'AddPet');
@@ -126,7 +127,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await result.getByText('"9223372036854775807"').waitFor();
   });
 
-  browserTest('shows the descriptions, and what is deprecated and why', async () => {
+  browserTest('shows descriptions, deprecated fields and the reasons', async () => {
     await using graphiql = await openGraphiql();
     const { page } = graphiql;
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
@@ -148,7 +149,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await result.getByText('"requestId"').waitFor();
   });
 
-  browserTest('opens a tab of a new profile at the first click', async () => {
+  browserTest('opens a tab at the first click in a new browser profile', async () => {
     await using graphiql = await openGraphiql();
     const { page } = graphiql;
     const editor = page.locator('.graphiql-query-editor');
@@ -160,7 +161,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     }
   });
 
-  browserTest('sends numbers of variables digit by digit', async () => {
+  browserTest('sends every digit of numbers in variables', async () => {
     await using graphiql = await openGraphiql();
     const { page, result, sent } = graphiql;
     await openTab(page, 'GetPet');
@@ -175,7 +176,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     expect(JSON.parse(body).variables.note).toBe('a, } // " b');
   });
 
-  browserTest('shows where in the document an error is', async () => {
+  browserTest('shows the location of an error in the document', async () => {
     await using graphiql = await openGraphiql();
     const { page, result } = graphiql;
     await openTab(page, 'GetPet');
@@ -221,17 +222,20 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await result.getByText('Expected JSON, received text/html with the status 502.').waitFor();
   });
 
-  browserTest('shows that introspection is off, sends none, and runs operations', async () => {
-    await using graphiql = await openGraphiql({ introspection: false });
-    const { page, result, sent } = graphiql;
-    await page.getByText('Introspection is off').waitFor();
-    await execute(page);
-    await result.getByText('"Biscuit"').waitFor();
-    expect(sent.filter((body) => body.includes('__schema'))).toEqual([]);
-  });
+  browserTest(
+    'runs operations, and sends no introspection query if introspection is off',
+    async () => {
+      await using graphiql = await openGraphiql({ introspection: false });
+      const { page, result, sent } = graphiql;
+      await page.getByText('Introspection is off').waitFor();
+      await execute(page);
+      await result.getByText('"Biscuit"').waitFor();
+      expect(sent.filter((body) => body.includes('__schema'))).toEqual([]);
+    },
+  );
 
   browserTest(
-    'is replaced by an explanation when only persisted documents are served',
+    'is replaced by an explanation if only persisted documents are accepted',
     async () => {
       await using service = await startGateway({
         graphiql: true,

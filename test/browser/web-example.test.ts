@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const example = fileURLToPath(new URL('../../examples/web', import.meta.url));
 
-/** The example as its readers have it: in a folder of its own, beside the packed client. */
+/** A copy of the example in its own folder, with the packed client. */
 let consumer: Awaited<ReturnType<typeof openConsumer>>;
 let project: Awaited<ReturnType<(typeof consumer)['project']>>;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => consumer[Symbol.asyncDispose]());
 
-/** The built page in a new browser, in front of a new gateway. */
+/** Opens the built page in a new browser, with a new gateway. */
 async function openPage(petStore?: PetStore, width = 1280) {
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await startGateway(petStore ? { petStore } : {}));
@@ -61,7 +61,7 @@ async function openPage(petStore?: PetStore, width = 1280) {
       await page.getByLabel('Category').fill(category);
       await page.getByRole('button', { name: 'Add', exact: true }).click();
     },
-    /** Keeps requests of this operation until they are let go. */
+    /** Holds requests of this operation. Resolves with the route of the first one. */
     async hold(operation: string) {
       const held = Promise.withResolvers<Route>();
       await page.route('**/graphql', (route) =>
@@ -76,17 +76,17 @@ async function openPage(petStore?: PetStore, width = 1280) {
   };
 }
 
-/** A pet store that fails to list animals in this way. */
+/** A pet store whose `listPets` fails with this error. */
 async function failing(error: Error): Promise<PetStore> {
   return { ...(await openBuiltin()), listPets: () => Promise.reject(error) };
 }
 
 describe('examples/web', () => {
-  it('has types that hold', async () => {
+  it('compiles without type errors', async () => {
     expect(await project.tsc('7.0')).toBe('');
   });
 
-  browserTest('lists animals, and those of one status', async () => {
+  browserTest('lists animals, and filters them by status', async () => {
     await using opened = await openPage();
     const { page, cards } = opened;
     await cards.nth(11).waitFor();
@@ -96,7 +96,7 @@ describe('examples/web', () => {
     expect(await cards.locator('h2').allInnerTexts()).toEqual(['Pebble', 'Waffles']);
   });
 
-  browserTest('shows an animal before the gateway has answered, digit by digit', async () => {
+  browserTest('shows a new animal, with every digit, before the gateway responds', async () => {
     await using opened = await openPage();
     const { page, cards } = opened;
     await cards.nth(11).waitFor();
@@ -113,7 +113,7 @@ describe('examples/web', () => {
     expect(await cards.count()).toBe(13);
   });
 
-  browserTest('takes an animal back that the gateway refuses, and says why', async () => {
+  browserTest('removes an animal that the gateway rejects, and shows the reason', async () => {
     await using opened = await openPage();
     const { cards, problem } = opened;
     await cards.nth(11).waitFor();
@@ -136,7 +136,7 @@ describe('examples/web', () => {
     expect(await page.locator('.placeholder').count()).toBe(0);
   });
 
-  browserTest('asks for another key, and forgets what the last one had read', async () => {
+  browserTest('discards the data of a key when another key is used', async () => {
     await using opened = await openPage();
     const { page, cards, problem } = opened;
     await cards.first().waitFor();
@@ -149,7 +149,7 @@ describe('examples/web', () => {
     await cards.nth(11).waitFor();
   });
 
-  browserTest('offers another try when the gateway cannot be reached', async () => {
+  browserTest('offers to try again when the gateway cannot be reached', async () => {
     await using opened = await openPage();
     const { page, cards, problem } = opened;
     await cards.first().waitFor();
@@ -162,7 +162,7 @@ describe('examples/web', () => {
     expect(await problem.count()).toBe(0);
   });
 
-  browserTest('waits as long as the service asks it to', async () => {
+  browserTest('shows the time to wait after a rate limit', async () => {
     const error = new ErrorResponse(429, 'Slow down.', { retryAfterMs: 2500 });
     await using opened = await openPage(await failing(error));
     await opened.problem.getByText('Too many requests.').waitFor();
@@ -183,7 +183,7 @@ describe('examples/web', () => {
     expect(requests).toHaveLength(1);
   });
 
-  browserTest('keeps the animals when the orders fail, and names the request', async () => {
+  browserTest('shows the animals and the request id when the orders fail', async () => {
     await using opened = await openPage(withoutOrders(await openBuiltin()));
     await opened.cards.nth(11).waitFor();
     await opened.problem.getByText(/^Request [0-9a-f-]{36}$/).waitFor();

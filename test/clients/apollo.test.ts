@@ -23,7 +23,7 @@ import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { recording } from '../support/recording.ts';
 
-/** A client as documented, and the requests that it sent. */
+/** Creates a client as documented, and records its requests. */
 function createClient(url: string, key = 'demo-key', before: readonly ApolloLink[] = []) {
   const requests: { method: string; body: string }[] = [];
   const http = new HttpLink({
@@ -53,7 +53,7 @@ function createClient(url: string, key = 'demo-key', before: readonly ApolloLink
 }
 
 describe('Apollo Client', () => {
-  it('lists and adds animals, ids to the last digit', async () => {
+  it('lists and adds animals, with every digit of their ids', async () => {
     await using service = await startGateway();
     const { client } = createClient(service.url);
     const list = await client.query({ query: ListPetsDocument, variables: { limit: 2 } });
@@ -63,7 +63,7 @@ describe('Apollo Client', () => {
     expect(added.data?.addPet).toMatchObject({ ...input, status: null });
   });
 
-  it('keeps each animal once, by its id, and answers for it from its cache', async () => {
+  it('caches each animal once, by its id, and reads it from the cache', async () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await startGateway({ petStore });
     const { client } = createClient(service.url);
@@ -80,24 +80,24 @@ describe('Apollo Client', () => {
     ['none', false, true],
     ['all', true, true],
     ['ignore', true, false],
-  ])('with the error policy %s: partial data %s, error %s', async (errorPolicy, hasData, hasError) => {
+  ])('with the error policy %s, returns data: %s, error: %s', async (errorPolicy, hasData, hasError) => {
     await using service = await startGateway({ petStore: withoutOrders(await openBuiltin()) });
     const { client } = createClient(service.url);
-    const answer = await client
+    const result = await client
       .query({ query: StorefrontDocument, variables: { limit: 1 }, errorPolicy })
       .catch((error: unknown) => ({ data: undefined, error }));
-    expect(answer.data?.available?.map(({ name }) => name)).toEqual(
+    expect(result.data?.available?.map(({ name }) => name)).toEqual(
       hasData ? ['Biscuit'] : undefined,
     );
-    if (hasData) expect(answer.data?.orders).toBeNull();
-    const errors = CombinedGraphQLErrors.is(answer.error) ? answer.error.errors : [];
+    if (hasData) expect(result.data?.orders).toBeNull();
+    const errors = CombinedGraphQLErrors.is(result.error) ? result.error.errors : [];
     const failed = errors.filter((error) => isGatewayError(error, 'UPSTREAM_ERROR'));
     expect(failed.map(({ path, extensions }) => [path, extensions.status])).toEqual(
       hasError ? [[['orders'], 503]] : [],
     );
   });
 
-  it('hands out the typed error of a wrong key', async () => {
+  it('returns the typed error of a wrong key', async () => {
     await using service = await startGateway();
     const { client } = createClient(service.url, 'wrong-key');
     const error = await client.query({ query: ListPetsDocument }).catch((error) => error);
@@ -105,22 +105,22 @@ describe('Apollo Client', () => {
     expect(error.errors.every((entry) => isGatewayError(entry, 'UNAUTHENTICATED'))).toBe(true);
   });
 
-  it('ends the call upstream when its caller aborts', async () => {
-    const { petStore, called, ended } = hanging(await openBuiltin());
+  it('cancels the REST call when its caller aborts', async () => {
+    const { petStore, asked, ended } = hanging(await openBuiltin());
     await using service = await startGateway({ petStore });
     const { client } = createClient(service.url);
     const caller = new AbortController();
     const fetchOptions = { signal: caller.signal };
-    const gone = expect(
+    const aborted = expect(
       client.query({ query: ListPetsDocument, context: { fetchOptions } }),
     ).rejects.toMatchObject({ name: 'AbortError' });
     await called;
     caller.abort();
-    await gone;
+    await aborted;
     await ended;
   });
 
-  it('is answered the documents of the manifest by GET, and adds by POST', async () => {
+  it('sends the hashes of queries by GET and of mutations by POST', async () => {
     const persistedDocuments = await openPersistedDocuments({ mode: 'only', file: manifestFile });
     await using service = await startGateway({ persistedDocuments });
     const link = new PersistedQueryLink({
@@ -137,7 +137,7 @@ describe('Apollo Client', () => {
     expect(requests[1]?.body).not.toContain('addPet');
   });
 
-  it('recovers when the gateway does not know a hash yet', async () => {
+  it('sends the document when the gateway does not know its hash', async () => {
     const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
     await using service = await startGateway({ persistedDocuments });
     const { client, requests } = createClient(service.url, 'demo-key', [
@@ -162,7 +162,7 @@ describe('Apollo Client', () => {
     ]);
   });
 
-  it('registers a document with its hash, and sends the hash alone from then on', async () => {
+  it('registers a document with its hash, and then sends only the hash', async () => {
     const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
     await using service = await startGateway({ persistedDocuments });
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -176,7 +176,7 @@ describe('Apollo Client', () => {
     expect(sendsText).toEqual([false, true, false]);
   });
 
-  it('goes on without hashes when the gateway takes none', async () => {
+  it('sends documents without hashes if the gateway does not support them', async () => {
     await using service = await startGateway();
     const link = new PersistedQueryLink({ generateHash: persistedHash });
     const { client, requests } = createClient(service.url, 'demo-key', [link]);

@@ -18,14 +18,14 @@ const post = (url: string, body: object, signal: AbortSignal | null = null) =>
   fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify(body), signal });
 
 describe('plain fetch', () => {
-  it('adds an animal, ids to the last digit', async () => {
+  it('adds an animal with every digit of its ids', async () => {
     await using service = await startGateway();
     const variables = { input: { name: 'Rex', categoryId: '9223372036854775807' } };
     const response = await post(service.url, { query: print(AddPetDocument), variables });
     expect(await response.json()).toMatchObject({ data: { addPet: variables.input } });
   });
 
-  it('gets partial data beside the typed error', async () => {
+  it('returns partial data beside the typed error', async () => {
     await using service = await startGateway({ petStore: withoutOrders(await openBuiltin()) });
     const response = await post(service.url, { query: print(StorefrontDocument) });
     const { data, errors } = await response.json();
@@ -34,20 +34,20 @@ describe('plain fetch', () => {
     expect(isGatewayError(errors[0], 'UPSTREAM_ERROR')).toBe(true);
   });
 
-  it('ends the call upstream when its caller aborts', async () => {
-    const { petStore, called, ended } = hanging(await openBuiltin());
+  it('cancels the REST call when its caller aborts', async () => {
+    const { petStore, asked, ended } = hanging(await openBuiltin());
     await using service = await startGateway({ petStore });
     const caller = new AbortController();
-    const gone = expect(
+    const aborted = expect(
       post(service.url, { query: print(ListPetsDocument) }, caller.signal),
     ).rejects.toMatchObject({ name: 'AbortError' });
     await called;
     caller.abort();
-    await gone;
+    await aborted;
     await ended;
   });
 
-  it('asks for a document by its identifier in a URL', async () => {
+  it('requests a persisted document by its hash in a URL', async () => {
     const persistedDocuments = await openPersistedDocuments({ mode: 'only', file: manifestFile });
     await using service = await startGateway({ persistedDocuments });
     const url = new URL('/graphql', service.url);

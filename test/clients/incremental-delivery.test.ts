@@ -21,8 +21,8 @@ const headers = { authorization: 'Bearer demo-key' };
 const codeOf = (error: { readonly extensions?: object }) => error.extensions?.['code' as never];
 
 /**
- * Apollo Client with this handler of parts. The types of `GraphQL17Alpha9Handler` do not hold under
- * `exactOptionalPropertyTypes`.
+ * Creates an Apollo Client with this incremental handler. The types of `GraphQL17Alpha9Handler` do
+ * not compile with `exactOptionalPropertyTypes`.
  */
 function apollo(Handler: new () => unknown): Watch {
   return (url) => {
@@ -98,7 +98,7 @@ describe.each<[string, Watch]>([
     subscription.unsubscribe();
   });
 
-  it('cancels the REST call when it stops watching', async () => {
+  it('cancels the REST call when its subscriber leaves', async () => {
     const { petStore, cancelled } = holdingOrders(await openBuiltin());
     await using service = await startGateway({ petStore });
     const shown = new ReplaySubject<Shown>();

@@ -23,7 +23,7 @@ const env = {
   NODE_ENV: undefined,
 };
 
-/** The example as its readers have it, with its own packages; undefined where they can't be had. */
+/** A copy of the example with its own packages. Undefined if they cannot be installed. */
 const folder = await install();
 afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true });
@@ -31,34 +31,34 @@ afterAll(async () => {
 const nextTest = it.skipIf(folder === undefined);
 
 async function install(): Promise<string | undefined> {
-  const place = await mkdtemp(join(tmpdir(), 'pet-store-next-'));
+  const copy = await mkdtemp(join(tmpdir(), 'pet-store-next-'));
   const isOurs = (path: string) => !/\/(?:node_modules|data|\.next)$/.test(path);
-  await cp(example, place, { recursive: true, filter: isOurs });
-  await packGateway(place);
+  await cp(example, copy, { recursive: true, filter: isOurs });
+  await packGateway(copy);
   try {
-    await run('npm', ['ci', '--prefer-offline'], { cwd: place, env });
-    return place;
+    await run('npm', ['ci', '--prefer-offline'], { cwd: copy, env });
+    return copy;
   } catch (error) {
-    await rm(place, { recursive: true });
+    await rm(copy, { recursive: true });
     const { message } = error as Error;
-    // The lock file's own faults.
+    // The lock file is wrong.
     if (/EUSAGE|EINTEGRITY/.test(message)) throw error;
     process.stderr.write(`Tests of Next are SKIPPED: ${message.split('\n')[1]}\n`);
     return undefined;
   }
 }
 
-/** Runs `next build` or `next start` with these arguments. */
+/** The arguments for Node to run a `next` command. */
 const next = (args: readonly string[]) =>
   [join(folder ?? '', 'node_modules/next/dist/bin/next'), ...args] as const;
 
-/** A running server of the example. Disposing of it removes its database. */
+/** Starts the example's server. Disposing of it also removes its database. */
 async function serve(command: 'start' | 'dev', settings: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, next([command, '--port', '0', '--hostname', '127.0.0.1']), {
     cwd: folder,
     env: { ...env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // `next dev` serves from a process of its own.
+    // `next dev` serves from a child process.
     detached: true,
   });
   const exited = once(child, 'close');
@@ -77,7 +77,7 @@ async function serve(command: 'start' | 'dev', settings: Readonly<Record<string,
   if (url === '') throw new Error(`Expected next ${command} to serve, received: ${output}`);
   return {
     url,
-    ask: async (query: string) => {
+    post: async (query: string) => {
       const response = await fetch(`${url}/graphql`, {
         method: 'POST',
         headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
@@ -93,7 +93,7 @@ async function serve(command: 'start' | 'dev', settings: Readonly<Record<string,
   };
 }
 
-it('docs/next.md shows the files of the example, and how it is run', async () => {
+it('docs/next.md contains the files and the commands of the example', async () => {
   const page = await readFile(join(repository, 'docs/next.md'), 'utf8');
   const blocks = [...page.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
   expect(blocks.length).toBe(5);
@@ -118,20 +118,20 @@ describe.each([
     if (folder !== undefined) await run('npm', ['run', script], { cwd: folder, env });
   });
 
-  nextTest('opens no database before its first request', async () => {
+  nextTest('opens no database before the first request', async () => {
     const database = join(folder ?? '', 'data/pet-store.db');
     expect(existsSync(database)).toBe(false);
     await using server = await serve('start');
     expect(existsSync(database)).toBe(false);
-    await server.ask('{ __typename }');
+    await server.post('{ __typename }');
     expect(existsSync(database)).toBe(true);
   });
 
-  nextTest('renders on the server what the gateway returns, and answers GraphQL', async () => {
+  nextTest('renders data on the server, and serves GraphQL', async () => {
     await using server = await serve('start', { GRAPHIQL: 'on' });
     const page = await (await fetch(server.url)).text();
     expect(page.replaceAll('<!-- -->', '')).toContain('<p>Available: Biscuit, ');
-    const { data, errors } = await server.ask('{ pets(limit: 1) { name } pet(id: "999") { id } }');
+    const { data, errors } = await server.post('{ pets(limit: 1) { name } pet(id: "999") { id } }');
     expect(data).toEqual({ pets: [{ name: 'Biscuit' }], pet: null });
     expect(errors).toMatchObject([{ path: ['pet'], extensions: { code: 'NOT_FOUND' } }]);
     const headers = { accept: 'text/html' };
@@ -163,10 +163,10 @@ describe.each([
   });
 });
 
-nextTest('examples/next runs under next dev', async () => {
+nextTest('examples/next runs with next dev', async () => {
   await using server = await serve('dev');
   const page = await (await fetch(server.url)).text();
   expect(page.replaceAll('<!-- -->', '')).toContain('<p>Available: Biscuit, ');
-  const { data } = await server.ask('{ pets(limit: 1) { name } }');
+  const { data } = await server.post('{ pets(limit: 1) { name } }');
   expect(data).toEqual({ pets: [{ name: 'Biscuit' }] });
 });

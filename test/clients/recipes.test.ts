@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const gateway = 'http://127.0.0.1:4000';
 
-/** The files and the commands of a section, with the address of the gateway of these tests. */
+/** Reads the files and commands of a section, with the URL of this test's gateway. */
 async function recipe(page: string, section?: string) {
   const text = await readFile(join(import.meta.dirname, '../../docs', page), 'utf8');
   const sections = section === undefined ? [text] : text.split(/^## /m);
@@ -33,7 +33,7 @@ async function recipe(page: string, section?: string) {
   const shell = [...here.matchAll(/^```sh\n(.*?)```/gms)].map(([, block = '']) => block).join('');
   return {
     files: Object.fromEntries(files.map(([, name = '', content = '']) => [name, content])),
-    /** Without what installs packages: the projects here have them already. */
+    /** Without installation commands: the packages are already installed. */
     commands: shell.split('\n').filter((line) => /^(node|npx) /.test(line)),
   };
 }
@@ -53,7 +53,7 @@ const settings = JSON.stringify({
 const node = ['@types/node', 'undici-types'];
 
 describe('docs/clients.md', () => {
-  it('starts an application', async () => {
+  it('runs a new application', async () => {
     const { files, commands } = await recipe('clients.md', 'New application');
     const { shell, tsc } = await consumer.project({
       ours: ['graphql', ...node],
@@ -77,7 +77,7 @@ describe('docs/clients.md', () => {
     expect(await tsc('7.0')).toBe('');
   });
 
-  it('configures editors', async () => {
+  it('configures editors and tools', async () => {
     const { files } = await recipe('clients.md', 'Editors');
     const { root, shell } = await consumer.project({
       ours: ['graphql', 'graphql-config'],
@@ -93,7 +93,7 @@ describe('docs/clients.md', () => {
     expect(buildASTSchema(parse(await readFile(sdl, 'utf8'))).getType('Pet')).toBeDefined();
   });
 
-  consumerTest('calls with graphql-request', async () => {
+  consumerTest('sends requests with graphql-request', async () => {
     const { files, commands } = await recipe('clients.md', 'graphql-request');
     const packages = { ours: node, theirs: ['graphql', 'graphql-request'] };
     const right = await consumer.project({
@@ -110,7 +110,7 @@ describe('docs/clients.md', () => {
     expect(await wrong.shell(commands)).toBe('This API key is not accepted.\n');
   });
 
-  consumerTest('tests with MSW', async () => {
+  consumerTest('runs tests with MSW', async () => {
     const { files, commands } = await recipe('clients.md', 'Tests with MSW');
     const { shell, tsc } = await consumer.project({
       ours: node,
@@ -132,7 +132,7 @@ describe('docs/clients.md', () => {
           ...files,
           'src/environment.ts': environment.replaceAll(service.url, url),
           'src/pets.ts': sources.map((source) => `graphql\`${source}\`;`).join('\n'),
-          // A bundler's plugin would put what the compiler wrote into the place of the literals.
+          // A bundler plugin would replace the literals with the generated documents.
           'main.ts': `import relay from 'relay-runtime';
             import { environment } from './src/environment.ts';
             import query from './src/__generated__/petsQuery.graphql.ts';
@@ -144,7 +144,7 @@ describe('docs/clients.md', () => {
       return { ...project, compiled: await project.shell(commands) };
     };
 
-    consumerTest('reads, and keeps each animal once', async () => {
+    consumerTest('reads data, and stores each animal once', async () => {
       const { compiled, shell } = await open(
         service.url,
         'query petsQuery { pets(limit: 1) { name } sold: pets(limit: 1) { name } }',
@@ -157,7 +157,7 @@ describe('docs/clients.md', () => {
       expect(await shell(['node main.ts'])).toBe(`${JSON.stringify({ pets, sold: pets })} Pet:1\n`);
     });
 
-    consumerTest('gets partial data beside an error', async () => {
+    consumerTest('returns partial data beside an error', async () => {
       await using failing = await startGateway({ petStore: withoutOrders(await openBuiltin()) });
       const { shell } = await open(
         failing.url,
@@ -170,12 +170,12 @@ describe('docs/clients.md', () => {
 
     consumerTest.each([
       [
-        'refetches no fragment of Pet',
+        'does not support @refetchable on Pet',
         'fragment pets_pet on Pet @refetchable(queryName: "petsRefetch") { name }',
         /refetchable/,
       ],
       [
-        'pages through no connection',
+        'does not support @connection',
         'query petsQuery { pets(limit: 1) @connection(key: "pets") { id } }',
         /connection/,
       ],
@@ -205,7 +205,7 @@ describe('docs/incremental-delivery.md', () => {
 });
 
 describe('docs/urql.md in Chromium', () => {
-  browserTest('lists, adds at once, and explains errors', async ({ skip }) => {
+  browserTest('lists animals, adds one optimistically, and explains errors', async ({ skip }) => {
     skip(!isConsumerInstalled, 'test/consumers could not be installed');
     const { files } = await recipe('urql.md');
     const { root, tsc } = await consumer.project({

@@ -23,7 +23,7 @@ import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { recording } from '../support/recording.ts';
 
-/** A client as documented, and the requests that it sent. */
+/** Creates a client as documented, and records its requests. */
 function createClient(url: string, exchanges: readonly Exchange[] = [cacheExchange]) {
   const requests: { method: string; url: string; body: string }[] = [];
   const client = new Client({
@@ -40,7 +40,7 @@ function createClient(url: string, exchanges: readonly Exchange[] = [cacheExchan
 }
 
 describe('urql', () => {
-  it('lists and adds animals, ids to the last digit', async () => {
+  it('lists and adds animals, with every digit of their ids', async () => {
     await using service = await startGateway();
     const { client } = createClient(service.url);
     const list = await client.query(ListPetsDocument, { limit: 2 });
@@ -50,7 +50,7 @@ describe('urql', () => {
     expect(added.data?.addPet).toMatchObject({ ...input, status: null });
   });
 
-  it('keeps each animal once, by its id, and answers for it from Graphcache', async () => {
+  it('caches each animal once, by its id, and reads it from Graphcache', async () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await startGateway({ petStore });
     const resolvers = {
@@ -63,7 +63,7 @@ describe('urql', () => {
     expect(calls).toEqual(['listPets {"limit":2}']);
   });
 
-  it('hands out partial data beside the typed error', async () => {
+  it('returns partial data beside the typed error', async () => {
     await using service = await startGateway({ petStore: withoutOrders(await openBuiltin()) });
     const { client } = createClient(service.url);
     const { data, error } = await client.query(StorefrontDocument, { limit: 1 });
@@ -73,8 +73,8 @@ describe('urql', () => {
     expect([failed.path, failed.extensions.status]).toEqual([['orders'], 503]);
   });
 
-  it('ends the call upstream when nobody listens any more', async () => {
-    const { petStore, called, ended } = hanging(await openBuiltin());
+  it('cancels the REST call when its last subscriber leaves', async () => {
+    const { petStore, asked, ended } = hanging(await openBuiltin());
     await using service = await startGateway({ petStore });
     const { client } = createClient(service.url);
     const { unsubscribe } = client.query(ListPetsDocument, {}).subscribe(() => {});
@@ -83,7 +83,7 @@ describe('urql', () => {
     await ended;
   });
 
-  it('is answered the documents of the manifest by GET, and adds by POST', async () => {
+  it('sends the hashes of queries by GET and of mutations by POST', async () => {
     const persistedDocuments = await openPersistedDocuments({ mode: 'only', file: manifestFile });
     await using service = await startGateway({ persistedDocuments });
     const persisted = persistedExchange({
@@ -101,7 +101,7 @@ describe('urql', () => {
     expect(requests[1]?.body).not.toContain('addPet');
   });
 
-  it('recovers when the gateway does not know a hash yet', async () => {
+  it('sends the document when the gateway does not know its hash', async () => {
     const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
     await using service = await startGateway({ persistedDocuments });
     const { client, requests } = createClient(service.url, [
@@ -127,7 +127,7 @@ describe('urql', () => {
     expect(sendsText).toEqual([false, true, false, true]);
   });
 
-  it('registers a document with its hash, and sends the hash alone from then on', async () => {
+  it('registers a document with its hash, and then sends only the hash', async () => {
     const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
     await using service = await startGateway({ persistedDocuments });
     const persisted = persistedExchange({ preferGetForPersistedQueries: false });
@@ -140,7 +140,7 @@ describe('urql', () => {
     expect(sendsText).toEqual([false, true, false]);
   });
 
-  it('goes on without hashes when the gateway takes none', async () => {
+  it('sends documents without hashes if the gateway does not support them', async () => {
     await using service = await startGateway();
     const { client, requests } = createClient(service.url, [persistedExchange()]);
     for (const limit of [1, 2]) {

@@ -28,7 +28,7 @@ describe('the Kubernetes manifests', () => {
     expect(unread()).toEqual([]);
   });
 
-  it('are all listed in the kustomization', async () => {
+  it('are all listed in kustomization.yaml', async () => {
     const { resources } = await read('kustomization.yaml');
     expect(resources.toSorted()).toEqual(manifests.toSorted());
   });

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** The code blocks of a section of a page, in order: the language and the text. */
+/** Reads the code blocks of a section of a page, in order. */
 async function blocksOf(page: string, section: string) {
   const text = await readFile(join(root, page), 'utf8');
   const found = text.split(/^#+ /m).find((candidate) => candidate.startsWith(`${section}\n`)) ?? '';
@@ -21,7 +21,7 @@ async function blocksOf(page: string, section: string) {
   }));
 }
 
-/** A folder that looks like a checkout after `npm ci`, for commands that write files. */
+/** Creates a copy of the checkout after `npm ci`, for commands that write files. */
 async function openCheckout() {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-docs-'));
   for (const name of ['package.json', 'src', 'schema', 'packages', 'node_modules']) {
@@ -34,7 +34,7 @@ async function openCheckout() {
     /** Runs a block that starts a gateway, on a free port. */
     start: (block: string) =>
       shellStart(folder, block.replace('npm ci && ', '').replace(/^PORT=\d+ \\$/m, '\\'), {}),
-    /** Runs a block to its end. */
+    /** Runs a block until it exits. @returns its output. */
     async paste(block: string, more: Record<string, string> = {}) {
       const options = { cwd: folder, env: { ...env, ...more } };
       const { stdout } = await run('bash', ['-ec', block], options);
@@ -47,7 +47,7 @@ async function openCheckout() {
 const documented = 'http://127.0.0.1:4000';
 
 describe('the commands of README.md', () => {
-  it('start the gateway and print what the page shows', async () => {
+  it('start the gateway and print the documented output', async () => {
     const blocks = await blocksOf('README.md', 'Start');
     const [start, banner, request, response] = blocks.map(({ block }) => block);
     await using checkout = await openCheckout();
@@ -101,7 +101,7 @@ describe('the commands of docs/incremental-delivery.md', () => {
 });
 
 describe('the commands of docs/persisted-documents.md', () => {
-  it('start a gateway that answers the hash and nothing else', async () => {
+  it('start a gateway that accepts only hashes', async () => {
     const [start, request] = await blocksOf('docs/persisted-documents.md', 'Persisted documents');
     await using checkout = await openCheckout();
     await using gateway = await checkout.start(start?.block ?? '');
@@ -113,7 +113,7 @@ describe('the commands of docs/persisted-documents.md', () => {
 });
 
 describe('the commands of docs/conformance.md', () => {
-  it('check a service, and put a gateway in front of one', async () => {
+  it('check a service, and start a gateway in front of it', async () => {
     const blocks = await blocksOf('docs/conformance.md', 'Check a service');
     const [check, report, chain] = blocks.map(({ block }) => block);
     await using checkout = await openCheckout();

@@ -17,7 +17,7 @@ const pages = [
   ...inDocs.map((file) => `docs/${file}`),
 ];
 
-/** The anchors that a page has on GitHub, one per heading. */
+/** The anchors of a page's headings on GitHub. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -32,7 +32,7 @@ describe('README.md', () => {
     expect((await stat(join(root, 'README.md'))).size).toBeLessThanOrEqual(9000);
   });
 
-  it('has the defaults and the codes of the full tables', async () => {
+  it('has the same defaults and codes as the full tables', async () => {
     const readme = await read('README.md');
     const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)];
     const codes: readonly string[] = gatewayErrorCodes;
@@ -67,7 +67,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('names only tests that exist', async () => {
+  it('refers only to tests that exist', async () => {
     const text = await read('docs/reliability.md');
     const names = [...text.matchAll(/`(test\/[\w/.-]+)`/g)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(20);
@@ -76,7 +76,7 @@ describe('the documentation', () => {
 });
 
 describe('docs/configuration.md', () => {
-  it('lists every variable with its default, as the code has them', async () => {
+  it('lists every variable with its default', async () => {
     const text = await read('docs/configuration.md');
     const documented = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(text)?.[1];
     const rows = Object.entries<Variable>(variables).map(
@@ -100,7 +100,7 @@ describe('docs/errors.md', () => {
 });
 
 describe('docs/persisted-documents.md', () => {
-  it('sends the hash of a document that the manifest has', async () => {
+  it('sends the hash of a document in the manifest', async () => {
     const text = await read('docs/persisted-documents.md');
     expect(text).toContain(`documentId=${persistedHash(ListPetsDocument)}`);
   });
