@@ -161,8 +161,8 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     ['{"name":"b","categoryId":1,"status":"lost"}', 'Line 3: status: expected one of'],
     ['{"name":"b\\u0000","categoryId":1,"id":2}', 'Line 3: name: expected text without NUL'],
     [
-      '{"name":"b","categoryId":1,"stauts":"sold"}',
-      'Line 3: expected only the fields id, name, categoryId, status, received "stauts".',
+      '{"name":"b","categoryId":1,"state":"sold"}',
+      'Line 3: expected only the fields id, name, categoryId, status, received "state".',
     ],
     [`{"name":"${'b'.repeat(1001)}","categoryId":1}`, 'Line 3: name: expected at most 1000 char'],
     [`{"name":"b","categoryId":1${' '.repeat(16_384)}}`, 'Line 3: expected at most 16384 bytes.'],
