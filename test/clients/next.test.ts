@@ -43,7 +43,8 @@ async function install(): Promise<string | undefined> {
     const { message } = error as Error;
     // The lock file is wrong.
     if (/EUSAGE|EINTEGRITY/.test(message)) throw error;
-    process.stderr.write(`Tests of Next are SKIPPED: ${message.split('\n')[1]}\n`);
+    const reason = message.split('\n').find((line) => line.startsWith('npm error')) ?? message;
+    process.stderr.write(`Tests of Next are SKIPPED: ${reason}\n`);
     return undefined;
   }
 }
