@@ -106,7 +106,7 @@ describe('Apollo Client', () => {
   });
 
   it('cancels the REST call when its caller aborts', async () => {
-    const { petStore, asked, ended } = hanging(await openBuiltin());
+    const { petStore, called, ended } = hanging(await openBuiltin());
     await using service = await startGateway({ petStore });
     const { client } = createClient(service.url);
     const caller = new AbortController();

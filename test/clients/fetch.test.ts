@@ -35,7 +35,7 @@ describe('plain fetch', () => {
   });
 
   it('cancels the REST call when its caller aborts', async () => {
-    const { petStore, asked, ended } = hanging(await openBuiltin());
+    const { petStore, called, ended } = hanging(await openBuiltin());
     await using service = await startGateway({ petStore });
     const caller = new AbortController();
     const aborted = expect(

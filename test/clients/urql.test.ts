@@ -74,7 +74,7 @@ describe('urql', () => {
   });
 
   it('cancels the REST call when its last subscriber leaves', async () => {
-    const { petStore, asked, ended } = hanging(await openBuiltin());
+    const { petStore, called, ended } = hanging(await openBuiltin());
     await using service = await startGateway({ petStore });
     const { client } = createClient(service.url);
     const { unsubscribe } = client.query(ListPetsDocument, {}).subscribe(() => {});
