@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -87,6 +88,32 @@ describe('a body that is too large', () => {
     const head = post('').replace('Content-Length: 0', 'Content-Length: 100000000');
     const responses = await send(service, head + ' '.repeat(1024 * 1024 + 1));
     expect(statusesOf(responses)).toEqual([413]);
+  });
+});
+
+describe('a client that resets its connection before it is accepted', () => {
+  it('causes no work', async () => {
+    const petStore = await openBuiltin();
+    const limits: (number | undefined)[] = [];
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listPets: (call, query) => {
+          limits.push(query.limit);
+          return petStore.listPets(call, query);
+        },
+      },
+    });
+    const list = (limit: number) => post(`{"query":"{ pets(limit: ${limit}) { id } }"}`);
+    const { port } = new URL(service.url);
+    const client = `
+      const socket = require('node:net').connect(${port}, '127.0.0.1');
+      socket.write(${JSON.stringify(list(1))}, () => socket.resetAndDestroy());
+    `;
+    // Synchronous, so that the gateway accepts nothing while the client runs.
+    execFileSync(process.execPath, ['-e', client]);
+    expect(statusesOf(await send(service, list(2) + last))).toEqual([200, 200]);
+    expect(limits).toEqual([2]);
   });
 });
 

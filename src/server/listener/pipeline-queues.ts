@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { pauseReading } from '../http/pause-reading.ts';
 
 /**
@@ -34,16 +35,26 @@ export function createPipelineQueues(): PipelineQueues {
   return {
     enqueue(incoming, outgoing) {
       const { socket } = incoming;
-      let queue = queues.get(socket);
-      if (queue === undefined) {
-        queue = new PipelineQueue(socket, total);
-        queues.set(socket, queue);
-      }
+      const known = queues.get(socket);
+      const queue = known ?? new PipelineQueue(socket, total);
+      if (known === undefined) queues.set(socket, queue);
       outgoing.once('close', queue.next);
-      return queue.enqueue(incoming);
+      const start = queue.enqueue(incoming);
+      return known === undefined ? afterNextRead(socket) : start;
     },
     enqueueLast: (socket) => queues.get(socket)?.enqueueLast(),
   };
+}
+
+/**
+ * Resolves when the event loop has read all sockets again, to whether this one is still connected.
+ * A client may have reset it before Node, which accepts one connection per turn, accepted it; its
+ * request would cost a millisecond. Later requests of a connection are not delayed.
+ */
+async function afterNextRead(socket: Socket): Promise<boolean> {
+  await turn();
+  await turn();
+  return socket.writable;
 }
 
 /** The requests of one connection. */
