@@ -21,7 +21,9 @@ export interface Comparison {
 export function compareServers(workload: Workload, stacks: readonly Stack[]): Comparison {
   const { name, title, needs } = workload;
   const entries = stacks
-    .filter(({ features }) => needs === undefined || features.includes(needs))
+    .filter(({ features, database }) =>
+      database ? database === needs : needs === undefined || features.includes(needs),
+    )
     .map((stack) => ({ title: stack.title, stack, workload }));
   return { name, title, entries, isOwn: false };
 }

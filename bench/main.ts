@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fillDatabase } from './built-in.ts';
+import { type BuiltInDatabase, createDatabase } from './built-in.ts';
 import { compareServers, ownComparison } from './comparison.ts';
 import { moveToLoadCore } from './cores.ts';
 import { installPeers } from './install-peers.ts';
@@ -45,19 +45,15 @@ async function run(options: Options): Promise<0 | 1> {
 
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
-  const databaseUrl = `file:${join(folder, 'pet-store.db')}`;
-  const apiKey = await fillDatabase(databaseUrl);
   await using upstream = await startUpstream();
   let exitCode: 0 | 1 = 0;
   const reportFailure = (text: string) => {
     exitCode = 1;
     print(`FAILED  ${text}`);
   };
-  const bench: Bench = {
+  const bench: Omit<Bench, keyof BuiltInDatabase> = {
     upstream,
     folder,
-    databaseUrl,
-    apiKey,
     plan,
     generator,
     reportProgress: progress,
@@ -68,12 +64,16 @@ async function run(options: Options): Promise<0 | 1> {
   if (options.shapes) comparisons.push(ownComparison);
   const measured: ComparisonResult[] = [];
   for (const comparison of comparisons.filter(({ entries }) => entries.length > 0)) {
-    const result = await measure(comparison, bench);
+    const [entry] = comparison.entries;
+    await using database = await createDatabase(entry?.workload ?? {}, folder);
+    const result = await measure(comparison, { ...bench, ...database });
     measured.push(result);
     print(toTable(result));
   }
-  const started = stacks.includes(gateway) ? [...stacks, sources] : stacks;
-  const starts = options.start ? await measureStarts(started, bench) : [];
+  const callers = stacks.filter(({ database }) => database === undefined);
+  const started = callers.includes(gateway) ? [...callers, sources] : callers;
+  const withoutDatabase = { ...bench, databaseUrl: ':memory:', apiKey: 'bench-key' };
+  const starts = options.start ? await measureStarts(started, withoutDatabase) : [];
   if (options.start) print(toStartTable(starts));
   print(describeCoreUse(measured));
   write(options.json, () => toJson(setup, versions, measured, starts));

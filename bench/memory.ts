@@ -33,8 +33,9 @@ try {
       help: { type: 'boolean', default: false },
     },
   });
+  const callers = stacks.filter(({ database }) => database === undefined);
   process.stdout.write(
-    values.help ? usage : await compare(selectByName('--only', values.only, stacks)),
+    values.help ? usage : await compare(selectByName('--only', values.only, callers)),
   );
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);

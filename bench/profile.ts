@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { fillDatabase } from './built-in.ts';
+import { createDatabase } from './built-in.ts';
 import { moveToLoadCore } from './cores.ts';
 import { type CpuProfile, type SelfTime, summarise } from './cpu-profile.ts';
 import { findLoadGenerator } from './load.ts';
@@ -59,11 +59,10 @@ async function profile(workload: Workload, seconds: number, top: number, keep: s
   moveToLoadCore();
   const folder = mkdtempSync(join(tmpdir(), 'bench-profile-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
-  const databaseUrl = `file:${join(folder, 'pet-store.db')}`;
-  const apiKey = await fillDatabase(databaseUrl);
+  await using database = await createDatabase(workload, folder);
   const generator = findLoadGenerator();
   await using upstream = await startUpstream();
-  const bench = { upstream, folder, databaseUrl, apiKey, generator };
+  const bench = { upstream, folder, ...database, generator };
 
   const spawned = performance.now();
   await using server = await startServer(withProfiler(folder), workload, bench);

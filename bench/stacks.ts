@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { documentId } from './shapes.ts';
-import type { Feature } from './workloads.ts';
+import type { Database, Feature } from './workloads.ts';
 
 /** The settings that a server is launched with. */
 export interface LaunchOptions {
@@ -34,6 +34,8 @@ export interface Stack {
   readonly packages: readonly string[];
   /** The optional features that it supports. */
   readonly features: readonly Feature[];
+  /** The database that it uses; a server without one calls the REST service. */
+  readonly database?: Database;
   /** The command that starts it. */
   command(options: LaunchOptions): Command;
   /** The reason why this machine cannot run it, or undefined if it can. */
@@ -78,7 +80,7 @@ export const mounted: readonly Stack[] = [
       'gateway.execute behind node:http',
       join(root, 'bench/mounted/execute.mjs'),
     ),
-    features: ['builtin'],
+    features: ['sqlite', 'postgres'],
   },
 ];
 
@@ -162,6 +164,18 @@ export const stacks: readonly Stack[] = [
     name: 'mercurius',
     title: 'Mercurius + JIT + undici',
   },
+  {
+    ...peerScript('mercurius-sqlite.mjs', ['mercurius', 'fastify', 'graphql-jit']),
+    name: 'mercurius-sqlite',
+    title: 'Mercurius + JIT + node:sqlite',
+    database: 'sqlite',
+  },
+  {
+    ...peerScript('mercurius-postgres.mjs', ['mercurius', 'fastify', 'graphql-jit', 'pg']),
+    name: 'mercurius-postgres',
+    title: 'Mercurius + JIT + pg',
+    database: 'postgres',
+  },
   tailcall,
   {
     ...peerScript('yoga.mjs', ['graphql-yoga']),
@@ -183,9 +197,15 @@ function peerScript(file: string, packages: readonly string[], env: Record<strin
   return {
     packages,
     features: ['get'] as const,
-    command: ({ port, upstream = '', paths }: LaunchOptions): Command => ({
+    command: ({ port, upstream = '', databaseUrl, paths }: LaunchOptions): Command => ({
       argv: [process.execPath, join(peers, file)],
-      env: { PORT: String(port), UPSTREAM: upstream, PATHS: paths.join(' '), ...env },
+      env: {
+        PORT: String(port),
+        UPSTREAM: upstream,
+        DATABASE_URL: databaseUrl,
+        PATHS: paths.join(' '),
+        ...env,
+      },
     }),
   };
 }
@@ -195,7 +215,7 @@ function gatewayStack(name: string, title: string, program: string): Stack {
     name,
     title,
     packages: [],
-    features: ['builtin', 'persisted', 'get'],
+    features: ['sqlite', 'postgres', 'persisted', 'get'],
     command: ({ port, upstream, databaseUrl, persisted, folder }) => ({
       argv: [process.execPath, program],
       env: {

@@ -10,7 +10,7 @@ import { type ServerProcess, spawnServer } from './server-process.ts';
 import type { Message, Operation } from './shapes.ts';
 import type { Stack } from './stacks.ts';
 import type { Upstream } from './upstream.ts';
-import type { Workload } from './workloads.ts';
+import { needsDatabase, type Workload } from './workloads.ts';
 
 /** The REST service, database and folder that all servers of a run share. */
 export interface Fixtures {
@@ -57,7 +57,7 @@ export async function startServer(
   const url = `http://127.0.0.1:${port}`;
   const command = stack.command({
     port,
-    upstream: needs === 'builtin' ? undefined : upstream.url,
+    upstream: needsDatabase(workload) ? undefined : upstream.url,
     databaseUrl,
     paths,
     persisted: needs === 'persisted' ? operations.map(({ query }) => query) : undefined,
@@ -156,8 +156,8 @@ function withTypes(data: Operation['data']): Operation['data'] {
   return Object.fromEntries(entries);
 }
 
-async function requireForwarded(upstream: Upstream, { needs }: Workload, apiKey: string) {
-  if (needs === 'builtin') return;
+async function requireForwarded(upstream: Upstream, workload: Workload, apiKey: string) {
+  if (needsDatabase(workload)) return;
   const { authorization } = await upstream.stats();
   if (authorization !== `Bearer ${apiKey}`) {
     throw new Error(

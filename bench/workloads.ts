@@ -10,8 +10,11 @@ import {
   urqlPost,
 } from './shapes.ts';
 
-/** A feature that some servers lack: a built-in backend, persisted documents, queries by GET. */
-export type Feature = 'builtin' | 'persisted' | 'get';
+/** A feature that some servers lack: a database, persisted documents, queries by GET. */
+export type Feature = Database | 'persisted' | 'get';
+
+/** A database of the built-in backend. */
+export type Database = 'sqlite' | 'postgres';
 
 /** One kind of load. */
 export interface Workload {
@@ -118,12 +121,19 @@ const fiveFields: Workload = {
   ],
 };
 
-const builtin: Workload = {
-  ...pets(20, 'one'),
-  name: 'builtin',
-  title: '20 pets from SQLite, one key',
-  needs: 'builtin',
-};
+/** Whether a workload needs a database instead of the REST service. */
+export function needsDatabase({ needs }: Workload): boolean {
+  return needs === 'sqlite' || needs === 'postgres';
+}
+
+function petsFrom(database: Database, title: string): Workload {
+  return {
+    ...pets(20, 'one'),
+    name: database,
+    title: `20 pets from ${title}, one key`,
+    needs: database,
+  };
+}
 
 /** All workloads, in the order in which they run. */
 export const workloads: readonly Workload[] = [
@@ -133,7 +143,8 @@ export const workloads: readonly Workload[] = [
     count === 20 ? defaultWorkload : pets(count, 'each'),
   ]),
   fiveFields,
-  builtin,
+  petsFrom('sqlite', 'SQLite'),
+  petsFrom('postgres', 'PostgreSQL'),
 ];
 
 /** The workloads that compare the gateway with itself, with the bare POST first. */
