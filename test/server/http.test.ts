@@ -12,7 +12,7 @@ async function sendRaw(url: string, request: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
-  socket.end(request);
+  socket.write(request);
   return text(socket);
 }
 
