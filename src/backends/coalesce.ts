@@ -4,7 +4,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 
 /**
  * Maximum age of a call that a read can join, in milliseconds. Later reads make their own call, so
- * that a hanging call only affects the callers of these milliseconds.
+ * that a hanging call delays only the callers that arrived in this time.
  */
 const maxAgeMs = 100;
 
@@ -27,9 +27,9 @@ interface Flight<T> {
  * call, with their original deadlines.
  */
 export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coalesced'>): PetStore {
-  // A read whose bucket is taken is not shared. A Map that grows and shrinks with each request
-  // would leave outgrown tables to the garbage collector, each of which references the next one and
-  // its entries.
+  // One slot per bucket: a read whose slot is taken by a different read is not shared. A Map would
+  // replace its internal table as it grows and shrinks, and each old table would keep the next one
+  // and its entries in memory until it is collected (docs/performance.md).
   const flights = new Array<Flight<unknown> | undefined>(bucketCount).fill(undefined);
 
   function read<T>(
@@ -42,7 +42,7 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
     const waitingSince = call.waitingSince ?? performance.now();
     const bucket = bucketOf(authorization, parameters);
     const found = flights[bucket];
-    // A flight of another time is replaced, because its deadline is not that of this caller.
+    // A flight that began at another time is replaced: its deadline differs from this caller's.
     const flight =
       found && Math.abs(waitingSince - found.waitingSince) < maxAgeMs ? found : undefined;
     if (
@@ -71,18 +71,19 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
     try {
       return await work;
     } finally {
-      // Reads that start from now on must see the write; reads in flight may not.
+      // Reads that start from now on must see the write, which reads in flight may have missed.
       flights.fill(undefined);
     }
   }
 
   return {
     listPets: (call, query) =>
-      read('listPets', `${query.limit} ${query.status}`, call, (one) =>
-        petStore.listPets(one, query),
+      read('listPets', `${query.limit} ${query.status}`, call, (ownCall) =>
+        petStore.listPets(ownCall, query),
       ),
-    getPet: (call, petId) => read('getPet', petId, call, (one) => petStore.getPet(one, petId)),
-    listOrders: (call) => read('listOrders', '', call, (one) => petStore.listOrders(one)),
+    getPet: (call, petId) =>
+      read('getPet', petId, call, (ownCall) => petStore.getPet(ownCall, petId)),
+    listOrders: (call) => read('listOrders', '', call, (ownCall) => petStore.listOrders(ownCall)),
     createPet: (call, pet) => write(petStore.createPet(call, pet)),
     sendMessage: (call, message) => write(petStore.sendMessage(call, message)),
     checkReady: () => petStore.checkReady(),

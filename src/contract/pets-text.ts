@@ -7,7 +7,8 @@ import { type Pet, pageSize, petStatuses } from './records.ts';
 // (docs/performance.md).
 
 /**
- * An int64 of up to ±9.2e18, whose range needs no check. The decoder handles the few larger ones.
+ * Integers up to ±9.2e18, which are all int64s. A list with a larger one is left to `decodePets`,
+ * which checks the range.
  */
 const int64 = '(?:0|-?[1-9][0-9]{0,17}|-?(?:[1-8][0-9]|9[01])[0-9]{17})';
 /** A string without escapes, which can be copied unchanged. */
@@ -20,7 +21,7 @@ const list = new RegExp(`^\\[(?:${record}(?:,${record}){0,${pageSize.maximum - 1
 const maxLength = 64 * 1024;
 
 /**
- * The format of each property's text: digits, a JSON string, or null or one of these JSON strings.
+ * The format of each property's text: digits, a JSON string, or one of these JSON strings or null.
  */
 const properties = {
   id: 'digits',
@@ -57,16 +58,17 @@ export class PetsText implements Iterable<Pet> {
   /**
    * Writes a JSON array with one item per animal. Like a template literal, an item consists of the
    * `literals`, which are ASCII, with the properties of these names between them. Copying bytes
-   * instead of concatenating strings saves a fifth of the allocations per request.
+   * instead of concatenating strings saves a fifth of the allocations per request
+   * (docs/performance.md).
    */
   write(literals: readonly Uint8Array[], names: readonly string[]): string {
     const text = this.#text;
     const from = source;
     const size = from.write(text);
-    // The null is in the same buffer, so that one call of `copy` serves all properties: V8 inlines
-    // only a few.
-    const absent = size;
-    const absentEnd = size + from.write('null', size);
+    // `null` is written behind the text, so that one call site of `copy` serves all properties: V8
+    // inlines only a few call sites.
+    const nullStart = size;
+    const nullEnd = size + from.write('null', size);
     const to = targetFor(size * names.length, literals);
     let at = 0;
     to[at++] = bracket;
@@ -80,8 +82,8 @@ export class PetsText implements Iterable<Pet> {
       while (from[categoryEnd] !== comma && from[categoryEnd] !== brace) categoryEnd++;
       const end = find(brace, from, categoryEnd);
       const hasStatus = categoryEnd < end;
-      const status = hasStatus ? categoryEnd + ',"status":'.length : absent;
-      const statusEnd = hasStatus ? end : absentEnd;
+      const status = hasStatus ? categoryEnd + ',"status":'.length : nullStart;
+      const statusEnd = hasStatus ? end : nullEnd;
       for (let index = 0; index < names.length; index++) {
         const before = literals[index] ?? nothing;
         at = copy(before, 0, before.length, to, at);
@@ -114,13 +116,13 @@ export class PetsText implements Iterable<Pet> {
   }
 }
 
-/** The text to copy from, at most three bytes per character, and a `null`. */
+/** The text to copy from, with at most three bytes per character, followed by `null`. */
 const source = Buffer.allocUnsafeSlow(3 * maxLength + 4);
 
 /** The buffer that most lists are written to. */
 const target = Buffer.allocUnsafeSlow(4 * maxLength);
 
-/** Returns a buffer that is large enough for a page with these literals and bytes of properties. */
+/** Returns a buffer that is large enough for a page with these literals and property bytes. */
 function targetFor(propertyBytes: number, literals: readonly Uint8Array[]): Buffer {
   const literalBytes = literals.reduce((sum, { length }) => sum + length + 'null,'.length, 0);
   const size = propertyBytes + literalBytes * pageSize.maximum + 2;

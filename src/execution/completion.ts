@@ -19,20 +19,21 @@ export interface Completion {
   readonly errors: GraphQLError[];
   /** The response path of the current value. */
   readonly path: (string | number)[];
-  /** The error that was thrown to null the parent of a non-null field. */
+  /** The last error that was thrown instead of recorded, because its position is non-null. */
   thrown: GraphQLError | undefined;
 }
 
 /**
  * Completes a resolved value (GraphQL specification, section 6.4.3).
- * @throws if the value is invalid, with its path if known; UnsupportedValueError if the fallback
- *   executor has to complete it.
+ * @throws the error of an invalid value, located if it is nested in the value;
+ *   UnsupportedValueError if the fallback executor has to complete the value.
  */
 export type Complete = (value: unknown, completion: Completion) => unknown;
 
 /**
  * Plans the completion of a field's value.
- * @throws NotCompilableError for abstract types, which depend on the value.
+ * @throws NotCompilableError for abstract types, types with `isTypeOf`, fields with a resolver, and
+ *   the response key `__proto__`.
  */
 export function completeType(
   type: GraphQLOutputType,
@@ -69,7 +70,7 @@ export function completeType(
   }
 }
 
-/** Completes null to null, and throws a value that is an error. */
+/** Returns null for null and undefined, and throws a value that is an Error. */
 function acceptNull(complete: Complete): Complete {
   return (value, completion) => {
     if (value == null) return null;
@@ -124,7 +125,7 @@ function completeList(
 
 /**
  * Records the error of a value and returns null.
- * @throws the error if null is not allowed; an UnsupportedValueError always.
+ * @throws the error if null is not allowed; an UnsupportedValueError is always rethrown.
  */
 export function nullFor(
   error: unknown,
@@ -153,7 +154,8 @@ function completeObject(
     fields.map((field) => planMember(field, type, collector)),
   );
   return (value, completion) => {
-    // A primitive also has properties; graphql-js handles them.
+    // Primitives have properties too, such as the length of a string: the fallback
+    // executor reads them.
     if (typeof value !== 'object') throw new UnsupportedValueError();
     return complete(value, completion);
   };
@@ -162,7 +164,10 @@ function completeObject(
 /** A field of an object, as a member of the generated object literal. */
 interface Member {
   readonly key: string;
-  /** Code of the value, using `source`, `value` (to read a property only once) and `complete`. */
+  /**
+   * Returns the JavaScript expression of the value. It reads the object `source`, may assign the
+   * variable `value`, and calls the function whose expression is `complete`.
+   */
   readonly expression: (complete: string) => string;
   readonly complete: Complete | undefined;
 }
@@ -217,8 +222,8 @@ function completeField(
 
 /**
  * Generates a function that completes the members of an object. The generated code is an object
- * literal, whose shape V8 knows in advance; this is several times faster than adding members one by
- * one. The code contains only names of a valid document and schema.
+ * literal, because V8 knows its shape in advance (docs/performance.md). Only GraphQL names, which
+ * consist of letters, digits and underscores, are inserted into the code.
  */
 function generateObjectCompletion(members: readonly Member[]): Complete {
   const text = members.map(({ key, expression }, index) => {
@@ -232,7 +237,7 @@ function generateObjectCompletion(members: readonly Member[]): Complete {
       throw error === completion.thrown ? error : unsupported();
     }
   };`;
-  // Any other error was thrown by a getter.
+  // For an error that no completion threw: it comes from a getter of `source`.
   const unsupported = () => new UnsupportedValueError();
   const complete = members.map(({ complete }) => complete);
   return new Function('complete', 'unsupported', body)(complete, unsupported);

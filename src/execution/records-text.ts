@@ -12,16 +12,16 @@ import type { FieldCollector, SelectedField } from './field-collector.ts';
 
 /**
  * The format of a property's JSON text: the digits of a number, which becomes a string in the
- * response; a string; or null or one of these strings. All are in the format of `JSON.stringify`.
+ * response; a string; or one of these strings or null. All are in the format of `JSON.stringify`.
  */
 export type PropertyText = 'digits' | 'string' | readonly string[];
 
 /**
- * A list of records as unparsed JSON text, from which it can copy properties. Iteration parses the
- * records.
+ * A list of records as unparsed JSON text. `write` copies properties out of the text; iteration
+ * parses the records.
  */
 export interface RecordsText extends Iterable<unknown> {
-  /** The properties of a record. All lists of one kind have the same object. */
+  /** The format of each property. All lists of the same kind share this object. */
   readonly properties: Readonly<Record<string, PropertyText>>;
   /**
    * Writes a JSON array with one item per record. Like a template literal, an item consists of the
@@ -36,7 +36,7 @@ export function isRecordsText(list: unknown): list is RecordsText {
   return 'write' in list && 'properties' in list && Symbol.iterator in list;
 }
 
-/** A completed value as JSON text. `JSON.stringify` also accepts it, but parses it first. */
+/** A completed value as JSON text. `JSON.stringify` writes its value too, but parses it first. */
 export class JsonText {
   readonly text: string;
 
@@ -74,7 +74,7 @@ export function planRecords(
   };
 }
 
-/** The text of a record: literals with properties between them. */
+/** How to write one record: literals, with the properties of these names between them. */
 interface Template {
   readonly literals: readonly Uint8Array[];
   readonly names: readonly string[];
@@ -106,7 +106,7 @@ function planTemplate(
   return { literals: literals.map((literal) => Buffer.from(literal)), names };
 }
 
-/** Whether completing a property of this format copies it unchanged. */
+/** Whether completion leaves every value of this format unchanged, so that it can be copied. */
 function isCopied(property: PropertyText, type: GraphQLOutputType): boolean {
   if (typeof property === 'string') return isText(type);
   return !isNonNullType(type) && isEnumType(type) && property.every((word) => hasValue(type, word));

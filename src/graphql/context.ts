@@ -22,13 +22,13 @@ export interface CallListener {
   readonly observe: NonNullable<Call['observe']>;
   /** Called when a field first needs the key and it is well-formed. */
   onKey(): void;
-  /** Called when a call succeeds, which means that the backend accepted the key. */
+  /** Called when a call succeeds or returns 404, so the backend has accepted the key. */
   onKeyAccepted(): void;
 }
 
 /**
- * What the resolvers of one GraphQL request use. Equal reads within the request reach the backend
- * once; nothing is shared with other requests.
+ * The calls that the resolvers of one GraphQL request can make. Equal reads of the request are one
+ * call; the context is not shared with other requests.
  */
 export interface GatewayContext {
   /** `GET /pets`, once per limit and status. */
@@ -46,20 +46,20 @@ export interface GatewayContext {
 type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
 
 /**
- * Creates the context of a request. The credential is read when a field first needs it, so that
- * introspection works without a key.
+ * Creates the context of a request. The `Authorization` header is parsed when a field first needs
+ * the key, so introspection works without one.
  */
 export function createContext(options: ContextOptions): GatewayContext {
   const { petStore, authorization, requestId, signal, listener, onResponseComplete } = options;
-  let credential: Call | undefined;
+  let created: Call | undefined;
 
-  async function call<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
+  async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
     // Starts no field, and above all no mutation, after the client disconnects.
     signal.throwIfAborted();
-    if (credential === undefined) {
+    if (created === undefined) {
       const { apiKey, authorization: verbatim } = readBearer(authorization);
       const observe = listener?.observe;
-      credential = {
+      created = {
         apiKey,
         authorization: verbatim,
         requestId,
@@ -70,7 +70,7 @@ export function createContext(options: ContextOptions): GatewayContext {
       listener?.onKey();
     }
     try {
-      const value = await send(credential);
+      const value = await send(created);
       listener?.onKeyAccepted();
       return value;
     } catch (error) {
@@ -81,26 +81,26 @@ export function createContext(options: ContextOptions): GatewayContext {
 
   return {
     pets: loadEach(
-      (query) => call((to) => petStore.listPets(to, query)),
+      (query) => withCall((call) => petStore.listPets(call, query)),
       ({ limit, status }) => `${limit} ${status}`,
       signal,
     ),
     pet: loadEach(
-      (petId) => call((to) => petStore.getPet(to, petId)),
+      (petId) => withCall((call) => petStore.getPet(call, petId)),
       (petId) => petId,
       signal,
     ),
     orders: loadEach(
-      () => call((to) => petStore.listOrders(to)),
+      () => withCall((call) => petStore.listOrders(call)),
       (key) => key,
       signal,
     ),
-    addPet: (pet) => call((to) => petStore.createPet(to, pet)),
-    sendMessage: (message) => call((to) => petStore.sendMessage(to, message)),
+    addPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
+    sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
   };
 }
 
-/** A loader for a service without bulk reads: one concurrent call per distinct key. */
+/** Creates a loader for a service without bulk reads: each distinct key is one call. */
 function loadEach<Key, Value>(
   load: (key: Key) => Promise<Value>,
   cacheKeyFn: (key: Key) => string,
@@ -137,5 +137,7 @@ function toError(error: unknown, signal: AbortSignal): Error {
   if (error === signal.reason && error instanceof DOMException && error.name === 'TimeoutError') {
     return new BackendTimeoutError("The pet store did not respond before the request's deadline.");
   }
-  return error instanceof Error ? error : new Error('Thrown without an Error', { cause: error });
+  return error instanceof Error
+    ? error
+    : new Error('A value that is not an Error was thrown', { cause: error });
 }

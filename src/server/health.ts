@@ -13,14 +13,14 @@ export interface HealthOptions {
 /** Responds to probes of `/livez` and `/readyz`; returns undefined for every other path. */
 export type Health = (request: HttpRequest) => Promise<HttpResponse> | undefined;
 
-/** The timeout of a check, in milliseconds. */
+/** The timeout of a check of the backend, in milliseconds. */
 const checkTimeoutMs = 2000;
 
-/** How long the result of a check is reused, in milliseconds. */
+/** How long its result is reused, in milliseconds. */
 const cacheMs = 1000;
 
 /**
- * Creates the health checks for orchestrators. Concurrent probes share one check of the backend.
+ * Creates the liveness and readiness endpoints. Concurrent probes share one check of the backend.
  */
 export function createHealth({ checkReady, isDraining }: HealthOptions): Health {
   let cached: Promise<string | undefined> | undefined;
@@ -53,6 +53,7 @@ function text(status: number, line: string): HttpResponse {
   return { status, headers: { 'content-type': 'text/plain' }, body: `${line}\n` };
 }
 
+/** Returns the reason why the backend is not available; undefined if it is. */
 async function findProblem(checkReady: () => Promise<void>): Promise<string | undefined> {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
   const error = new Error('The backend does not respond.');

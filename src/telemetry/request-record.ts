@@ -6,16 +6,16 @@ import type { RequestTrace } from './trace.ts';
 
 /** How a request ended. */
 export interface RequestEnd {
-  /** The HTTP method and path; a placeholder for callers in this process. */
+  /** The HTTP method and path; placeholders for callers in this process. */
   readonly method: string;
   readonly path: string;
   readonly status: number;
 }
 
-/** The most characters of a path in the log. */
+/** Maximum length of a path in the log, in characters. */
 const maxPathLength = 256;
 
-/** The most characters of an origin in the log. A host name has up to 253. */
+/** Maximum length of an origin in the log, in characters. A host name has up to 253. */
 const maxOriginLength = 270;
 
 /** Opens the record of a request with the id and trace headers that its client sent. */
@@ -34,7 +34,7 @@ export class RequestRecord {
   readonly requestId: string;
   /** The GraphQL operation; undefined for other requests and until it is known. */
   operation: { readonly type: string; readonly name: string | undefined } | undefined;
-  /** Whether a field needed the caller's key. If there were no errors, the key was accepted. */
+  /** Whether a field needed the caller's key. The errors then show whether it was accepted. */
   usedKey = false;
   /** Whether the backend has accepted the caller's key. */
   keyAccepted = false;
@@ -57,7 +57,7 @@ export class RequestRecord {
     this.#trace = trace;
   }
 
-  /** Clients choose the name, so it is truncated. */
+  /** Records the operation. Its name is truncated, because clients choose it. */
   setOperation(type: string, name: string | undefined): void {
     this.operation = { type, name: name?.slice(0, 64) };
   }
@@ -67,7 +67,7 @@ export class RequestRecord {
     this.#client = readClientName(name, version);
   }
 
-  /** Records the name of the application's GraphQL library from a value of any shape. */
+  /** Records the name of the application's GraphQL library from an unchecked value. */
   setClientLibrary(library: unknown): void {
     if (typeof library !== 'object' || library === null) return;
     const { name, version } = library as { readonly name?: unknown; readonly version?: unknown };
@@ -144,7 +144,7 @@ export class RequestRecord {
   }
 }
 
-/** Returns the client's request id if it is short and plain, otherwise a new one. */
+/** Returns the client's request id if it is well-formed, otherwise a new one. */
 function readRequestId(given: string | undefined): string {
   return given && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
 }

@@ -14,10 +14,10 @@ import { WorkerMetrics } from './worker-metrics.ts';
 /** The primary gives up after this many consecutive failed starts if no worker is serving. */
 const maxFailedStarts = 5;
 
-/** The delay after the first failed start, in milliseconds. It doubles with every further one. */
+/** The delay after the first failed start, in milliseconds. Each further failure doubles it. */
 const minRestartDelayMs = 100;
 
-/** The upper bound of that delay, in milliseconds. */
+/** The maximum delay after a failed start, in milliseconds. */
 const maxRestartDelayMs = 5000;
 
 /** The timeout of a worker's reply, in milliseconds. */
@@ -26,7 +26,7 @@ const replyTimeoutMs = 1500;
 /** The interval between two pings of a worker, in milliseconds. */
 const pingIntervalMs = 1000;
 
-/** A worker that misses this many consecutive pings is killed: after about twelve seconds. */
+/** A worker that misses this many consecutive pings, in about twelve seconds, is killed. */
 const maxMissedPings = 5;
 
 /** How long after the grace period a worker that has not exited is killed, in milliseconds. */
@@ -35,8 +35,8 @@ const killDelayMs = 1000;
 /**
  * Serves from several processes that share the public port, with one admin port for all of them. A
  * worker that exits is replaced.
- * @throws if the first worker can't start, which logs the reason, or the admin port is not
- * available.
+ * @throws if the first worker cannot start (it logs the reason itself), or if the admin port is not
+ *   available.
  */
 export async function superviseWorkers(
   options: ServeOptions & { readonly workers: number },
@@ -49,7 +49,7 @@ export async function superviseWorkers(
   let isStopping = false;
   let failedStarts = 0;
 
-  // Workers accept connections themselves. If the primary did, its queue would be lost when it
+  // Workers accept connections themselves: connections queued in the primary would be lost when it
   // exits.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
 
@@ -76,7 +76,7 @@ export async function superviseWorkers(
     return worker;
   }
 
-  /** Pings a worker and kills it when it is stopped or stuck, so that it is replaced. */
+  /** Pings a worker and kills it if it does not respond, so that it is replaced. */
   async function watch(worker: Worker): Promise<void> {
     for (let missed = 0; missed < maxMissedPings; ) {
       await wait(pingIntervalMs, undefined, { ref: false });
@@ -177,7 +177,7 @@ function request<Type extends WorkerReply['type']>(
   });
 }
 
-/** Passes if any worker is ready: the others are being replaced. @throws the reason if none is. */
+/** Resolves if any worker is ready. @throws the reason of the first worker if none is. */
 async function checkAnyReady(): Promise<void> {
   const checks = workers().map(async (worker) => {
     const reply = await request(worker, 'readiness');

@@ -39,7 +39,7 @@ describe('GraphQL over HTTP', () => {
   });
 
   it.each([
-    ['POST', {}, /^query: expected the text of an operation, received none\.$/],
+    ['POST', {}, /^query: expected the text of a document, received none\.$/],
     ['PUT', { query: '{ __typename }' }, /^Expected GET or POST, received another method\.$/],
     ['POST', { query: 'query A { __typename }', operationName: 'B' }, /^operationName: expected /],
     ['POST', { query: 'query A { __typename } query B { __typename }' }, /^operationName: expect/],
@@ -62,7 +62,7 @@ describe('GraphQL over HTTP', () => {
     expect(response.status).toBe(400);
     expect(response.headers.get('content-type')).toContain(accept);
     expect(await response.json()).toMatchObject({
-      errors: [{ message: 'query: expected the text of an operation, received none.' }],
+      errors: [{ message: 'query: expected the text of a document, received none.' }],
     });
   });
 

@@ -2,28 +2,28 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /**
  * What a statement does when another session holds a lock: it waits, or it fails within 100 ms and
- * `whenFree` tries again. A server must not wait: SQLite would block the event loop, and PostgreSQL
- * one of its few connections.
+ * `whenFree` retries it. A server uses `fail`: a waiting statement would block the event loop on
+ * SQLite, and one of the pool's few connections on PostgreSQL.
  */
 export type OnLock = 'wait' | 'fail';
 
-/** The total time to try, and the longest pause between two attempts, in milliseconds. */
-const patience = { total: 5000, pause: 100 };
+/** How long to retry in total, and the longest pause between two attempts, in milliseconds. */
+const retryLimits = { total: 5000, pause: 100 };
 
 /**
- * Runs work that fails if another session holds a lock, and repeats it until the lock is free. Other
- * work continues between the attempts.
+ * Runs `work`, and retries it for as long as another session holds a lock that it needs. Other work
+ * continues between the attempts.
  * @throws the error of the last attempt if the lock is not free after five seconds.
  */
 export async function whenFree<T>(work: () => Promise<T>): Promise<T> {
   const start = performance.now();
-  for (let pause = 1; ; pause = Math.min(2 * pause, patience.pause)) {
+  for (let pause = 1; ; pause = Math.min(2 * pause, retryLimits.pause)) {
     try {
       return await work();
     } catch (error) {
-      if (!isLocked(error) || performance.now() - start > patience.total) throw error;
+      if (!isLocked(error) || performance.now() - start > retryLimits.total) throw error;
     }
-    // The jitter keeps sessions that wait for the same lock from retrying in step.
+    // The jitter prevents sessions that wait for the same lock from retrying at the same time.
     await wait(pause * (0.5 + Math.random() / 2));
   }
 }
@@ -36,8 +36,8 @@ export function isLocked(error: unknown): boolean {
   return (errcode & 0xff) === busy || (errcode & 0xff) === locked;
 }
 
-/** SQLite's result codes. */
+/** SQLite's result codes SQLITE_BUSY and SQLITE_LOCKED. */
 const [busy, locked] = [5, 6];
 
-/** PostgreSQL's SQLSTATE. */
+/** PostgreSQL's SQLSTATE for lock_not_available. */
 const lockNotAvailable = '55P03';

@@ -16,7 +16,10 @@ export interface OriginLimits extends CircuitLimits {
   readonly headersTimeoutMs: number;
   /** Maximum size of a response body, in bytes. */
   readonly maxResponseBytes: number;
-  /** Maximum size of all concurrent bodies, in bytes. Large ones count until they were used. */
+  /**
+   * Maximum size of all bodies together, in bytes. A body counts while it is received; one beyond
+   * 64 KiB counts until the response to the client is complete.
+   */
   readonly maxBufferedBytes: number;
   /** Maximum number of connections; each has one call in flight. */
   readonly maxConnections: number;
@@ -37,8 +40,9 @@ export const defaultLimits: OriginLimits = {
 };
 
 /**
- * Maximum fraction of the consecutive failures that one key contributes if calls get no complete
- * response. Ten failures open the circuit of the origin only if they are from at least five keys.
+ * Maximum fraction of `breakAfterFailures` that one key contributes with calls that get no complete
+ * response: ten such failures open the circuit of the origin only if they are from at least five
+ * keys.
  */
 const maxKeyFraction = 0.2;
 
@@ -65,7 +69,7 @@ export interface Origin extends AsyncDisposable {
   ): Promise<RestResponse>;
 }
 
-/** Opens an origin such as `https://pets.example`. Connects at the first call. */
+/** Opens an origin such as `https://pets.example`. Connects on the first call. */
 export function openOrigin(
   origin: string,
   limits: OriginLimits,
@@ -86,10 +90,9 @@ export function openOrigin(
   const keyCircuits = new KeyCircuits(limits);
   const bodyBudget = new BodyBudget(limits.maxBufferedBytes);
   const keyLimiter = new KeyLimiter(limits);
-  /**
-   * All calls in flight and waiting, and those of them that wait because of the limit of their key.
-   */
+  /** The number of calls in flight or waiting. */
   let calls = 0;
+  /** The number of these that wait because their key has reached its limit. */
   let waitingForKey = 0;
 
   return {
@@ -109,7 +112,7 @@ export function openOrigin(
       const keyCircuit = keyCircuits.find(authorization);
       calls++;
       try {
-        // The key's circuit is first, so that a key with failing calls does not probe the origin.
+        // The key's circuit is checked first, so that a failing key does not probe the origin.
         if (keyCircuit?.rejects(startedAt)) throw circuitOpen(limits, ' for this API key');
         if (circuit.rejects(startedAt)) throw circuitOpen(limits, '');
         keyCircuit?.start();
@@ -143,7 +146,8 @@ export function openOrigin(
       waiting: Math.max(waitingForKey, calls - limits.maxConnections),
     }),
     async checkReady() {
-      // Ready again when a probe is due. Otherwise no requests, and so no probe, would arrive.
+      // Ready again when a probe is due: a load balancer sends no requests, and so no probe, until
+      // the gateway is ready.
       if (circuit.rejects(performance.now())) throw circuitOpen(limits, '');
       await connectTo(new URL(origin), connect);
     },
@@ -153,7 +157,7 @@ export function openOrigin(
   };
 }
 
-/** Connects and disconnects, which shows that the service is available without needing a key. */
+/** Connects and disconnects: this shows whether the service is available, and needs no key. */
 function connectTo({ host, hostname, port, protocol }: URL, connect: Connector): Promise<void> {
   return new Promise((resolve, reject) => {
     const address = hostname.replace(/^\[|\]$/g, '');
@@ -165,9 +169,9 @@ function connectTo({ host, hostname, port, protocol }: URL, connect: Connector):
   });
 }
 
-function circuitOpen({ halfOpenAfterMs }: OriginLimits, forWhom: string): BackendUnavailableError {
+function circuitOpen({ halfOpenAfterMs }: OriginLimits, scope: string): BackendUnavailableError {
   return new BackendUnavailableError(
-    `The pet store has failed repeatedly${forWhom}. Calls are paused so that it can recover.`,
+    `The pet store has failed repeatedly${scope}. Calls are paused so that it can recover.`,
     { retryAfterMs: halfOpenAfterMs },
   );
 }

@@ -27,7 +27,7 @@ export interface RestPetStoreOptions {
   readonly limits?: Partial<OriginLimits>;
 }
 
-/** Opens the REST service as a `PetStore`. Connects at the first call. */
+/** Opens the REST service as a `PetStore`. Connects on the first call. */
 export function openRestPetStore(
   options: RestPetStoreOptions,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,

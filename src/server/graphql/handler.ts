@@ -23,7 +23,10 @@ import { type TypedResult, typeResult } from './typed-result.ts';
 /** The memory limit of cached documents, including their compiled code, in bytes. */
 const maxCacheBytes = 32 * 1024 * 1024;
 
-/** A new document of more characters waits for its turn: validating it may take milliseconds. */
+/**
+ * A document of more characters that is not cached waits for its turn, because validating it may
+ * take milliseconds.
+ */
 const longDocument = 2000;
 
 /** Options of `createGraphqlHandler`. */
@@ -43,7 +46,7 @@ export interface Caller {
   readonly authorization: string | undefined;
   /** Aborted when the caller disconnects or its deadline passes. */
   readonly signal: AbortSignal;
-  /** Refuses mutations, so that following a link changes nothing. */
+  /** Whether mutations are refused, as they are for GET: a link must not change data. */
   readonly isReadOnly: boolean;
 }
 
@@ -52,13 +55,16 @@ export interface OperationRequest extends Pick<GraphqlParams, 'operationName' | 
   readonly text: string;
 }
 
-/** Executes GraphQL operations, of HTTP requests and of callers in this process. */
+/** Executes GraphQL operations for HTTP requests and for callers in this process. */
 export interface GraphqlHandler {
-  /** Responds to an HTTP request. @throws HttpError if it contains no operation to execute. */
+  /** Responds to an HTTP request. @throws HttpError if it is refused before execution. */
   respond(request: HttpRequest, record: RequestRecord): Promise<HttpResponse>;
   /** Executes an operation. @throws HttpError if its document has no operation of that name. */
   execute(operation: OperationRequest, caller: Caller, record: RequestRecord): Promise<TypedResult>;
-  /** Executes an operation in parts as in graphql-js 17, or whole if nothing is deferred. */
+  /**
+   * Executes an operation. Returns its parts in the format of graphql-js 17, or a single result if
+   * nothing is deferred.
+   */
   executeIncrementally(
     operation: OperationRequest,
     caller: Caller,
@@ -66,7 +72,7 @@ export interface GraphqlHandler {
   ): Promise<TypedResult | TypedParts>;
 }
 
-/** The operation of a request. */
+/** The prepared operation of a request. */
 interface ResolvedOperation {
   readonly operation: PreparedOperation;
   /** Called after execution. Caches the document if the backend accepted the caller's key. */
@@ -81,7 +87,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const requested = new RequestedDocuments(options.persistedDocuments);
   const documents = new BoundedCache<PreparedDocument>(maxCacheBytes);
 
-  /** Returns the operation or the errors. `register` is called when its document may be cached. */
+  /**
+   * Returns the operation, or a result with the errors of its document. `register` is called by
+   * `cache` if the backend accepted the caller's key.
+   */
   async function resolve(
     { text, operationName }: OperationRequest,
     { authorization, isReadOnly, signal }: Caller,
@@ -150,21 +159,21 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   ): Promise<TypedResult | TypedParts> {
     const { requestId } = record;
     const calls = new AbortController();
-    const either = AbortSignal.any([signal, calls.signal]);
+    const eitherSignal = AbortSignal.any([signal, calls.signal]);
     const release = new ReleaseCallbacks();
     const { add: onResponseComplete } = release;
     const common = { petStore, authorization, requestId, listener: record, onResponseComplete };
-    const context = createContext({ ...common, signal: either });
-    const typing = { record, signal: either, reportError };
+    const context = createContext({ ...common, signal: eitherSignal });
+    const typingContext = { record, signal: eitherSignal, reportError };
     let parts: TypedParts | undefined;
     try {
       const result = await operation.executeIncrementally(variables, context, format);
       if (!('initialResult' in result)) {
         cache();
-        return withDeprecations(typeResult(result, typing), operation);
+        return withDeprecations(typeResult(result, typingContext), operation);
       }
       const { deprecations } = operation;
-      parts = new TypedParts(result, { ...typing, deprecations, format, calls });
+      parts = new TypedParts(result, { ...typingContext, deprecations, format, calls });
       return parts;
     } finally {
       if (parts === undefined) release.complete();
@@ -235,7 +244,7 @@ function unknownOperation(): HttpError {
   return new HttpError(
     400,
     'OPERATION_RESOLUTION_FAILURE',
-    'operationName: expected the name of an operation in the document, received none or another name.',
+    'operationName: expected the name of an operation in the document. It is required if the document has several.',
   );
 }
 

@@ -11,14 +11,14 @@ const maxRegisteredBytes = 4 * 1024 * 1024;
 /** The document of a request. */
 export interface RequestedDocument {
   readonly text: string;
-  /** The hash to register the document under; set if the client sent both text and hash. */
+  /** The hash to register the text under, if the client sent both and may register documents. */
   readonly registersAs?: string;
 }
 
 /**
  * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). In the mode
- * `allow`, sending both registers a document for the client's key (Apollo's automatic persisted
- * queries).
+ * `allow`, a request with text and hash registers the document for the caller's key (Apollo's
+ * automatic persisted queries).
  */
 export class RequestedDocuments {
   readonly #persisted: PersistedDocuments;
@@ -29,8 +29,8 @@ export class RequestedDocuments {
   }
 
   /**
-   * Returns the document, or an error as the protocol defines it.
-   * @throws HttpError if the request has neither text nor hash.
+   * Returns the document, or the GraphQL error to respond with.
+   * @throws HttpError if the request has neither text nor hash, except in the mode `only`.
    */
   find(params: GraphqlParams, authorization: string | undefined): RequestedDocument | GraphQLError {
     const { query } = params;
@@ -42,7 +42,7 @@ export class RequestedDocuments {
         throw new HttpError(
           400,
           'BAD_REQUEST',
-          'query: expected the text of an operation, received none.',
+          'query: expected the text of a document, received none.',
         );
       }
       return this.#findByHash(hash, authorization);
@@ -59,10 +59,10 @@ export class RequestedDocuments {
   }
 
   #findInManifest(query: string | undefined, hash: string | undefined) {
-    if (query !== undefined) return required('the text of a document');
-    if (hash === undefined) return required('no hash');
+    if (query !== undefined) return documentRequired('the text of a document');
+    if (hash === undefined) return documentRequired('no hash');
     const text = this.#persisted.manifest.get(hash);
-    return text === undefined ? required('an unknown hash') : { text };
+    return text === undefined ? documentRequired('an unknown hash') : { text };
   }
 
   #findByHash(hash: string, authorization: string | undefined) {
@@ -100,7 +100,7 @@ function cacheKey(authorization: string, hash: string): string {
   return digest('sha256', `${authorization}\n${hash}`);
 }
 
-function required(received: string): GraphQLError {
+function documentRequired(received: string): GraphQLError {
   return refusal(
     'PERSISTED_DOCUMENT_REQUIRED',
     `This gateway executes only the documents in its manifest: expected the hash of one, received ${received}. Ask its operator to add your document.`,
