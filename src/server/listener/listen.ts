@@ -147,9 +147,9 @@ class DrainingServer extends Server {
 /** When the port closes while clients still connect, in milliseconds. */
 const closing = {
   /** After this long without a new connection. */
-  quiet: 5,
+  quiet: 20,
   /** This long after `close`, one turn of the event loop without a new connection is enough. */
-  impatient: 100,
+  impatient: 300,
   /** This long after `close`, the port closes even if clients still connect. */
   end: 1000,
 } as const;
