@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { consumerTest, openConsumer, packGateway } from './support/consumer.ts';
+import { addClient, consumerTest, openConsumer, packGateway } from './support/consumer.ts';
 import { commandStart } from './support/process.ts';
 import { startUpstream } from './support/upstream.ts';
 
@@ -160,8 +160,9 @@ describe('the packed package', () => {
 
   it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
-      '@types/node undici-types graphql petstore-gateway-client @apollo/client rxjs @urql/core @urql/exchange-persisted';
+      '@types/node undici-types graphql @apollo/client rxjs @urql/core @urql/exchange-persisted';
     const root = await project('readme', others.split(' '));
+    await addClient(root);
     const pages = ['README.md', 'docs/bff.md', 'docs/persisted-documents.md'];
     const texts = await Promise.all(pages.map((page) => readFile(join(repository, page), 'utf8')));
     const clients = await readFile(join(repository, 'docs/clients.md'), 'utf8');

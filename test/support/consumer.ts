@@ -70,6 +70,18 @@ function packClient(folder: string): Promise<string> {
   return pack(folder, 'packages/client', ['.']);
 }
 
+/** Unpacks the client package's tarball into a project. */
+async function installClient(tarball: string, root: string): Promise<void> {
+  const client = join(root, 'node_modules/petstore-gateway-client');
+  await mkdir(client, { recursive: true });
+  await run('tar', ['-xzf', tarball, '-C', client, '--strip-components=1']);
+}
+
+/** Packs the client package, and unpacks it into a project. */
+export async function addClient(root: string): Promise<void> {
+  await installClient(await packClient(root), root);
+}
+
 /** Packs the gateway's package with `npm pack`. @returns the path of the tarball. */
 export function packGateway(folder: string): Promise<string> {
   const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.js'];
@@ -117,9 +129,7 @@ export async function openConsumer() {
     /** Creates a project with the packed client, these files, and links to these packages. */
     async project({ ours = [], theirs = [], files }: Project) {
       const root = await mkdtemp(join(folder, 'project-'));
-      const client = join(root, 'node_modules/petstore-gateway-client');
-      await mkdir(client, { recursive: true });
-      await run('tar', ['-xzf', tarball, '-C', client, '--strip-components=1']);
+      await installClient(tarball, root);
       const link = async (places: readonly string[], names: readonly string[]) => {
         for (const name of names) {
           const sources = places.map((place) => join(place, 'node_modules', name));
