@@ -92,10 +92,7 @@ describe('a body that is too large', () => {
 });
 
 describe('a client that resets its connection before it is accepted', () => {
-  it.each([
-    ['one request', 1],
-    ['pipelined requests', 2],
-  ])('causes no work with %s', async (_, count) => {
+  it('causes no work', async () => {
     const petStore = await openBuiltin();
     const limits: (number | undefined)[] = [];
     await using service = await startGateway({
@@ -111,7 +108,7 @@ describe('a client that resets its connection before it is accepted', () => {
     const { port } = new URL(service.url);
     const client = `
       const socket = require('node:net').connect(${port}, '127.0.0.1');
-      socket.write(${JSON.stringify(list(1).repeat(count))}, () => socket.resetAndDestroy());
+      socket.write(${JSON.stringify(list(1))}, () => socket.resetAndDestroy());
     `;
     // Synchronous, so that the gateway accepts nothing while the client runs.
     execFileSync(process.execPath, ['-e', client]);

@@ -40,10 +40,23 @@ export function createPipelineQueues(): PipelineQueues {
       if (known === undefined) queues.set(socket, queue);
       outgoing.once('close', queue.next);
       const start = queue.enqueue(incoming);
-      return known === undefined ? queue.afterNextRead() : start;
+      return known === undefined ? afterNextRead(socket) : start;
     },
     enqueueLast: (socket) => queues.get(socket)?.enqueueLast(),
   };
+}
+
+/**
+ * Resolves when the event loop has read all sockets again, to whether this one is still connected.
+ * A client may have reset it before Node, which accepts one connection per turn, accepted it; its
+ * request would cost a millisecond. Later requests of a connection are not delayed.
+ * If another follows immediately, reading pauses and the reset goes unnoticed. Reading on instead
+ * would delay other clients by more than a second.
+ */
+async function afterNextRead(socket: Socket): Promise<boolean> {
+  await turn();
+  await turn();
+  return socket.writable;
 }
 
 /** The requests of one connection. */
@@ -56,8 +69,6 @@ class PipelineQueue {
   #lastTurn: Turn;
   #isBusy = false;
   #resumeReading: (() => void) | undefined;
-  /** Until the first request starts. The socket is read meanwhile, so that a reset is noticed. */
-  #isNew = true;
 
   constructor(socket: Socket, total: { queued: number }) {
     this.#socket = socket;
@@ -68,19 +79,6 @@ class PipelineQueue {
     this.#last = incoming;
     this.#lastTurn = this.#wait();
     return this.#lastTurn;
-  }
-
-  /**
-   * Resolves when the event loop has read all sockets again, to whether this one is still connected.
-   * A client may have reset it before Node, which accepts one connection per turn, accepted it; its
-   * request would cost a millisecond. Later requests of a connection are not delayed.
-   */
-  async afterNextRead(): Promise<boolean> {
-    await turn();
-    await turn();
-    this.#isNew = false;
-    if (this.#queued.length > 0) this.#resumeReading ??= pauseReading(this.#socket);
-    return this.#socket.writable;
   }
 
   enqueueLast(): Turn {
@@ -106,7 +104,7 @@ class PipelineQueue {
     }
     if (this.#total.queued >= maxQueued) this.#socket.destroy();
     if (!this.#socket.writable) return Promise.resolve(false);
-    if (!this.#isNew) this.#resumeReading ??= pauseReading(this.#socket);
+    this.#resumeReading ??= pauseReading(this.#socket);
     this.#total.queued++;
     return new Promise((resolve) => this.#queued.push(resolve));
   }

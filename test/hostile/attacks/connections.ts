@@ -216,8 +216,8 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   socketsOf(
     'pipelined and unread',
-    'Twenty connections pipeline requests without end and read nothing.',
-    20,
+    'Five connections pipeline requests without end and read nothing.',
+    5,
     ({ signal }) => {
       const batch = small.repeat(500);
       return (socket) => writeAll(socket, Array(200).fill(batch), signal);
@@ -226,8 +226,8 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   socketsOf(
     'pipelined probes, unread',
-    'Twenty connections pipeline requests to /livez without end and read nothing.',
-    20,
+    'Five connections pipeline requests to /livez without end and read nothing.',
+    5,
     ({ signal }) => {
       const batch = `${rawHead('GET', '/livez')}\r\n`.repeat(500);
       return (socket) => writeAll(socket, Array(200).fill(batch), signal);
