@@ -14,8 +14,8 @@ import { keys as restKeys, startRestService } from './rest-service.ts';
 /** The duration of each attack. */
 const milliseconds = Number(process.env['HOSTILE_SECONDS'] ?? 0.5) * 1000;
 const maxPeakMib = 400;
-/** Three times the 500 ms of a gateway alone on a machine, because the attacker runs on this one too. */
-const maxSlowestMs = 1500;
+/** Twice the 500 ms of a gateway alone on a machine, because the attacker runs on this one too. */
+const maxSlowestMs = 1000;
 
 let built: Built;
 let rest: Awaited<ReturnType<typeof startRestService>>;

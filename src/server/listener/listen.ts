@@ -6,7 +6,7 @@ import { endOfTurn } from '../../end-of-turn.ts';
 import { type BodyParts, type HttpHandler, isInParts } from '../../http/message.ts';
 import { createNodeListener } from '../http/node.ts';
 import { refuseMalformed } from './malformed.ts';
-import { createPipelineQueues } from './pipeline-queues.ts';
+import { createPipelineQueues, type PausedError } from './pipeline-queues.ts';
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -81,9 +81,11 @@ export async function listen(
   server.waitForPortRelease = waitForPortRelease;
   // An unknown Expect header may be ignored. Node would respond to it before earlier requests.
   server.on('checkExpectation', listener);
-  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) =>
-    refuseMalformed(code, socket, queues),
-  );
+  server.on('connection', queues.open);
+  server.on('clientError', (error: NodeJS.ErrnoException & PausedError, socket: Socket) => {
+    if (error.code === 'HPE_PAUSED') queues.keepUnparsed(error, socket);
+    else refuseMalformed(error.code, socket, queues);
+  });
   server.on('connect', (_, socket: Socket) => refuseMalformed(undefined, socket, queues));
   server.maxConnections = maxConnections;
   try {

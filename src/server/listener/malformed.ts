@@ -22,9 +22,9 @@ export async function refuseMalformed(
 ): Promise<void> {
   // Node removes its error listener after a CONNECT request.
   socket.on('error', () => {});
-  pauseReading(socket);
-  const turn = queues.enqueueLast(socket);
-  if (turn !== undefined) await turn;
+  // After a time limit there may be unparsed input.
+  if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') pauseReading(socket);
+  if (!(await queues.enqueueRefusal(socket))) return;
   if (!socket.writable) return void socket.destroy();
   const status = statuses.get(code ?? '') ?? 400;
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);

@@ -3,10 +3,8 @@ import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pauseReading } from '../http/pause-reading.ts';
 
-/**
- * The most queued requests of all connections, about 4 kB each. Beyond it, connections are closed.
- */
-const maxQueued = 10_000;
+/** The most unparsed input of all connections, in bytes. Beyond it, connections are closed. */
+const maxUnparsedBytes = 16 * 1024 * 1024;
 
 /**
  * Undefined if a request can be handled immediately; otherwise resolves when it can, to whether the
@@ -14,36 +12,152 @@ const maxQueued = 10_000;
  */
 export type Turn = Promise<boolean> | undefined;
 
+/** The error of a parser that was paused before the end of its input. */
+export interface PausedError {
+  readonly rawPacket: Buffer;
+  readonly bytesParsed: number;
+}
+
 /** The pipelined requests of each connection. */
 export interface PipelineQueues {
+  /** Called for every connection, before its first request. */
+  open(socket: Socket): void;
   /** Called for every request on arrival. */
   enqueue(incoming: IncomingMessage, outgoing: ServerResponse): Turn;
-  /** Enqueues input that follows the last complete request: part of a request, or not a request. */
-  enqueueLast(socket: Socket): Turn;
+  /**
+   * Called for input that is malformed or late. Resolves when earlier requests have their
+   * responses, to whether to refuse it.
+   */
+  enqueueRefusal(socket: Socket): Promise<boolean>;
+  /** Called for the rest of what was read when the parser pauses. */
+  keepUnparsed(error: PausedError, socket: Socket): void;
 }
 
 /**
  * Handles the requests of each connection one after the other. A client may send requests before it
- * has the responses to earlier ones (RFC 9112, section 9.3.2); they are queued and use no capacity
- * of other connections. While requests are queued, their socket is not read: one read of 64 KiB may
- * contain two thousand requests.
+ * has the responses to earlier ones (RFC 9112, section 9.3.2). Of the next one, only the headers
+ * are parsed, because one read of 64 KiB may contain two thousand requests: a hundred connections
+ * that send them at once would block the event loop for a second and fill the memory.
  */
 export function createPipelineQueues(): PipelineQueues {
   const queues = new WeakMap<Socket, PipelineQueue>();
-  const total = { queued: 0 };
+  const total = { unparsedBytes: 0 };
 
   return {
-    enqueue(incoming, outgoing) {
-      const { socket } = incoming;
-      const known = queues.get(socket);
-      const queue = known ?? new PipelineQueue(socket, total);
-      if (known === undefined) queues.set(socket, queue);
-      outgoing.once('close', queue.next);
-      const start = queue.enqueue(incoming);
-      return known === undefined ? afterNextRead(socket) : start;
-    },
-    enqueueLast: (socket) => queues.get(socket)?.enqueueLast(),
+    open: (socket) => void queues.set(socket, new PipelineQueue(socket, total)),
+    enqueue: (incoming, outgoing) => queues.get(incoming.socket)?.enqueue(incoming, outgoing),
+    enqueueRefusal: async (socket) => queues.get(socket)?.enqueueRefusal() ?? true,
+    keepUnparsed: (error, socket) => queues.get(socket)?.keepUnparsed(error),
   };
+}
+
+/** The parser of a server's socket, which Node does not document. */
+interface Parser {
+  /** Called with the parsed headers. Returns what follows in the input, as a code of llhttp. */
+  onIncoming(incoming: IncomingMessage, keepAlive: boolean): number;
+  resume(): void;
+}
+
+/** The code of llhttp by which a parser pauses: it reports the rest of its input in an error. */
+const paused = 21;
+
+/** The requests of one connection: one in flight, one queued. */
+class PipelineQueue {
+  readonly #socket: Socket & { readonly parser?: Parser | null };
+  /** Of all connections. */
+  readonly #total: { unparsedBytes: number };
+  /** Behind the queued request, while the parser is paused. */
+  #unparsed: Buffer | undefined;
+  #isNew = true;
+  #isBusy = false;
+  #inFlight: IncomingMessage | undefined;
+  /** In flight or queued. */
+  #last: IncomingMessage | undefined;
+  #queued: PromiseWithResolvers<boolean> | undefined;
+  #resumeReading: (() => void) | undefined;
+
+  constructor(socket: Socket, total: { unparsedBytes: number }) {
+    this.#socket = socket;
+    this.#total = total;
+    const { parser } = this.#socket;
+    if (!parser) return;
+    const { onIncoming } = parser;
+    parser.onIncoming = (incoming, keepAlive) => {
+      const code = onIncoming(incoming, keepAlive);
+      // Also behind requests that are not queued: Node refuses those without a Host itself.
+      return incoming === this.#inFlight || incoming.method === 'CONNECT' ? code : paused;
+    };
+    socket.once('close', this.#next);
+  }
+
+  enqueue(incoming: IncomingMessage, outgoing: ServerResponse): Turn {
+    outgoing.once('close', this.#next);
+    this.#last = incoming;
+    const start = this.#wait();
+    if (start !== undefined) return start;
+    this.#inFlight = incoming;
+    if (!this.#isNew) return undefined;
+    this.#isNew = false;
+    return afterNextRead(this.#socket);
+  }
+
+  async enqueueRefusal(): Promise<boolean> {
+    const last = this.#last;
+    if (last === undefined || last.complete) return this.#wait() ?? true;
+    if (last === this.#inFlight) return true;
+    // A queued request is late only if its rest was not among the unparsed input.
+    await this.#queued?.promise;
+    await turn();
+    return !last.complete;
+  }
+
+  keepUnparsed({ rawPacket, bytesParsed }: PausedError): void {
+    this.#resumeReading ??= pauseReading(this.#socket);
+    this.#unparsed = restOf(rawPacket, bytesParsed);
+    this.#total.unparsedBytes += this.#unparsed.length;
+    if (this.#total.unparsedBytes > maxUnparsedBytes) this.#socket.destroy();
+  }
+
+  /** Starts what is queued and parses what follows it, when the client has read earlier responses. */
+  readonly #next = () => {
+    const socket = this.#socket;
+    if (socket.writableNeedDrain) return void socket.once('drain', this.#next);
+    const queued = this.#queued;
+    this.#queued = undefined;
+    this.#isBusy = queued !== undefined;
+    this.#inFlight = this.#last;
+    queued?.resolve(socket.writable);
+    const unparsed = this.#unparsed;
+    if (unparsed === undefined) return;
+    this.#unparsed = undefined;
+    this.#total.unparsedBytes -= unparsed.length;
+    if (!socket.writable) return;
+    socket.parser?.resume();
+    socket.emit('data', unparsed);
+    if (this.#unparsed !== undefined) return;
+    this.#resumeReading?.();
+    this.#resumeReading = undefined;
+  };
+
+  #wait(): Turn {
+    if (!this.#isBusy) {
+      this.#isBusy = true;
+      return undefined;
+    }
+    this.#queued ??= Promise.withResolvers();
+    return this.#queued.promise;
+  }
+}
+
+/**
+ * Returns the rest of what was read, as a copy if it is the smaller part: it would hold all in
+ * memory. An empty rest stays a part of a buffer, because Node's parser takes any other empty buffer
+ * for the end of the connection.
+ */
+function restOf(rawPacket: Buffer, bytesParsed: number): Buffer {
+  const isLarge = (rawPacket.length - bytesParsed) * 2 > rawPacket.buffer.byteLength;
+  if (isLarge) return rawPacket.subarray(bytesParsed);
+  return Buffer.from(rawPacket.subarray(bytesParsed - 1)).subarray(1);
 }
 
 /**
@@ -57,55 +171,4 @@ async function afterNextRead(socket: Socket): Promise<boolean> {
   await turn();
   await turn();
   return socket.writable;
-}
-
-/** The requests of one connection. */
-class PipelineQueue {
-  readonly #socket: Socket;
-  /** The number of queued requests of all connections. */
-  readonly #total: { queued: number };
-  readonly #queued: ((isConnected: boolean) => void)[] = [];
-  #last: IncomingMessage | undefined;
-  #lastTurn: Turn;
-  #isBusy = false;
-  #resumeReading: (() => void) | undefined;
-
-  constructor(socket: Socket, total: { queued: number }) {
-    this.#socket = socket;
-    this.#total = total;
-  }
-
-  enqueue(incoming: IncomingMessage): Turn {
-    this.#last = incoming;
-    this.#lastTurn = this.#wait();
-    return this.#lastTurn;
-  }
-
-  enqueueLast(): Turn {
-    return this.#last?.complete === false ? this.#lastTurn : this.#wait();
-  }
-
-  /** Starts the next request, or drops all if the connection is closed. */
-  readonly next = () => {
-    const isConnected = this.#socket.writable;
-    const starting = this.#queued.splice(0, isConnected ? 1 : this.#queued.length);
-    this.#total.queued -= starting.length;
-    this.#isBusy = starting.length > 0;
-    for (const start of starting) start(isConnected);
-    if (this.#queued.length > 0) return;
-    this.#resumeReading?.();
-    this.#resumeReading = undefined;
-  };
-
-  #wait(): Turn {
-    if (!this.#isBusy) {
-      this.#isBusy = true;
-      return undefined;
-    }
-    if (this.#total.queued >= maxQueued) this.#socket.destroy();
-    if (!this.#socket.writable) return Promise.resolve(false);
-    this.#resumeReading ??= pauseReading(this.#socket);
-    this.#total.queued++;
-    return new Promise((resolve) => this.#queued.push(resolve));
-  }
 }

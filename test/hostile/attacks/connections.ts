@@ -216,8 +216,8 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   socketsOf(
     'pipelined and unread',
-    'Five connections pipeline requests without end and read nothing.',
-    5,
+    'Twenty connections pipeline requests without end and read nothing.',
+    20,
     ({ signal }) => {
       const batch = small.repeat(500);
       return (socket) => writeAll(socket, Array(200).fill(batch), signal);
@@ -226,8 +226,8 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   socketsOf(
     'pipelined probes, unread',
-    'Five connections pipeline requests to /livez without end and read nothing.',
-    5,
+    'Twenty connections pipeline requests to /livez without end and read nothing.',
+    20,
     ({ signal }) => {
       const batch = `${rawHead('GET', '/livez')}\r\n`.repeat(500);
       return (socket) => writeAll(socket, Array(200).fill(batch), signal);
@@ -244,6 +244,27 @@ export const connectionAttacks: readonly Attack[] = [
     },
     { reads: false },
   ),
+  {
+    id: 'pipelined at once',
+    description: 'Five hundred open connections send 64 KB of pipelined requests at the same time.',
+    backend: 'rest',
+    run: async (target) => {
+      const count = 500;
+      const allOpen = Promise.withResolvers<void>();
+      target.signal.addEventListener('abort', () => allOpen.resolve());
+      const batch = `${rawHead('GET', '/')}\r\n`.repeat(1900);
+      let opened = 0;
+      await holdSockets(target, {
+        count,
+        reads: false,
+        start: async (socket) => {
+          if (++opened === count) allOpen.resolve();
+          await allOpen.promise;
+          socket.write(batch);
+        },
+      });
+    },
+  },
   {
     id: 'disconnects',
     description: 'Clients send requests whose REST calls hang, and disconnect immediately.',
