@@ -164,6 +164,28 @@ describe('pipelined requests', () => {
     socket.destroy();
   });
 
+  it('get their responses before and with an upgrade that is not made', async () => {
+    await using service = await startGateway();
+    const upgrade = post(typename, 'Connection: Upgrade\r\nUpgrade: h2c\r\n');
+    const responses = await send(service, post(typename) + upgrade);
+    expect(statusesOf(responses)).toEqual([200, 200]);
+    expect(responses.split(typenameResult)).toHaveLength(3);
+  });
+
+  it('are parsed after many connections that were closed with unparsed input', async () => {
+    await using service = await startGateway();
+    const refused =
+      chunkedPost(Array(4200).fill(' ')) + 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000);
+    for (let count = 0; count < 150; count++) {
+      const socket = open(service).resume();
+      socket.write(refused.slice(0, 65_000));
+      socket.write('x'.repeat(200_000));
+      await once(socket, 'close');
+    }
+    const responses = await send(service, post(typename).repeat(3) + last);
+    expect(statusesOf(responses)).toEqual([200, 200, 200, 200]);
+  });
+
   it('close their connections when they hold too much unparsed input together', async () => {
     const held = Promise.withResolvers<void>();
     const petStore = await openBuiltin();

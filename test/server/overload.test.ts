@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { openOverloadGuard } from '../../src/server/listener/overload.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
@@ -173,28 +174,39 @@ describe('overload', () => {
 });
 
 describe('slow clients', () => {
-  async function sendPartly(url: string, part: string): Promise<string> {
+  async function sendPartly(url: string, part: string, rest?: Promise<string>): Promise<string> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
     socket.write(part);
+    rest?.then((more) => socket.write(more));
     return text(socket);
   }
 
   it('receive 408 when their headers or body do not arrive in time, unless a request is queued', async () => {
     const held = Promise.withResolvers<readonly never[]>();
+    let calls = 0;
     const petStore = await openBuiltin();
     await using service = await startGateway({
-      petStore: { ...petStore, listOrders: () => held.promise },
+      petStore: {
+        ...petStore,
+        listOrders: () => {
+          calls++;
+          return held.promise;
+        },
+      },
     });
     const post = (query: string, more = '') => {
       const body = JSON.stringify({ query });
       return `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`;
     };
+    const slow = post('{ orders }');
     const queued = sendPartly(
       service.url,
-      post('{ orders { id } }') + post('{ __typename }', 'Connection: close\r\n'),
+      slow + post(`{ __typename }#${' '.repeat(200_000)}`, 'Connection: close\r\n'),
     );
+    const late = Promise.withResolvers<string>();
+    const incomplete = sendPartly(service.url, slow + slow.slice(0, 20), late.promise);
     const responses = await Promise.all([
       sendPartly(service.url, 'POST /graphql HTTP/1.1\r\nHost: localhost\r\n'),
       sendPartly(
@@ -203,8 +215,12 @@ describe('slow clients', () => {
       ),
     ]);
     for (const response of responses) expect(response).toMatch(/^HTTP\/1\.1 408 /);
+    late.resolve(slow.slice(20));
+    await turn();
     held.resolve([]);
     expect((await queued).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    expect((await incomplete).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 408']);
+    expect(calls).toBe(2);
     expect(service.logged).toEqual([]);
   }, 30_000);
 });

@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { endOfTurn } from '../../end-of-turn.ts';
 import { type BodyParts, type HttpHandler, isInParts } from '../../http/message.ts';
 import { createNodeListener } from '../http/node.ts';
+import { acceptFirst } from './accept-first.ts';
 import { refuseMalformed } from './malformed.ts';
 import { createPipelineQueues, type PausedError } from './pipeline-queues.ts';
 
@@ -45,6 +46,9 @@ const serverOptions = {
 /** The most open connections; an idle one takes about 20 kB. Further ones are closed on arrival. */
 const maxConnections = 5000;
 
+/** The most connections that the kernel holds until they are accepted, if it allows as many. */
+const backlog = 4096;
+
 /** A response of this many characters or bytes is written immediately, smaller ones in batches. */
 const largeLength = 64 * 1024;
 
@@ -75,9 +79,14 @@ export async function listen(
     if (server.portClosed) response.headers['connection'] = 'close';
     return response;
   };
-  const queues = createPipelineQueues();
-  const listener = createNodeListener(respond, queues.enqueue);
-  const server = new DrainingServer(serverOptions, listener);
+  const queues = createPipelineQueues(serverOptions.requestTimeout);
+  const server = new DrainingServer(serverOptions);
+  const accepting = acceptFirst(server);
+  const listener = createNodeListener(
+    respond,
+    (incoming, outgoing) => queues.enqueue(incoming, outgoing) ?? accepting.wait(incoming.socket),
+  );
+  server.on('request', listener);
   server.waitForPortRelease = waitForPortRelease;
   // An unknown Expect header may be ignored. Node would respond to it before earlier requests.
   server.on('checkExpectation', listener);
@@ -89,7 +98,7 @@ export async function listen(
   server.on('connect', (_, socket: Socket) => refuseMalformed(undefined, socket, queues));
   server.maxConnections = maxConnections;
   try {
-    server.listen(port, host);
+    server.listen({ port, host, backlog });
     await once(server, 'listening');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

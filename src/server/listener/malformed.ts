@@ -21,7 +21,7 @@ export async function refuseMalformed(
   queues: PipelineQueues,
 ): Promise<void> {
   // Node removes its error listener after a CONNECT request.
-  socket.on('error', () => {});
+  if (socket.listenerCount('error') === 0) socket.on('error', () => {});
   // After a time limit there may be unparsed input.
   if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') pauseReading(socket);
   if (!(await queues.enqueueRefusal(socket))) return;

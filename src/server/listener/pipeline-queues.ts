@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { pauseReading } from '../http/pause-reading.ts';
 
 /** The most unparsed input of all connections, in bytes. Beyond it, connections are closed. */
@@ -39,12 +39,12 @@ export interface PipelineQueues {
  * are parsed, because one read of 64 KiB may contain two thousand requests: a hundred connections
  * that send them at once would block the event loop for a second and fill the memory.
  */
-export function createPipelineQueues(): PipelineQueues {
+export function createPipelineQueues(requestTimeoutMs: number): PipelineQueues {
   const queues = new WeakMap<Socket, PipelineQueue>();
-  const total = { unparsedBytes: 0 };
+  const shared = { unparsedBytes: 0, requestTimeoutMs };
 
   return {
-    open: (socket) => void queues.set(socket, new PipelineQueue(socket, total)),
+    open: (socket) => void queues.set(socket, new PipelineQueue(socket, shared)),
     enqueue: (incoming, outgoing) => queues.get(incoming.socket)?.enqueue(incoming, outgoing),
     enqueueRefusal: async (socket) => queues.get(socket)?.enqueueRefusal() ?? true,
     keepUnparsed: (error, socket) => queues.get(socket)?.keepUnparsed(error),
@@ -54,68 +54,86 @@ export function createPipelineQueues(): PipelineQueues {
 /** The parser of a server's socket, which Node does not document. */
 interface Parser {
   /** Called with the parsed headers. Returns what follows in the input, as a code of llhttp. */
-  onIncoming(incoming: IncomingMessage, keepAlive: boolean): number;
+  onIncoming(incoming: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
   resume(): void;
 }
 
 /** The code of llhttp by which a parser pauses: it reports the rest of its input in an error. */
 const paused = 21;
 
+/** What the queues of all connections share. */
+interface Shared {
+  /** The unparsed input of all connections. */
+  unparsedBytes: number;
+  /** The time to send a request, in milliseconds. */
+  readonly requestTimeoutMs: number;
+}
+
 /** The requests of one connection: one in flight, one queued. */
 class PipelineQueue {
   readonly #socket: Socket & { readonly parser?: Parser | null };
-  /** Of all connections. */
-  readonly #total: { unparsedBytes: number };
+  readonly #shared: Shared;
   /** Behind the queued request, while the parser is paused. */
   #unparsed: Buffer | undefined;
-  #isNew = true;
   #isBusy = false;
+  /** Whether the connection closes after what is queued. */
+  #isClosing = false;
   #inFlight: IncomingMessage | undefined;
   /** In flight or queued. */
   #last: IncomingMessage | undefined;
   #queued: PromiseWithResolvers<boolean> | undefined;
   #resumeReading: (() => void) | undefined;
 
-  constructor(socket: Socket, total: { unparsedBytes: number }) {
+  constructor(socket: Socket, shared: Shared) {
     this.#socket = socket;
-    this.#total = total;
+    this.#shared = shared;
     const { parser } = this.#socket;
     if (!parser) return;
     const { onIncoming } = parser;
     parser.onIncoming = (incoming, keepAlive) => {
+      // Node resets it unless the server handles upgrades. The parser does not report a pause then.
+      const { upgrade } = incoming;
       const code = onIncoming(incoming, keepAlive);
-      // Also behind requests that are not queued: Node refuses those without a Host itself.
-      return incoming === this.#inFlight || incoming.method === 'CONNECT' ? code : paused;
+      // Node itself refuses a request without a Host.
+      if (incoming !== this.#last && !upgrade) this.#isClosing = true;
+      return incoming === this.#inFlight || upgrade ? code : paused;
     };
     socket.once('close', this.#next);
   }
 
   enqueue(incoming: IncomingMessage, outgoing: ServerResponse): Turn {
+    if (this.#isClosing) return Promise.resolve(false);
     outgoing.once('close', this.#next);
     this.#last = incoming;
     const start = this.#wait();
-    if (start !== undefined) return start;
-    this.#inFlight = incoming;
-    if (!this.#isNew) return undefined;
-    this.#isNew = false;
-    return afterNextRead(this.#socket);
+    if (start === undefined) this.#inFlight = incoming;
+    else if (incoming.headers.upgrade !== undefined) {
+      outgoing.shouldKeepAlive = false;
+      this.#isClosing = true;
+    }
+    return start;
   }
 
   async enqueueRefusal(): Promise<boolean> {
     const last = this.#last;
-    if (last === undefined || last.complete) return this.#wait() ?? true;
+    if (last === undefined || last.complete) {
+      this.#isClosing = true;
+      return this.#wait() ?? true;
+    }
     if (last === this.#inFlight) return true;
-    // A queued request is late only if its rest was not among the unparsed input.
+    // The time limit of a queued request has passed while it was not read, so it begins again.
     await this.#queued?.promise;
-    await turn();
+    await setTimeout(this.#shared.requestTimeoutMs, undefined, { ref: false });
     return !last.complete;
   }
 
   keepUnparsed({ rawPacket, bytesParsed }: PausedError): void {
+    // Node must not read while the parser is paused: the error would not tell what was parsed.
+    if (this.#unparsed !== undefined) return void this.#socket.destroy();
     this.#resumeReading ??= pauseReading(this.#socket);
     this.#unparsed = restOf(rawPacket, bytesParsed);
-    this.#total.unparsedBytes += this.#unparsed.length;
-    if (this.#total.unparsedBytes > maxUnparsedBytes) this.#socket.destroy();
+    this.#shared.unparsedBytes += this.#unparsed.length;
+    if (this.#shared.unparsedBytes > maxUnparsedBytes) this.#socket.destroy();
   }
 
   /** Starts what is queued and parses what follows it, when the client has read earlier responses. */
@@ -130,7 +148,7 @@ class PipelineQueue {
     const unparsed = this.#unparsed;
     if (unparsed === undefined) return;
     this.#unparsed = undefined;
-    this.#total.unparsedBytes -= unparsed.length;
+    this.#shared.unparsedBytes -= unparsed.length;
     if (!socket.writable) return;
     socket.parser?.resume();
     socket.emit('data', unparsed);
@@ -158,17 +176,4 @@ function restOf(rawPacket: Buffer, bytesParsed: number): Buffer {
   const isLarge = (rawPacket.length - bytesParsed) * 2 > rawPacket.buffer.byteLength;
   if (isLarge) return rawPacket.subarray(bytesParsed);
   return Buffer.from(rawPacket.subarray(bytesParsed - 1)).subarray(1);
-}
-
-/**
- * Resolves when the event loop has read all sockets again, to whether this one is still connected.
- * A client may have reset it before Node, which accepts one connection per turn, accepted it; its
- * request would cost a millisecond. Later requests of a connection are not delayed.
- * If another follows immediately, reading pauses and the reset goes unnoticed. Reading on instead
- * would delay other clients by more than a second.
- */
-async function afterNextRead(socket: Socket): Promise<boolean> {
-  await turn();
-  await turn();
-  return socket.writable;
 }
