@@ -35,14 +35,14 @@ export type Complete = (value: unknown, completion: Completion) => unknown;
  * @throws NotCompilableError for abstract types, types with `isTypeOf`, fields with a resolver, and
  *   the response key `__proto__`.
  */
-export function completeType(
+export function planType(
   type: GraphQLOutputType,
   field: SelectedField,
   parent: GraphQLObjectType,
   collector: FieldCollector,
 ): Complete {
   if (isNonNullType(type)) {
-    const complete = completeType(type.ofType, field, parent, collector);
+    const complete = planType(type.ofType, field, parent, collector);
     return (value, completion) => {
       const completed = complete(value, completion);
       if (completed !== null) return completed;
@@ -50,13 +50,13 @@ export function completeType(
       throw new Error(`Cannot return null for non-nullable field ${coordinate}.`);
     };
   }
-  return acceptNull(completeNamed());
+  return acceptNull(planNamed());
 
-  function completeNamed(): Complete {
+  function planNamed(): Complete {
     if (isListType(type)) {
-      const complete = completeType(type.ofType, field, parent, collector);
+      const complete = planType(type.ofType, field, parent, collector);
       const writeRecords = planRecords(type.ofType, field, collector);
-      return completeList(complete, !isNonNullType(type.ofType), field.nodes, writeRecords);
+      return planList(complete, !isNonNullType(type.ofType), field.nodes, writeRecords);
     }
     if (isLeafType(type)) {
       return (value) => {
@@ -65,7 +65,7 @@ export function completeType(
         return completed;
       };
     }
-    if (isObjectType(type) && type.isTypeOf == null) return completeObject(type, field, collector);
+    if (isObjectType(type) && type.isTypeOf == null) return planObject(type, field, collector);
     throw new NotCompilableError();
   }
 }
@@ -95,7 +95,7 @@ function isPlainArray(list: unknown): list is unknown[] {
   );
 }
 
-function completeList(
+function planList(
   complete: Complete,
   isNullable: boolean,
   nodes: readonly FieldNode[],
@@ -143,7 +143,7 @@ export function nullFor(
   throw located;
 }
 
-function completeObject(
+function planObject(
   type: GraphQLObjectType,
   { nodes }: SelectedField,
   collector: FieldCollector,
@@ -192,18 +192,18 @@ function planMember(
       ? (complete) =>
           `typeof (value = ${property}) === 'string' ? value : ${complete}(value, completion)`
       : (complete) => `${complete}(${property}, completion)`,
-    complete: completeField(field, definition, parent, collector),
+    complete: planFieldValue(field, definition, parent, collector),
   };
 }
 
-function completeField(
+function planFieldValue(
   field: SelectedField,
   { type }: GraphQLField<unknown, unknown>,
   parent: GraphQLObjectType,
   collector: FieldCollector,
 ): Complete {
   const { key, nodes } = field;
-  const complete = completeType(type, field, parent, collector);
+  const complete = planType(type, field, parent, collector);
   const isNullable = !isNonNullType(type);
   return (value, completion) => {
     const { path } = completion;

@@ -7,7 +7,7 @@ import {
   isNonNullType,
   OperationTypeNode,
 } from 'graphql';
-import { type Completion, completeType, nullFor } from './completion.ts';
+import { type Completion, nullFor, planType } from './completion.ts';
 import { NotCompilableError, UnsupportedValueError } from './errors.ts';
 import { type Execution, Thrown } from './execution.ts';
 import { FieldCollector, type IsIncluded, type SelectedField } from './field-collector.ts';
@@ -129,7 +129,7 @@ function planField(
   const { resolve, type } = definition;
   // The default resolver reads a property of the root value, which does not exist.
   if (resolve === undefined) throw new NotCompilableError();
-  const complete = completeType(type, field, root, collector);
+  const complete = planType(type, field, root, collector);
   const isNullable = !isNonNullType(type);
   const readArguments = planArguments(definition, nodes[0]);
   const createInfo = planResolveInfo(definition, field, source);

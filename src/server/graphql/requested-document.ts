@@ -91,7 +91,7 @@ function checkHash(text: string, hash: string): GraphQLError | undefined {
   if (actual === hash) return undefined;
   return refusal(
     'PERSISTED_QUERY_MISMATCH',
-    `sha256Hash: expected the SHA-256 of the document, ${actual}, received ${hash.slice(0, 64)}. Hash the text exactly as you send it.`,
+    `Hash of the document: expected its SHA-256, ${actual}, received ${hash.slice(0, 64)}. Hash the text exactly as you send it.`,
   );
 }
 
