@@ -151,6 +151,7 @@ describe('a gateway with two workers', () => {
     await Promise.all(clients);
     expect([...endings.keys()].sort()).toEqual(['200', 'ECONNREFUSED']);
     expect(await started.exited).toBe(0);
+    expect(started.output.stderr).not.toContain('Error');
   }, 60_000);
 
   it('replaces a worker that is stopped with SIGSTOP', async () => {

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import type { Service } from '../commands/serve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
@@ -19,7 +20,8 @@ export function waitForPortRelease(): Promise<void> {
       if (message.type !== 'stop') return;
       // node:cluster reports a closed port to the primary just before it closes it, which lets
       // other processes run in between. Without a channel it doesn't report. It disconnects again
-      // when the port is closed, so that error is ignored.
+      // when the port is closed, and emits that error for the process and the worker; it is ignored.
+      cluster.worker?.on('error', () => {});
       process.on('error', () => {}).disconnect?.();
       resolve();
     });

@@ -170,6 +170,10 @@ describe('pipelined requests', () => {
     const responses = await send(service, post(typename) + upgrade);
     expect(statusesOf(responses)).toEqual([200, 200]);
     expect(responses.split(typenameResult)).toHaveLength(3);
+    const ignored = post(typename, 'Upgrade: h2c\r\n');
+    expect(statusesOf(await send(service, post(typename) + ignored + last))).toEqual([
+      200, 200, 200,
+    ]);
   });
 
   it('are parsed after many connections that were closed with unparsed input', async () => {

@@ -1,8 +1,12 @@
 import type { Server, Socket } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
+import type { Turn } from './pipeline-queues.ts';
 
-/** The number of requests that start in a turn of the event loop in which a client connects. */
-const startsPerTurn = 8;
+/**
+ * The number of requests that start in a turn of the event loop in which a client connects. More
+ * than one, because each new client may send one.
+ */
+const startsPerTurn = 3;
 
 /** How many turns a request waits before it starts. */
 const minTurns = 2;
@@ -14,14 +18,11 @@ interface Waiting {
   readonly turn: number;
 }
 
-/** Delays requests while clients connect. */
-export interface AcceptFirst {
-  /**
-   * Undefined if no client has connected in the last turns; otherwise resolves when the request on
-   * this socket may start, to whether its client is still connected.
-   */
-  wait(socket: Socket): Promise<boolean> | undefined;
-}
+/**
+ * Delays a request on this socket, after its turn on its connection, while clients connect.
+ * Undefined if it may start; otherwise resolves when it may, to whether its client is still connected.
+ */
+export type AcceptFirst = (socket: Socket, ownTurn: Turn) => Turn;
 
 /**
  * Lets a server accept connections before it handles requests. Node accepts one per turn of the
@@ -56,10 +57,13 @@ export function acceptFirst(server: Server): AcceptFirst {
     if (!isRunning) run();
   });
 
-  return {
-    wait(socket) {
-      if (!isRunning || turn - lastAccept > minTurns) return undefined;
-      return new Promise((start) => waiting.push({ socket, start, turn: turn + minTurns }));
-    },
-  };
+  function wait(socket: Socket): Turn {
+    if (!isRunning || turn - lastAccept > minTurns) return undefined;
+    return new Promise((start) => waiting.push({ socket, start, turn: turn + minTurns }));
+  }
+
+  return (socket, ownTurn) =>
+    ownTurn === undefined
+      ? wait(socket)
+      : ownTurn.then((isConnected) => isConnected && (wait(socket) ?? true));
 }

@@ -46,8 +46,11 @@ const serverOptions = {
 /** The most open connections; an idle one takes about 20 kB. Further ones are closed on arrival. */
 const maxConnections = 5000;
 
-/** The most connections that the kernel holds until they are accepted, if it allows as many. */
-const backlog = 4096;
+/**
+ * The most connections that the kernel holds until they are accepted. Of clients that connect and
+ * leave, each costs others the time of accepting it.
+ */
+const backlog = 1024;
 
 /** A response of this many characters or bytes is written immediately, smaller ones in batches. */
 const largeLength = 64 * 1024;
@@ -81,10 +84,9 @@ export async function listen(
   };
   const queues = createPipelineQueues(serverOptions.requestTimeout);
   const server = new DrainingServer(serverOptions);
-  const accepting = acceptFirst(server);
-  const listener = createNodeListener(
-    respond,
-    (incoming, outgoing) => queues.enqueue(incoming, outgoing) ?? accepting.wait(incoming.socket),
+  const afterAccepting = acceptFirst(server);
+  const listener = createNodeListener(respond, (incoming, outgoing) =>
+    afterAccepting(incoming.socket, queues.enqueue(incoming, outgoing)),
   );
   server.on('request', listener);
   server.waitForPortRelease = waitForPortRelease;

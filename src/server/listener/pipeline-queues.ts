@@ -78,6 +78,8 @@ class PipelineQueue {
   #isBusy = false;
   /** Whether the connection closes after what is queued. */
   #isClosing = false;
+  /** Whether the last request asks for an upgrade: the parser does not report a pause in it. */
+  #isUpgrade = false;
   #inFlight: IncomingMessage | undefined;
   /** In flight or queued. */
   #last: IncomingMessage | undefined;
@@ -91,12 +93,13 @@ class PipelineQueue {
     if (!parser) return;
     const { onIncoming } = parser;
     parser.onIncoming = (incoming, keepAlive) => {
-      // Node resets it unless the server handles upgrades. The parser does not report a pause then.
-      const { upgrade } = incoming;
+      // Node resets it, because the server handles no upgrades.
+      this.#isUpgrade = incoming.upgrade;
       const code = onIncoming(incoming, keepAlive);
+      if (this.#isUpgrade) return code;
       // Node itself refuses a request without a Host.
-      if (incoming !== this.#last && !upgrade) this.#isClosing = true;
-      return incoming === this.#inFlight || upgrade ? code : paused;
+      if (incoming !== this.#last) this.#isClosing = true;
+      return incoming === this.#inFlight ? code : paused;
     };
     socket.once('close', this.#next);
   }
@@ -107,7 +110,7 @@ class PipelineQueue {
     this.#last = incoming;
     const start = this.#wait();
     if (start === undefined) this.#inFlight = incoming;
-    else if (incoming.headers.upgrade !== undefined) {
+    else if (this.#isUpgrade) {
       outgoing.shouldKeepAlive = false;
       this.#isClosing = true;
     }

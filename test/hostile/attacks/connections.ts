@@ -35,6 +35,20 @@ const chunked = (method: string, path: string, key?: string) =>
 
 const small = rawPost(graphql('{ __typename }'));
 
+/** Opens connections, so many at a time, and resets each as soon as the kernel has accepted it. */
+async function connectAndReset({ port, signal, countRequest }: Target, count: number) {
+  async function connectRepeatedly() {
+    while (!signal.aborted) {
+      const socket = connect(port, '127.0.0.1').on('error', () => {});
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.once('connect', () => socket.resetAndDestroy());
+      countRequest();
+      await closed;
+    }
+  }
+  await Promise.all(Array.from({ length: count }, connectRepeatedly));
+}
+
 /** Attacks by connections: held open, slow, flooded or not read. */
 export const connectionAttacks: readonly Attack[] = [
   socketsOf(
@@ -178,17 +192,23 @@ export const connectionAttacks: readonly Attack[] = [
     id: 'short connections',
     description: 'Connections are opened and reset as fast as possible.',
     backend: 'rest',
-    async run({ port, signal, countRequest }) {
-      async function connectRepeatedly() {
-        while (!signal.aborted) {
-          const socket = connect(port, '127.0.0.1').on('error', () => {});
-          const closed = new Promise((resolve) => socket.once('close', resolve));
-          socket.once('connect', () => socket.resetAndDestroy());
-          countRequest();
-          await closed;
-        }
-      }
-      await Promise.all(Array.from({ length: 20 }, connectRepeatedly));
+    run: (target) => connectAndReset(target, 20),
+  },
+  {
+    id: 'pipelined beside short connections',
+    description: 'A hundred connections pipeline requests while others are opened and reset.',
+    backend: 'rest',
+    run: async (target) => {
+      const { signal } = target;
+      const batch = Array(1000).fill(small.repeat(10));
+      await Promise.all([
+        connectAndReset(target, 64),
+        holdSockets(target, {
+          count: 100,
+          reads: true,
+          start: (socket) => writeAll(socket, batch, signal),
+        }),
+      ]);
     },
   },
   ...['/graphql', '/livez', '/v1/pets', '/nowhere'].map((path) =>
