@@ -27,7 +27,7 @@ export type AcceptFirst = (socket: Socket, ownTurn: Turn) => Turn;
 /**
  * Lets a server accept connections before it handles requests. Node accepts one per turn of the
  * event loop. If each turn also handled all requests that have arrived, a thousand clients that
- * connect at once would wait for 3 s instead of 0.7 s (docs/performance.md).
+ * connect at once would wait for 2.5 s instead of 0.2 s (docs/performance.md).
  *
  * A client may reset its connection before it is accepted. The two turns that its request waits are
  * enough to notice that, so it causes no work. If more input follows the request immediately,
