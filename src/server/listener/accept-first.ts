@@ -6,7 +6,7 @@ import type { Turn } from './pipeline-queues.ts';
  * The number of requests that start in a turn of the event loop in which a client connects. More
  * than one, because each new client may send one.
  */
-const startsPerTurn = 3;
+const startsPerTurn = 2;
 
 /** How many turns a request waits before it starts. */
 const minTurns = 2;
@@ -27,7 +27,7 @@ export type AcceptFirst = (socket: Socket, ownTurn: Turn) => Turn;
 /**
  * Lets a server accept connections before it handles requests. Node accepts one per turn of the
  * event loop. If each turn also handled all requests that have arrived, a thousand clients that
- * connect at once would wait for 2.5 s instead of 0.2 s (docs/performance.md).
+ * connect at once would wait for up to 2.9 s instead of 0.3 s (docs/performance.md).
  *
  * A client may reset its connection before it is accepted. The two turns that its request waits are
  * enough to notice that, so it causes no work. If more input follows the request immediately,

@@ -47,10 +47,11 @@ const serverOptions = {
 const maxConnections = 5000;
 
 /**
- * The most connections that the kernel holds until they are accepted. Of clients that connect and
- * leave, each costs others the time of accepting it.
+ * The most connections that the kernel holds until they are accepted. Beyond it, a client tries
+ * again after a second. Each costs those behind it a turn of the event loop, even if its client has
+ * left.
  */
-const backlog = 1024;
+const backlog = 2048;
 
 /** A response of this many characters or bytes is written immediately, smaller ones in batches. */
 const largeLength = 64 * 1024;
