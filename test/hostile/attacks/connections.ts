@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Attack, Target } from '../attack.ts';
 import { graphql, type HeldSockets, holdSockets, rawHead, rawPost, writeAll } from '../drive.ts';
 
@@ -35,18 +35,27 @@ const chunked = (method: string, path: string, key?: string) =>
 
 const small = rawPost(graphql('{ __typename }'));
 
-/** Opens connections, so many at a time, and resets each as soon as the kernel has accepted it. */
-async function connectAndReset({ port, signal, countRequest }: Target, count: number) {
-  async function connectRepeatedly() {
+/** Opens connections repeatedly, so many at a time, each of which its client resets. */
+async function connectRepeatedly(
+  { port, signal, countRequest }: Target,
+  count: number,
+  start: (socket: Socket) => void,
+) {
+  async function connectInTurn() {
     while (!signal.aborted) {
       const socket = connect(port, '127.0.0.1').on('error', () => {});
       const closed = new Promise((resolve) => socket.once('close', resolve));
-      socket.once('connect', () => socket.resetAndDestroy());
+      start(socket);
       countRequest();
       await closed;
     }
   }
-  await Promise.all(Array.from({ length: count }, connectRepeatedly));
+  await Promise.all(Array.from({ length: count }, connectInTurn));
+}
+
+/** Resets a connection as soon as the kernel has accepted it. */
+function resetEarly(socket: Socket): void {
+  socket.once('connect', () => socket.resetAndDestroy());
 }
 
 /** Attacks by connections: held open, slow, flooded or not read. */
@@ -192,7 +201,7 @@ export const connectionAttacks: readonly Attack[] = [
     id: 'short connections',
     description: 'Connections are opened and reset as fast as possible.',
     backend: 'rest',
-    run: (target) => connectAndReset(target, 20),
+    run: (target) => connectRepeatedly(target, 20, resetEarly),
   },
   {
     id: 'pipelined beside short connections',
@@ -202,7 +211,7 @@ export const connectionAttacks: readonly Attack[] = [
       const { signal } = target;
       const batch = Array(1000).fill(small.repeat(10));
       await Promise.all([
-        connectAndReset(target, 64),
+        connectRepeatedly(target, 64, resetEarly),
         holdSockets(target, {
           count: 100,
           reads: true,
@@ -289,18 +298,11 @@ export const connectionAttacks: readonly Attack[] = [
     id: 'disconnects',
     description: 'Clients send requests whose REST calls hang, and disconnect immediately.',
     backend: 'rest',
-    async run({ port, apiKey, signal, countRequest }) {
-      const text = rawPost(graphql('{ pets(limit: 1) { id } }'), { apiKey });
-      async function disconnectRepeatedly() {
-        while (!signal.aborted) {
-          const socket = connect(port, '127.0.0.1').on('error', () => {});
-          const closed = new Promise((resolve) => socket.once('close', resolve));
-          socket.write(text, () => setImmediate(() => socket.resetAndDestroy()));
-          countRequest();
-          await closed;
-        }
-      }
-      await Promise.all(Array.from({ length: 20 }, disconnectRepeatedly));
+    run: (target) => {
+      const text = rawPost(graphql('{ pets(limit: 1) { id } }'), { apiKey: target.apiKey });
+      return connectRepeatedly(target, 20, (socket) => {
+        socket.write(text, () => setImmediate(() => socket.resetAndDestroy()));
+      });
     },
   },
 ];
