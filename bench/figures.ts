@@ -20,6 +20,7 @@ export function mediansOf({ rounds }: Result): Round {
     serverCoreShare: of('serverCoreShare'),
     loadCoreShare: of('loadCoreShare'),
     othersShare: of('othersShare'),
+    slowShare: of('slowShare'),
   };
 }
 

@@ -9,6 +9,7 @@ import { findLoadGenerator } from './load.ts';
 import { describeMachine, versionsOf } from './machine.ts';
 import { type Bench, type ComparisonResult, measure, measureStarts } from './measure.ts';
 import { type Options, readOptions, usage } from './options.ts';
+import { monitorPace } from './pace.ts';
 import { drawResults } from './picture.ts';
 import { describeCoreUse, legend, toJson, toStartTable, toTable } from './report.ts';
 import { gateway, sources } from './stacks.ts';
@@ -51,11 +52,13 @@ async function run(options: Options): Promise<0 | 1> {
     exitCode = 1;
     print(`FAILED  ${text}`);
   };
+  const pace = monitorPace(() => progress('The machine ran slowly; the round is repeated.'));
   const bench: Omit<Bench, keyof BuiltInDatabase> = {
     upstream,
     folder,
     plan,
     generator,
+    pace,
     reportProgress: progress,
     reportFailure,
   };

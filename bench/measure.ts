@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Comparison, Entry } from './comparison.ts';
 import { readBusyMs, readCpuMs } from './cores.ts';
 import { defaultConnections, type LoadGenerator, type LoadResult } from './load.ts';
+import type { PaceMonitor } from './pace.ts';
 import type { Stack } from './stacks.ts';
 import { type Fixtures, type RunningServer, startServer } from './start.ts';
 import { defaultWorkload, type Workload } from './workloads.ts';
@@ -34,6 +35,8 @@ export interface Round {
   readonly loadCoreShare: number;
   /** The share of the two cores that other programs used, 0 to 2. */
   readonly othersShare: number;
+  /** The share of the time in which the machine ran slowly, 0 to 1. */
+  readonly slowShare: number;
 }
 
 /** The result of one entry of a comparison. */
@@ -58,6 +61,7 @@ export interface StartResult {
 export interface Bench extends Fixtures {
   readonly plan: Plan;
   readonly generator: LoadGenerator;
+  readonly pace: PaceMonitor;
   readonly reportProgress: (text: string) => void;
   /** Called when a server fails. The run continues without that server. */
   readonly reportFailure: (text: string) => void;
@@ -144,11 +148,14 @@ async function runRound(server: RunningServer, workload: Workload, bench: Bench)
     busyMs: readBusyMs(),
   });
   await load(server, workload, bench.plan.leadInSeconds, bench);
-  const before = await read();
-  const result = await load(server, workload, bench.plan.secondsPerRound, bench);
-  const after = await read();
+  const { result, slowShare } = await bench.pace.measure(async () => {
+    const before = await read();
+    const loaded = await load(server, workload, bench.plan.secondsPerRound, bench);
+    return { before, loaded, after: await read() };
+  });
+  const { before, loaded, after } = result;
   server.process.clearLog();
-  const { requests, seconds, p50Ms, p99Ms } = result;
+  const { requests, seconds, p50Ms, p99Ms } = loaded;
   const serverMs = after.serverMs - before.serverMs;
   const loadMs = after.loadMs - before.loadMs;
   const othersMs = after.busyMs - before.busyMs - serverMs - loadMs;
@@ -161,6 +168,7 @@ async function runRound(server: RunningServer, workload: Workload, bench: Bench)
     serverCoreShare: serverMs / seconds / 1000,
     loadCoreShare: loadMs / seconds / 1000,
     othersShare: Math.max(0, othersMs / seconds / 1000),
+    slowShare,
   };
 }
 

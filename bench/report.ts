@@ -1,5 +1,6 @@
 import { median, mediansOf, ratioOf, spreadOf } from './figures.ts';
 import type { ComparisonResult, Result, StartResult } from './measure.ts';
+import { acceptedShare } from './pace.ts';
 import { gateway } from './stacks.ts';
 import { formatPercent, layOut } from './table.ts';
 
@@ -70,12 +71,13 @@ export function describeCoreUse(comparisons: readonly ComparisonResult[]): strin
     ),
   );
   if (rounds.length === 0) return '';
-  const most = (name: 'loadCoreShare' | 'othersShare') => {
+  const most = (name: 'loadCoreShare' | 'othersShare' | 'slowShare', of: string) => {
     const worst = rounds.toSorted((a, b) => b[name] - a[name])[0];
-    return worst && `${formatPercent(worst[name])} of a core (${worst.where})`;
+    return worst && `${formatPercent(worst[name])} of ${of} (${worst.where})`;
   };
-  return `The REST service and the load used at most ${most('loadCoreShare')}. Near 100 %, they limit the results.
-Other programs used at most ${most('othersShare')}. Above a few per cent, measure again.
+  return `The REST service and the load used at most ${most('loadCoreShare', 'a core')}. Near 100 %, they limit the results.
+Other programs used at most ${most('othersShare', 'a core')}. Above a few per cent, measure again.
+The machine ran slowly for at most ${most('slowShare', 'a round')}. Above ${formatPercent(acceptedShare)}, measure again.
 `;
 }
 

@@ -10,6 +10,7 @@ import { installPeers } from './install-peers.ts';
 import { findLoadGenerator } from './load.ts';
 import { load } from './measure.ts';
 import { selectByName } from './options.ts';
+import { monitorPace } from './pace.ts';
 import { gateway, type Stack, stacks } from './stacks.ts';
 import { type Fixtures, findFreePort, type RunningServer, startServer } from './start.ts';
 import { layOut } from './table.ts';
@@ -63,6 +64,7 @@ async function run(seconds: number): Promise<void> {
   const fixtures = { upstream, folder, databaseUrl: ':memory:', apiKey: 'bench-key' };
   const shared = { ...fixtures, serverCores };
   const bench = { ...shared, generator: findLoadGenerator() };
+  const pace = monitorPace(() => progress('The machine ran slowly; the figure is measured again.'));
 
   async function measureUnderLoad(
     name: string,
@@ -72,7 +74,9 @@ async function run(seconds: number): Promise<void> {
     for (const connections of connectionCounts) {
       progress(`${name}: ${connections} connections`);
       await load(server, defaultWorkload, warmUpSeconds, bench, connections);
-      const result = await load(server, defaultWorkload, seconds, bench, connections);
+      const { result } = await pace.measure(() =>
+        load(server, defaultWorkload, seconds, bench, connections),
+      );
       const rate = Math.round(result.requests / result.seconds).toLocaleString('en');
       rows.push([
         name,
@@ -114,12 +118,12 @@ async function run(seconds: number): Promise<void> {
     progress(workload.title);
     await using server = await startServer(gateway, workload, fixtures);
     await load(server, workload, warmUpSeconds, bench);
-    const before = server.process.cpuMs();
-    const { requests } = await load(server, workload, seconds, bench);
-    cpuRows.push([
-      String(count),
-      (((server.process.cpuMs() - before) * 1000) / requests).toFixed(1),
-    ]);
+    const { result: cpuMicros } = await pace.measure(async () => {
+      const before = server.process.cpuMs();
+      const { requests } = await load(server, workload, seconds, bench);
+      return ((server.process.cpuMs() - before) * 1000) / requests;
+    });
+    cpuRows.push([String(count), cpuMicros.toFixed(1)]);
   }
   process.stdout.write(`${layOut(['pets', 'CPU µs per request'], cpuRows)}\n`);
 

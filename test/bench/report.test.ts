@@ -17,6 +17,7 @@ const round = (requestsPerSecond: number): Round => ({
   serverCoreShare: 1,
   loadCoreShare: 0.5,
   othersShare: 0,
+  slowShare: 0,
 });
 const result = (name: string, ...rates: number[]) => {
   const stack = stacks.find((one) => one.name === name) as Stack;
