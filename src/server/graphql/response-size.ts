@@ -74,9 +74,10 @@ function lengthOf(value: unknown, enough: number): number {
     }
     return length;
   }
-  for (const [key, member] of Object.entries(value)) {
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key in members) {
     if (length >= enough) break;
-    length += key.length + 4 + lengthOf(member, enough - length);
+    length += key.length + 4 + lengthOf(members[key], enough - length);
   }
   return length;
 }

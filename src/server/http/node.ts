@@ -49,7 +49,8 @@ export function createNodeListener(handle: HttpHandler, enqueue?: Enqueue): Node
       if (body === undefined) return;
       if (turn !== undefined && !(await turn)) return;
       const client = new AbortController();
-      outgoing.once('close', () => {
+      // Node emits `close` once. A listener by `once` costs 0.2 µs more (docs/performance.md).
+      outgoing.on('close', () => {
         if (!outgoing.writableFinished) client.abort();
       });
       const response = await handle(toRequest(incoming, body, client.signal));
@@ -96,8 +97,8 @@ function readBody(
         if (incoming.httpVersionMajor === 1) pauseReading(incoming.socket);
         resolve(reader.end());
       })
-      .once('end', () => resolve(reader.end()))
-      .once('error', () => resolve(undefined));
+      .on('end', () => resolve(reader.end()))
+      .on('error', () => resolve(undefined));
   });
 }
 

@@ -106,7 +106,7 @@ class PipelineQueue {
 
   enqueue(incoming: IncomingMessage, outgoing: ServerResponse): Turn {
     if (this.#isClosing) return Promise.resolve(false);
-    outgoing.once('close', this.#next);
+    outgoing.on('close', this.#next);
     this.#last = incoming;
     const start = this.#wait();
     if (start === undefined) this.#inFlight = incoming;
