@@ -61,6 +61,24 @@ describe('the image', () => {
     }
   }, 30_000);
 
+  it('gives Node as much memory for new objects as on a large machine', async () => {
+    const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(dockerfile) ?? [];
+    const [, ...args] = JSON.parse(entry) as string[];
+    const fill = `
+      let kept = [];
+      for (let index = 0; index < 5e6; index++) {
+        kept.push({ index });
+        if (kept.length > 1e5) kept = [];
+      }
+      const spaces = require('node:v8').getHeapSpaceStatistics();
+      console.log(spaces.find(({ space_name }) => space_name === 'new_space').space_size);`;
+    const options = args.filter((arg) => arg.startsWith('--'));
+    // Node chooses this size itself in a container of 512 MiB.
+    const small = ['--max-semi-space-size=4', ...options, '--eval', fill];
+    const { stdout } = await promisify(execFile)(process.execPath, small);
+    expect(Number(stdout)).toBeGreaterThan(24 * 1024 * 1024);
+  });
+
   it('is healthy only while the gateway responds', async () => {
     const [command, ...args] = JSON.parse(/^HEALTHCHECK .* CMD (.*)$/m.exec(dockerfile)?.[1] ?? '');
     expect(command).toBe('node');
