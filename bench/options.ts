@@ -36,8 +36,8 @@ const start = { name: 'start', title: 'The time from spawn to the first response
 export const usage = `Usage: npm run bench -- [options]
 
 Compares the gateway with its peers: the same schema, the same REST service, one core for the
-server, ${defaultConnections} connections, interleaved rounds. A full run takes about an hour and a half. The
-first run installs the peers into bench/peers (about 600 MB).
+server, ${defaultConnections} connections, interleaved rounds. A full run takes more than an hour. The first
+run installs the peers into bench/peers (about 600 MB).
 
 Options:
   --quick         run short rounds, to check that everything works; not for comparisons

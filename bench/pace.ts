@@ -15,7 +15,7 @@ const maxRepetitions = 9;
 
 /**
  * Some hosts run a virtual machine five times slower for a few seconds, which the machine's own CPU
- * times do not show. All other changes stay below this factor.
+ * times do not show. The other changes seen there stay below this factor.
  */
 const slowFactor = 1.5;
 

@@ -2,29 +2,14 @@ import { expect, it } from 'vitest';
 import { monitorPace } from '../../bench/pace.ts';
 
 it('repeats a measurement while the machine runs slowly', async () => {
-  // The loop takes 1 ms, except during the first two measurements.
-  let measurements = 0;
   let repetitions = 0;
-  let onProbe = () => {};
-  const pace = monitorPace(
-    () => repetitions++,
-    () => {
-      onProbe();
-      return measurements === 1 || measurements === 2 ? 5 : 1;
-    },
-  );
-  const probes = (count: number) =>
-    new Promise<void>((resolve) => {
-      let left = count;
-      onProbe = () => {
-        if (--left === 0) resolve();
-      };
-    });
-  await probes(3);
+  const { pace, loop, timed } = controlLoop(() => repetitions++);
+  await timed(3);
+  let measurements = 0;
 
   const { result, slowShare } = await pace.measure(async () => {
-    measurements++;
-    await probes(6);
+    loop.ms = ++measurements < 3 ? 5 : 1;
+    await timed(3);
     return measurements;
   });
 
@@ -32,27 +17,33 @@ it('repeats a measurement while the machine runs slowly', async () => {
 });
 
 it('returns the last of ten slow measurements, with the share of slow time', async () => {
-  let isSlow = false;
-  let onProbe = () => {};
-  const pace = monitorPace(
-    () => {},
-    () => {
-      onProbe();
-      return isSlow ? 5 : 1;
-    },
-  );
-  await new Promise<void>((resolve) => {
-    onProbe = resolve;
-  });
-  isSlow = true;
+  const { pace, loop, timed } = controlLoop(() => {});
+  await timed(3);
+  loop.ms = 5;
   let measurements = 0;
 
   const { result, slowShare } = await pace.measure(async () => {
-    await new Promise<void>((resolve) => {
-      onProbe = resolve;
-    });
+    await timed(3);
     return ++measurements;
   });
 
   expect({ result, slowShare }).toEqual({ result: 10, slowShare: 1 });
 });
+
+/** A monitor with a loop that takes `loop.ms`; `timed` resolves when it was timed so often. */
+function controlLoop(reportRepetition: () => void) {
+  const loop = { ms: 1 };
+  let onTimed = () => {};
+  const pace = monitorPace(reportRepetition, () => {
+    onTimed();
+    return loop.ms;
+  });
+  const timed = (times: number) =>
+    new Promise<void>((resolve) => {
+      let left = times;
+      onTimed = () => {
+        if (--left === 0) resolve();
+      };
+    });
+  return { pace, loop, timed };
+}

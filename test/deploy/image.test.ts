@@ -73,7 +73,7 @@ describe('the image', () => {
       const spaces = require('node:v8').getHeapSpaceStatistics();
       console.log(spaces.find(({ space_name }) => space_name === 'new_space').space_size);`;
     const options = args.filter((arg) => arg.startsWith('--'));
-    // Node chooses this size itself in a container of 512 MiB.
+    // About the size that Node chooses in a container of 512 MiB.
     const small = ['--max-semi-space-size=4', ...options, '--eval', fill];
     const { stdout } = await promisify(execFile)(process.execPath, small);
     expect(Number(stdout)).toBeGreaterThan(24 * 1024 * 1024);
