@@ -16,24 +16,35 @@ import type { FieldCollector, SelectedField } from './field-collector.ts';
  */
 export type PropertyText = 'digits' | 'string' | readonly string[];
 
-/**
- * A list of records as unparsed JSON text. `write` copies properties out of the text; iteration
- * parses the records.
- */
-export interface RecordsText extends Iterable<unknown> {
-  /** The format of each property. All lists of the same kind share this object. */
+/** What all lists of one kind of records have in common. */
+export interface RecordsFormat {
+  /** The format of each property. */
   readonly properties: Readonly<Record<string, PropertyText>>;
   /**
-   * Writes a JSON array with one item per record. Like a template literal, an item consists of the
-   * `literals`, which are ASCII, with the properties of these names between them.
+   * Returns a function that writes the text of a list as a JSON array with one item per record.
+   * Like a template literal, an item consists of the `literals`, which are ASCII, with the
+   * properties of these names between them. The function returns undefined for a list that it
+   * cannot write.
    */
-  write(literals: readonly Uint8Array[], names: readonly string[]): string;
+  readonly createWriter: (
+    literals: readonly string[],
+    names: readonly string[],
+  ) => (text: string) => string | undefined;
+}
+
+/**
+ * A list of records as unparsed JSON text. A writer of its format copies properties out of the
+ * text; iteration parses the records.
+ */
+export interface RecordsText extends Iterable<unknown> {
+  readonly format: RecordsFormat;
+  readonly text: string;
 }
 
 /** Whether a list is a `RecordsText`. */
 export function isRecordsText(list: unknown): list is RecordsText {
   if (typeof list !== 'object' || list === null) return false;
-  return 'write' in list && 'properties' in list && Symbol.iterator in list;
+  return 'format' in list && 'text' in list && Symbol.iterator in list;
 }
 
 /** A completed value as JSON text. `JSON.stringify` writes its value too, but parses it first. */
@@ -50,7 +61,7 @@ export class JsonText {
   }
 }
 
-/** Writes a list of records; returns undefined if a field cannot be copied from the text. */
+/** Writes a list of records. Returns undefined if it cannot be copied from the text. */
 export type WriteRecords = (list: RecordsText) => JsonText | undefined;
 
 /** Plans how to write lists of this item type with the selected fields. */
@@ -63,28 +74,23 @@ export function planRecords(
   if (!isObjectType(type)) return () => undefined;
   const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
   const fields = collector.collect(type, selectionSets);
-  let plannedFor: RecordsText['properties'] | undefined;
-  let template: Template | undefined;
-  return (list) => {
-    if (plannedFor !== list.properties) {
-      plannedFor = list.properties;
-      template = planTemplate(fields, type.name, plannedFor);
+  let plannedFor: RecordsFormat | undefined;
+  let write: ((text: string) => string | undefined) | undefined;
+  return ({ format, text }) => {
+    if (plannedFor !== format) {
+      plannedFor = format;
+      write = planWriter(fields, type.name, format);
     }
-    return template && new JsonText(list.write(template.literals, template.names));
+    const written = write?.(text);
+    return written === undefined ? undefined : new JsonText(written);
   };
 }
 
-/** How to write one record: literals, with the properties of these names between them. */
-interface Template {
-  readonly literals: readonly Uint8Array[];
-  readonly names: readonly string[];
-}
-
-function planTemplate(
+function planWriter(
   fields: readonly SelectedField[],
   typeName: string,
-  properties: RecordsText['properties'],
-): Template | undefined {
+  { properties, createWriter }: RecordsFormat,
+): ((text: string) => string | undefined) | undefined {
   const literals: string[] = [];
   const names: string[] = [];
   let text = '{';
@@ -103,7 +109,7 @@ function planTemplate(
     text = quote;
   }
   literals.push(`${text}}`);
-  return { literals: literals.map((literal) => Buffer.from(literal)), names };
+  return createWriter(literals, names);
 }
 
 /** Whether completion leaves every value of this format unchanged, so that it can be copied. */

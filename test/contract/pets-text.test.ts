@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodePets } from '../../src/contract/codec.ts';
 import { decodeUtf8, parseJson } from '../../src/contract/json.ts';
-import { PetsText } from '../../src/contract/pets-text.ts';
+import { PetsText, petsFormat } from '../../src/contract/pets-text.ts';
 import type { Pet } from '../../src/contract/records.ts';
 
 const ids = fc.oneof(
@@ -85,18 +85,15 @@ function expectedText(pets: readonly Pet[], selected: readonly (keyof Pet)[]): s
 }
 
 /** Writes the same JSON with `PetsText`. */
-function write(pets: PetsText, selected: readonly (keyof Pet)[]): string {
-  const quotes = selected.map((name) => (pets.properties[name] === 'digits' ? '"' : ''));
+function write({ text }: PetsText, selected: readonly (keyof Pet)[]): string | undefined {
+  const quotes = selected.map((name) => (petsFormat.properties[name] === 'digits' ? '"' : ''));
   const literals = [...selected, ''].map((_, index) => {
     const isEnd = index === selected.length;
     const separator = index === 0 ? '{' : isEnd ? '' : ',';
     return `${quotes[index - 1] ?? ''}${separator}${isEnd ? '}' : `"m${index}":${quotes[index]}`}`;
   });
   if (selected.length === 0) literals.splice(0, 1, '{}');
-  return pets.write(
-    literals.map((literal) => Buffer.from(literal)),
-    selected,
-  );
+  return petsFormat.createWriter(literals, selected)(text);
 }
 
 describe('a list of animals as text', () => {
@@ -163,11 +160,13 @@ describe('a list of animals as text', () => {
     expect(PetsText.match(body)).toBeUndefined();
   });
 
-  it('can be written with many repetitions of its longest property', () => {
+  it('is written up to 256 KiB', () => {
     const pets = PetsText.match(longList(60_000));
-    const selected = Array.from({ length: 30 }, () => 'name' as const);
-    const written = pets === undefined ? '' : write(pets, selected);
-    expect(written === expectedText([...(pets ?? [])], selected)).toBe(true);
+    if (pets === undefined) throw new Error('expected a match');
+    const repeated = (count: number) => Array.from({ length: count }, () => 'name' as const);
+    expect(write(pets, repeated(4)) === expectedText([...pets], repeated(4))).toBe(true);
+    expect(write(pets, repeated(5))).toBeUndefined();
+    expect(write(pets, propertyNames) === expectedText([...pets], propertyNames)).toBe(true);
   });
 
   it('is matched up to the maximum length', () => {

@@ -129,21 +129,35 @@ describe('compileOperation', () => {
     ['Item', '{ records { other } }', undefined],
     ['Item', '{ records { required } }', undefined],
     ['Item', '{ records { shout } }', undefined],
+    ['Item', '{ records { id name } }', undefined],
   ])('copies records of %s from their text if possible: %s', async (type, text, expected) => {
     const schema = buildSchema(`
       enum Word { a b }
       enum Fewer { a }
-      type Item { id: ID, word: Word, number: Int, other: Fewer, required: Word!, shout: Word }
+      type Item { id: ID, word: Word, number: Int, other: Fewer, required: Word!, shout: Word, name: String }
       type Query { records: [${type}] }
     `);
-    const item = { id: '1', word: 'a', number: '1', other: 'a', required: 'a', shout: 'a' };
+    const item = {
+      id: '1',
+      word: 'a',
+      number: '1',
+      other: 'a',
+      required: 'a',
+      shout: 'a',
+      name: 'a',
+    };
     const records = {
-      properties: {
-        ...{ id: 'digits', number: 'digits', word: ['a', 'b'], other: ['a', 'b'] },
-        required: ['a', 'b'],
+      format: {
+        properties: {
+          ...{ id: 'digits', number: 'digits', word: ['a', 'b'], other: ['a', 'b'] },
+          ...{ required: ['a', 'b'], name: 'string' },
+        },
+        createWriter: (literals: readonly string[], names: readonly string[]) => (values: string) =>
+          names.includes('name')
+            ? undefined
+            : `[${literals.map((one, at) => one + (JSON.parse(values)[names[at] ?? ''] ?? '')).join('')}]`,
       },
-      write: (literals: readonly Uint8Array[], names: readonly string[]) =>
-        `[${literals.map((one, at) => String(one) + ({ id: 1, word: '"a"' }[names[at] ?? ''] ?? '')).join('')}]`,
+      text: '{"id":1,"word":"\\"a\\""}',
       [Symbol.iterator]: () => [item].values(),
     };
     const field = schema.getQueryType()?.getFields()['records'];
