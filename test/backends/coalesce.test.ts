@@ -39,7 +39,7 @@ describe('equal reads in flight', () => {
     const results = [list(), list(), list()];
     expect(store.reads).toHaveLength(1);
     store.reads[0]?.release();
-    for (const result of results) expect(await result).toHaveLength(2);
+    for (const result of results) expect([...(await result)]).toHaveLength(2);
     // A completed call is not joined: the next read makes its own call.
     const next = list();
     expect(store.reads).toHaveLength(2);

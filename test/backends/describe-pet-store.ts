@@ -38,6 +38,8 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       const pets = [...(await opened.petStore.listPets(callWith(), { status }))];
       expect(pets.length).toBeGreaterThan(0);
       expect(new Set(pets.map((pet) => pet.status))).toEqual(new Set([status]));
+      const ids = pets.map(({ id }) => Number(id));
+      expect(ids).toEqual(ids.toSorted((a, b) => a - b));
       const [first, ...rest] = await opened.petStore.listPets(callWith(), { status, limit: 1 });
       expect([first, rest]).toEqual([pets[0], []]);
     });

@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import { decodePets } from '../../contract/codec.ts';
+import { parseJson } from '../../contract/json.ts';
+import type { ListPetsQuery } from '../../contract/pet-store.ts';
+import { PetsText } from '../../contract/pets-text.ts';
+import { type PetStatus, type Pets, pageSize } from '../../contract/records.ts';
+import type { Database } from './database.ts';
+import type { Engine } from './migrations.ts';
+import { toPet } from './rows.ts';
+
+/** Reads a page of animals, in the order of their ids. */
+export type ReadPage = (query: ListPetsQuery) => Promise<Pets>;
+
+/**
+ * Creates the reader of pages. It compiles each query once, at most 400, with a literal limit: a
+ * page of 20 takes 18 instead of 25 µs in SQLite.
+ */
+export function createPageReader(database: Database, engine: Engine): ReadPage {
+  const prepare = engine === 'sqlite' ? prepareText : prepareRows;
+  const pages = new Map<string, () => Promise<Pets>>();
+
+  return async ({ limit = pageSize.default, status }) => {
+    const key = `${limit} ${status}`;
+    let read = pages.get(key);
+    if (read === undefined) {
+      read = prepare(database, { limit, status });
+      pages.set(key, read);
+    }
+    return read();
+  };
+}
+
+interface Page {
+  readonly limit: number;
+  readonly status: PetStatus | undefined;
+}
+
+/**
+ * SQLite returns a page as one JSON text. Reading 20 animals takes 17 instead of 25 µs, and the
+ * text is copied into the response (docs/performance.md).
+ */
+function prepareText(database: Database, page: Page): () => Promise<Pets> {
+  const query = database
+    .selectFrom(selectPage(database, page).as('page'))
+    .select(jsonOfPage.as('text'))
+    .compile();
+  return async () => {
+    const { rows } = await database.executeQuery(query);
+    const text = rows[0]?.text ?? '[]';
+    return PetsText.match(text) ?? decodePets(parseJson(text));
+  };
+}
+
+/** SQLite aggregates the rows of a subquery in its order. */
+const jsonOfPage = sql<string>`json_group_array(json_object('id', id, 'name', name, 'categoryId', category_id, 'status', status))`;
+
+/** A JSON text would take PostgreSQL more time than it saves here (docs/performance.md). */
+function prepareRows(database: Database, page: Page): () => Promise<Pets> {
+  const query = selectPage(database, page).compile();
+  return async () => (await database.executeQuery(query)).rows.map(toPet);
+}
+
+function selectPage(database: Database, { limit, status }: Page) {
+  const first = database.selectFrom('pets').selectAll().orderBy('id').limit(sql.lit(limit));
+  return status === undefined ? first : first.where('status', '=', status);
+}
