@@ -8,6 +8,13 @@ import type { Turn } from './pipeline-queues.ts';
  */
 const startsPerTurn = 2;
 
+/**
+ * The number of waiting requests that start in each turn after that. If all started at once, more
+ * could be in flight than are allowed: with the default limit of 1,000, some of 1,024 clients were
+ * refused in a third of the runs, with this number in a tenth (docs/performance.md).
+ */
+const startsPerQuietTurn = 64;
+
 /** How many turns a request waits before it starts. */
 const minTurns = 2;
 
@@ -27,7 +34,7 @@ export type AcceptFirst = (socket: Socket, ownTurn: Turn) => Turn;
 /**
  * Lets a server accept connections before it handles requests. Node accepts one per turn of the
  * event loop. If each turn also handled all requests that have arrived, a thousand clients that
- * connect at once would wait for up to 2.9 s instead of 0.3 s (docs/performance.md).
+ * connect at once waited for up to 2.9 s instead of 0.3 s (docs/performance.md).
  *
  * A client may reset its connection before it is accepted. The two turns that its request waits are
  * enough to notice that, so it causes no work. If more input follows the request immediately,
@@ -45,7 +52,7 @@ export function acceptFirst(server: Server): AcceptFirst {
     while (waiting.length > 0 || turn - lastAccept <= minTurns) {
       await endOfTurn();
       turn++;
-      const most = turn - lastAccept === 1 ? startsPerTurn : waiting.length;
+      const most = turn - lastAccept === 1 ? startsPerTurn : startsPerQuietTurn;
       const end = waiting.findIndex((request, index) => index === most || request.turn > turn);
       const starting = waiting.splice(0, end < 0 ? waiting.length : end);
       for (const { socket, start } of starting) start(socket.writable);
