@@ -9,6 +9,7 @@ export interface RawJson {
 declare global {
   interface JSON {
     rawJSON(text: string): RawJson;
+    isRawJSON(value: unknown): value is RawJson;
   }
 }
 

@@ -37,6 +37,22 @@ describe('a response', () => {
     expect(errors).toHaveLength(nulls.length);
   });
 
+  it.each([
+    ['short numbers', Array.from({ length: 200_000 }, () => 1)],
+    ['long numbers', Array.from({ length: 20_000 }, () => JSON.rawJSON(`0.${'1'.repeat(38)}`))],
+  ])('is complete if it repeats many %s and is still short enough', async (_, orders) => {
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: { ...petStore, listOrders: async () => orders },
+    });
+    const aliases = Array.from({ length: 9 }, (_, index) => `a${index}: orders`);
+    const response = await fetch(`${service.url}/graphql?query={${aliases.join(' ')}}`, {
+      headers: { authorization },
+    });
+    const fields = aliases.map((_, index) => `"a${index}":${JSON.stringify(orders)}`);
+    expect((await response.text()) === `{"data":{${fields.join(',')}}}`).toBe(true);
+  });
+
   it('is dropped when clients leave too much unread; others receive theirs', async () => {
     await using service = await startWithPages(7_000_000);
     const { hostname, port } = new URL(service.url);

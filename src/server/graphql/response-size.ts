@@ -62,24 +62,30 @@ export function writeBounded(result: TypedResult, requestId: string): string {
   return write(withoutExcess(result, requestId, (value) => writeField(value).length));
 }
 
-/** Returns a lower estimate of a value's length as JSON. Stops soon after reaching `enough`. */
+/**
+ * Returns the length of a value as JSON, without escapes. Stops soon after reaching `enough`.
+ *
+ * `for…in` instead of `Object.entries` halves the time (docs/performance.md).
+ */
 function lengthOf(value: unknown, enough: number): number {
   if (typeof value === 'string') return value.length + 2;
-  if (typeof value !== 'object' || value === null) return 4;
+  if (typeof value !== 'object' || value === null) return String(value).length;
   if (value instanceof JsonText) return value.text.length;
-  let length = 2;
+  if (JSON.isRawJSON(value)) return value.rawJSON.length;
+  // Each member or item is followed by a comma, or the last one by a bracket.
+  let length = 1;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length && length < enough; index++) {
       length += 1 + lengthOf(value[index], enough - length);
     }
-    return length;
+    return Math.max(2, length);
   }
   const members = value as Readonly<Record<string, unknown>>;
   for (const key in members) {
     if (length >= enough) break;
     length += key.length + 4 + lengthOf(members[key], enough - length);
   }
-  return length;
+  return Math.max(2, length);
 }
 
 /** Replaces each root field that does not fit with null and an error. */
