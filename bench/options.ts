@@ -40,7 +40,7 @@ server, ${defaultConnections} connections, interleaved rounds. A full run takes 
 run installs the peers into bench/peers (about 600 MB).
 
 Options:
-  --quick         run short rounds, to check that everything works; not for comparisons
+  --quick         run two rounds after a short warm-up, for a first impression
   --only NAMES    measure only these servers, separated by commas:
 ${list([...stacks, ...mounted])}
   --against DIR   compare with the built gateway of another checkout, starting each several times;

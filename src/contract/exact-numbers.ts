@@ -16,7 +16,7 @@ const maxIntegerLength = 64;
 
 /**
  * Parses JSON whose numbers may have more digits than a double. `JSON.parse` reads such numbers as
- * strings; with a reviver, which receives the text of every value, parsing takes ten times as long.
+ * strings; a reviver, which receives the text of every value, is slower (docs/performance.md).
  * @throws SyntaxError if the text is not JSON, or is nested too deeply.
  */
 export function parseExactly(text: string): unknown {

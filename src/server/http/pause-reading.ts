@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 /**
  * Stops reading from a server's socket until the returned function is called. `pause` alone does
  * not last: Node resumes the socket whenever it has parsed a request or emitted a chunk of a body.
- * After a pause between `resume` and its event, another one has no effect, although that event makes
- * Node read.
+ * A socket that was paused after `resume` but before its event ignores a second `pause`, and the
+ * event makes Node read.
  */
 export function pauseReading(socket: Socket): () => void {
   const pause = () => {

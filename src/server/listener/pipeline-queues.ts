@@ -106,6 +106,7 @@ class PipelineQueue {
 
   enqueue(incoming: IncomingMessage, outgoing: ServerResponse): Turn {
     if (this.#isClosing) return Promise.resolve(false);
+    // Not `once`, which takes longer (docs/performance.md).
     outgoing.on('close', this.#next);
     this.#last = incoming;
     const start = this.#wait();
