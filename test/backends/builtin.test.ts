@@ -26,6 +26,20 @@ describe('the built-in backend on a file', () => {
     expect([...(await second.listPets(callWith(), { limit: 100 }))]).toHaveLength(13);
   });
 
+  it('lists values of other types, which another program has stored', async () => {
+    const path = `${folder}/types.db`;
+    await using store = await openBuiltin(`file:${path}`);
+    const other = new DatabaseSync(path);
+    other.exec("INSERT INTO pets (name, category_id, status) VALUES (x'4142', 1, 'sold')");
+    other.exec("INSERT INTO pets (name, category_id, status) VALUES ('half', 1.5, 'pending')");
+    other.close();
+    for (const status of ['sold', 'pending', undefined] as const) {
+      const query = status === undefined ? { limit: 100 } : { limit: 100, status };
+      const last = [...(await store.listPets(callWith(), query))].at(-1);
+      expect(last?.id).toBe(status === 'sold' ? '13' : '14');
+    }
+  });
+
   it('never reuses an id', async () => {
     const url = `file:${folder}/ids.db`;
     await using store = await openBuiltin(url);
