@@ -28,7 +28,7 @@ const full: Plan = {
   leadInSeconds: 1,
   secondsPerRound: 2,
 };
-const quick: Plan = { ...full, warmUpSeconds: 2, rounds: 2 };
+const quick: Plan = { ...full, warmUpSeconds: 8, rounds: 2 };
 const builds: Plan = { ...full, servers: 5, warmUpSeconds: 4, rounds: 3 };
 const start = { name: 'start', title: 'The time from spawn to the first response' };
 

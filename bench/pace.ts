@@ -1,7 +1,7 @@
 /** Repeats measurements during which the machine ran slowly. */
 export interface PaceMonitor {
   /**
-   * Runs a measurement; repeats it up to nine times while the machine ran slowly during it.
+   * Runs a measurement; repeats it up to twice while the machine ran slowly during it.
    * @returns the last result, and the share of its time in which the machine ran slowly, 0 to 1.
    */
   measure<T>(task: () => Promise<T>): Promise<{ readonly result: T; readonly slowShare: number }>;
@@ -11,7 +11,8 @@ export interface PaceMonitor {
 export const acceptedShare = 0.04;
 
 const intervalMs = 50;
-const maxRepetitions = 9;
+/** Small, because on some hosts half of the rounds would be repeated. */
+const maxRepetitions = 2;
 
 /**
  * Some hosts run a virtual machine five times slower for a few seconds, which the machine's own CPU

@@ -11,7 +11,8 @@ const startsPerTurn = 2;
 /**
  * The number of waiting requests that start in each turn after that. If all started at once, more
  * could be in flight than are allowed: with the default limit of 1,000, some of 1,024 clients were
- * refused in a third of the runs, with this number in a tenth (docs/performance.md).
+ * refused in a third of the runs, with this number in a tenth (docs/performance.md). A request that
+ * arrives meanwhile starts immediately.
  */
 const startsPerQuietTurn = 64;
 
@@ -33,8 +34,8 @@ export type AcceptFirst = (socket: Socket, ownTurn: Turn) => Turn;
 
 /**
  * Lets a server accept connections before it handles requests. Node accepts one per turn of the
- * event loop. If each turn also handled all requests that have arrived, a thousand clients that
- * connect at once waited for up to 2.9 s instead of 0.3 s (docs/performance.md).
+ * event loop. When each turn also handled all requests that had arrived, a thousand clients that
+ * connected at once waited for up to 2.9 s instead of 0.3 s (docs/performance.md).
  *
  * A client may reset its connection before it is accepted. The two turns that its request waits are
  * enough to notice that, so it causes no work. If more input follows the request immediately,
