@@ -21,8 +21,8 @@ const maxRepetitions = 2;
 const slowFactor = 1.5;
 
 /**
- * Times a short loop every 50 ms, which uses 1 % of the load's core, and compares it with the fastest so
- * far.
+ * Times a short loop every 50 ms, which uses 1 % of the load's core, and compares it with the
+ * fastest so far.
  */
 export function monitorPace(reportRepetition: () => void, probe = timeLoop): PaceMonitor {
   let fastest = Number.POSITIVE_INFINITY;
