@@ -67,6 +67,39 @@ describe('a body in chunks', () => {
     expect(responses).toContain(typenameResult);
   });
 
+  it('is parsed between other requests, digit by digit', async () => {
+    await using service = await startGateway();
+    const bodies = [1, 7, 333, 4096, 20_000].map((size) => {
+      const query = `{ ${'a: __typename '.repeat(2)} }${' '.repeat(30 * Math.min(size, 3000))}`;
+      const body = JSON.stringify({ query });
+      return body.match(new RegExp(`[^]{1,${Math.max(size, 25)}}`, 'g')) ?? [];
+    });
+    const requests = bodies.map((chunks) => chunkedPost(chunks) + post(typename));
+    const responses = await send(service, requests.join('') + last);
+    expect(statusesOf(responses)).toEqual(Array(11).fill(200));
+    expect(responses.split('{"data":{"a":"Query"}}')).toHaveLength(6);
+    expect(responses.split(typenameResult)).toHaveLength(6);
+  });
+
+  it('gets one response if it is malformed after many chunks', async () => {
+    await using service = await startGateway();
+    const body = chunkedPost(Array(3000).fill(' ')).replace(/0\r\n\r\n$/, 'nonsense\r\n');
+    const responses = await send(service, post(typename) + body + last);
+    expect(statusesOf(responses)).toEqual([200, 400]);
+  });
+
+  it('gets 411 if it asks for an upgrade, and causes no work', async () => {
+    await using service = await startGateway();
+    const upgrade = chunkedPost([typename]).replace(
+      'Host: x',
+      'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c',
+    );
+    const responses = await send(service, post(typename) + upgrade + last);
+    expect(statusesOf(responses)).toEqual([200, 411]);
+    expect(responses).toMatch(/^Connection: close\r$/im);
+    expect(statusesOf(await send(service, upgrade))).toEqual([411]);
+  });
+
   it('is ignored with a GET', async () => {
     await using service = await startGateway();
     const get = chunkedPost(['ignored'], '/graphql?query={__typename}', 'GET');

@@ -7,7 +7,8 @@ import { type BodyParts, type HttpHandler, isInParts } from '../../http/message.
 import { createNodeListener } from '../http/node.ts';
 import { acceptFirst } from './accept-first.ts';
 import { refuseMalformed } from './malformed.ts';
-import { createPipelineQueues, type PausedError } from './pipeline-queues.ts';
+import { createPipelineQueues } from './pipeline-queues.ts';
+import type { PausedError } from './unparsed-input.ts';
 
 /** Where to listen. */
 export interface ListenOptions {

@@ -1,22 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { pauseReading } from '../http/pause-reading.ts';
-
-/** The most unparsed input of all connections, in bytes. Beyond it, connections are closed. */
-const maxUnparsedBytes = 16 * 1024 * 1024;
+import {
+  type PausedError,
+  type ServerSocket,
+  type SharedInput,
+  UnparsedInput,
+} from './unparsed-input.ts';
 
 /**
  * Undefined if a request can be handled immediately; otherwise resolves when it can, to whether the
  * client is still connected.
  */
 export type Turn = Promise<boolean> | undefined;
-
-/** The error of a parser that was paused before the end of its input. */
-export interface PausedError {
-  readonly rawPacket: Buffer;
-  readonly bytesParsed: number;
-}
 
 /** The pipelined requests of each connection. */
 export interface PipelineQueues {
@@ -41,7 +37,7 @@ export interface PipelineQueues {
  */
 export function createPipelineQueues(requestTimeoutMs: number): PipelineQueues {
   const queues = new WeakMap<Socket, PipelineQueue>();
-  const shared = { unparsedBytes: 0, requestTimeoutMs };
+  const shared = { bytes: 0, requestTimeoutMs };
 
   return {
     open: (socket) => void queues.set(socket, new PipelineQueue(socket, shared)),
@@ -51,30 +47,20 @@ export function createPipelineQueues(requestTimeoutMs: number): PipelineQueues {
   };
 }
 
-/** The parser of a server's socket, which Node does not document. */
-interface Parser {
-  /** Called with the parsed headers. Returns what follows in the input, as a code of llhttp. */
-  onIncoming(incoming: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
-  resume(): void;
-}
-
 /** The code of llhttp by which a parser pauses: it reports the rest of its input in an error. */
 const paused = 21;
 
 /** What the queues of all connections share. */
-interface Shared {
-  /** The unparsed input of all connections. */
-  unparsedBytes: number;
+interface Shared extends SharedInput {
   /** The time to send a request, in milliseconds. */
   readonly requestTimeoutMs: number;
 }
 
 /** The requests of one connection: one in flight, one queued. */
 class PipelineQueue {
-  readonly #socket: Socket & { readonly parser?: Parser | null };
+  readonly #socket: Socket;
   readonly #shared: Shared;
-  /** Behind the queued request, while the parser is paused. */
-  #unparsed: Buffer | undefined;
+  readonly #unparsed: UnparsedInput;
   #isBusy = false;
   /** Whether the connection closes after what is queued. */
   #isClosing = false;
@@ -84,28 +70,36 @@ class PipelineQueue {
   /** In flight or queued. */
   #last: IncomingMessage | undefined;
   #queued: PromiseWithResolvers<boolean> | undefined;
-  #resumeReading: (() => void) | undefined;
 
-  constructor(socket: Socket, shared: Shared) {
+  constructor(socket: ServerSocket, shared: Shared) {
     this.#socket = socket;
     this.#shared = shared;
-    const { parser } = this.#socket;
+    this.#unparsed = new UnparsedInput(socket, shared);
+    const { parser } = socket;
     if (!parser) return;
     const { onIncoming } = parser;
     parser.onIncoming = (incoming, keepAlive) => {
       // Node resets it, because the server handles no upgrades.
       this.#isUpgrade = incoming.upgrade;
       const code = onIncoming(incoming, keepAlive);
-      if (this.#isUpgrade) return code;
+      const inChunks = isInChunks(incoming);
+      if (this.#isUpgrade) return inChunks ? paused : code;
       // Node itself refuses a request without a Host.
       if (incoming !== this.#last) this.#isClosing = true;
-      return incoming === this.#inFlight ? code : paused;
+      if (inChunks) this.#unparsed.expectChunks(incoming);
+      return inChunks || incoming !== this.#inFlight ? paused : code;
     };
     socket.once('close', this.#next);
   }
 
   enqueue(incoming: IncomingMessage, outgoing: ServerResponse): Turn {
     if (this.#isClosing) return Promise.resolve(false);
+    if (this.#isUpgrade && isInChunks(incoming)) {
+      // A pause in its body would not be reported.
+      this.#isClosing = true;
+      outgoing.writeHead(411, { connection: 'close' }).end();
+      return Promise.resolve(false);
+    }
     // Not `once`, which takes longer (docs/performance.md).
     outgoing.on('close', this.#next);
     this.#last = incoming;
@@ -120,6 +114,7 @@ class PipelineQueue {
 
   async enqueueRefusal(): Promise<boolean> {
     const last = this.#last;
+    if (last === undefined || last.complete || last === this.#inFlight) this.#unparsed.drop();
     if (last === undefined || last.complete) {
       this.#isClosing = true;
       return this.#wait() ?? true;
@@ -131,13 +126,9 @@ class PipelineQueue {
     return !last.complete;
   }
 
-  keepUnparsed({ rawPacket, bytesParsed }: PausedError): void {
-    // If Node reads while the parser is paused, the error does not say how much was parsed.
-    if (this.#unparsed !== undefined) return void this.#socket.destroy();
-    this.#resumeReading ??= pauseReading(this.#socket);
-    this.#unparsed = restOf(rawPacket, bytesParsed);
-    this.#shared.unparsedBytes += this.#unparsed.length;
-    if (this.#shared.unparsedBytes > maxUnparsedBytes) this.#socket.destroy();
+  keepUnparsed(error: PausedError): void {
+    this.#unparsed.keep(error);
+    if (this.#last === this.#inFlight && !this.#isClosing) this.#unparsed.parse();
   }
 
   /** Starts what is queued and parses what follows it, when the client has read earlier responses. */
@@ -149,16 +140,8 @@ class PipelineQueue {
     this.#isBusy = queued !== undefined;
     this.#inFlight = this.#last;
     queued?.resolve(socket.writable);
-    const unparsed = this.#unparsed;
-    if (unparsed === undefined) return;
-    this.#unparsed = undefined;
-    this.#shared.unparsedBytes -= unparsed.length;
-    if (!socket.writable) return;
-    socket.parser?.resume();
-    socket.emit('data', unparsed);
-    if (this.#unparsed !== undefined) return;
-    this.#resumeReading?.();
-    this.#resumeReading = undefined;
+    if (socket.writable) this.#unparsed.parse();
+    else this.#unparsed.drop();
   };
 
   #wait(): Turn {
@@ -171,13 +154,6 @@ class PipelineQueue {
   }
 }
 
-/**
- * Returns the rest of what was read, as a copy if it is the smaller part: it would hold all in
- * memory. An empty rest stays a part of a buffer, because Node's parser takes any other empty buffer
- * for the end of the connection.
- */
-function restOf(rawPacket: Buffer, bytesParsed: number): Buffer {
-  const isLarge = (rawPacket.length - bytesParsed) * 2 > rawPacket.buffer.byteLength;
-  if (isLarge) return rawPacket.subarray(bytesParsed);
-  return Buffer.from(rawPacket.subarray(bytesParsed - 1)).subarray(1);
+function isInChunks({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined;
 }

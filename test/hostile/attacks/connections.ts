@@ -35,6 +35,30 @@ const chunked = (method: string, path: string, key?: string) =>
 
 const small = rawPost(graphql('{ __typename }'));
 
+/** Creates an attack by which five hundred connections send the same at the same time. */
+function atOnce(id: string, description: string, text: string): Attack {
+  const count = 500;
+  return {
+    id,
+    description,
+    backend: 'rest',
+    async run(target) {
+      const allOpen = Promise.withResolvers<void>();
+      target.signal.addEventListener('abort', () => allOpen.resolve());
+      let opened = 0;
+      await holdSockets(target, {
+        count,
+        reads: false,
+        start: async (socket) => {
+          if (++opened === count) allOpen.resolve();
+          await allOpen.promise;
+          socket.write(text);
+        },
+      });
+    },
+  };
+}
+
 /** Opens connections repeatedly, so many at a time, each of which its client resets. */
 async function connectRepeatedly(
   { port, signal, countRequest }: Target,
@@ -273,27 +297,16 @@ export const connectionAttacks: readonly Attack[] = [
     },
     { reads: false },
   ),
-  {
-    id: 'pipelined at once',
-    description: 'Five hundred open connections send 64 KB of pipelined requests at the same time.',
-    backend: 'rest',
-    run: async (target) => {
-      const count = 500;
-      const allOpen = Promise.withResolvers<void>();
-      target.signal.addEventListener('abort', () => allOpen.resolve());
-      const batch = `${rawHead('GET', '/')}\r\n`.repeat(1900);
-      let opened = 0;
-      await holdSockets(target, {
-        count,
-        reads: false,
-        start: async (socket) => {
-          if (++opened === count) allOpen.resolve();
-          await allOpen.promise;
-          socket.write(batch);
-        },
-      });
-    },
-  },
+  atOnce(
+    'pipelined at once',
+    'Five hundred open connections send 64 KB of pipelined requests at the same time.',
+    `${rawHead('GET', '/')}\r\n`.repeat(1900),
+  ),
+  atOnce(
+    'one-byte chunks at once',
+    'Five hundred open connections send 64 KB of chunks of one byte at the same time.',
+    chunked('POST', '/graphql') + '1\r\n \r\n'.repeat(10_800),
+  ),
   {
     id: 'disconnects',
     description: 'Clients send requests whose REST calls hang, and disconnect immediately.',
