@@ -171,6 +171,25 @@ describe('overload', () => {
     clearInterval(block);
     await vi.waitFor(() => guard.enter(), { interval: 50, timeout: 5000 });
   });
+
+  it('refuses no requests after one long pause', async () => {
+    const limits = {
+      maxRequestsInFlight: 1000,
+      maxRequestsInFlightPerKey: 1000,
+      maxEventLoopLagMs: 50,
+    };
+    using guard = openOverloadGuard(limits, openTelemetry());
+    const enterFor = async (milliseconds: number) => {
+      for (const end = performance.now() + milliseconds; performance.now() < end; await turn()) {
+        guard.enter();
+        guard.leave();
+      }
+    };
+    // The first measurement is not recorded.
+    await enterFor(30);
+    for (const end = performance.now() + 600; performance.now() < end; );
+    await enterFor(300);
+  });
 });
 
 describe('slow clients', () => {

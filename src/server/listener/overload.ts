@@ -28,13 +28,17 @@ export function openOverloadGuard(
   delay.enable();
   const logRefusal = createRefusalLog(log);
   let lags = false;
+  let wasSlow = false;
   let inFlight = 0;
   // Not a Map, which would grow and shrink with every request. Keys with the same hash share a
   // limit.
   const inFlightPerKey = new Uint32Array(bucketCount);
   const timer = setInterval(() => {
-    // The mean, so that one long pause, such as a garbage collection, causes no refusals.
-    lags = delay.mean / 1e6 > limits.maxEventLoopLagMs;
+    // The mean, and twice in a row, so that one pause of any length causes no refusals: the machine
+    // may stop, and an interval that begins with a pause has nothing else to average.
+    const isSlow = delay.mean / 1e6 > limits.maxEventLoopLagMs;
+    lags = isSlow && wasSlow;
+    wasSlow = isSlow;
     delay.reset();
   }, intervalMs).unref();
 
