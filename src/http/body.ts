@@ -1,4 +1,5 @@
-import { bucketCount, bucketOf } from '../key-buckets.ts';
+import { bucketOf } from '../key-buckets.ts';
+import { KeyBudget } from '../key-budget.ts';
 import { HttpError, overloaded, tooManyRequests } from './error.ts';
 
 /** The most bytes of a request body. */
@@ -17,15 +18,11 @@ const maxReadBytes = 4 * maxBodyBytes;
  */
 const freeBytes = 16 * 1024;
 
-/** The most counted bytes of all bodies together. A body counts until its response is complete. */
-const maxCountedBytes = 32 * 1024 * 1024;
-
-/** The most counted bytes per key. */
-const maxCountedBytesPerKey = maxCountedBytes / 4;
-
-/** The counted bytes of all bodies in this process, and per key. */
-let countedBytes = 0;
-const countedBytesPerKey = new Uint32Array(bucketCount);
+/**
+ * The counted bytes of all bodies in this process, of which one key may use a quarter. A body counts
+ * until its response is complete.
+ */
+const budget = new KeyBudget(32 * 1024 * 1024, 0.25);
 
 /**
  * Collects the chunks of a body of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks
@@ -67,15 +64,17 @@ export class BodyReader {
 
   /** Stops counting the body. Call it when the response is complete. */
   release(): void {
-    this.#count(-this.#counted);
+    if (this.#counted > 0) budget.release(this.#bucket(), this.#counted);
+    this.#counted = 0;
   }
 
   #fits(): boolean {
     if (this.#size <= freeBytes) return true;
+    if (this.#size > this.#maxBytes) return this.#refuse(bodyTooLarge(this.#maxBytes));
     const more = this.#size - freeBytes - this.#counted;
-    const refusal = this.#checkLimits(more);
-    if (refusal !== undefined) return this.#refuse(refusal);
-    this.#count(more);
+    const exceeded = budget.reserve(this.#bucket(), more);
+    if (exceeded) return this.#refuse(exceeded === 'key' ? tooManyRequests() : overloaded());
+    this.#counted += more;
     return true;
   }
 
@@ -86,19 +85,8 @@ export class BodyReader {
     return false;
   }
 
-  #checkLimits(more: number): HttpError | undefined {
-    if (this.#size > this.#maxBytes) return bodyTooLarge(this.#maxBytes);
-    const ofKey = countedBytesPerKey[bucketOf(this.#authorization ?? '')] ?? 0;
-    if (ofKey + more > maxCountedBytesPerKey) return tooManyRequests();
-    return countedBytes + more > maxCountedBytes ? overloaded() : undefined;
-  }
-
-  #count(bytes: number): void {
-    if (bytes === 0) return;
-    const bucket = bucketOf(this.#authorization ?? '');
-    this.#counted += bytes;
-    countedBytes += bytes;
-    countedBytesPerKey[bucket] = (countedBytesPerKey[bucket] ?? 0) + bytes;
+  #bucket(): number {
+    return bucketOf(this.#authorization ?? '');
   }
 
   #append(chunk: Uint8Array, start: number): void {

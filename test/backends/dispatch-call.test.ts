@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { BodyBudget } from '../../src/backends/rest/body-budget.ts';
 import { dispatchCall } from '../../src/backends/rest/dispatch-call.ts';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { KeyBudget } from '../../src/key-budget.ts';
 import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { callWith } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
@@ -20,7 +20,7 @@ function usedBytes(): number {
 }
 
 /** Starts a call whose response the test delivers. */
-function startCall(budget: BodyBudget, place = 0) {
+function startCall(budget: KeyBudget, place = 0) {
   const controller = { abort() {} } as unknown as Dispatcher.DispatchController;
   let handler: Dispatcher.DispatchHandler = {};
   const dispatcher = {
@@ -43,7 +43,7 @@ function startCall(budget: BodyBudget, place = 0) {
 describe('the body of a response', () => {
   it('uses little more memory than its size, even in chunks of one byte', async () => {
     const sent = Buffer.from('[{"id":1}]'.repeat(50_000));
-    const call = startCall(new BodyBudget(10_000_000));
+    const call = startCall(new KeyBudget(10_000_000, 0.75));
     const before = usedBytes();
     for (let index = 0; index < sent.byteLength; index++) {
       call.receive(Buffer.from(sent.subarray(index, index + 1)));
@@ -59,7 +59,7 @@ describe('the body of a response', () => {
     [[1, 4095, 1]],
     [[4096, 1, 4095, 70_000]],
   ])('is complete if it arrives in chunks of %j bytes', async (sizes) => {
-    const call = startCall(new BodyBudget(1_000_000));
+    const call = startCall(new KeyBudget(1_000_000, 0.75));
     const chunks = sizes.map((size, index) => Buffer.alloc(size, 65 + index));
     for (const chunk of chunks) call.receive(chunk);
     call.end();
@@ -67,19 +67,19 @@ describe('the body of a response', () => {
   });
 
   it('shares a budget with other bodies, and releases its part at the end', async () => {
-    const budget = new BodyBudget(10_000);
+    const budget = new KeyBudget(10_000, 0.75);
     const [first, second] = [startCall(budget, 0), startCall(budget, 1)];
     first.receive(Buffer.alloc(6000));
     second.receive(Buffer.alloc(5000));
     await expect(second.response).rejects.toMatchObject({ name: 'BodyBudgetExceeded' });
     first.end();
     await first.response;
-    expect(budget.reserve(0, 5000)).toBe(true);
-    expect(budget.reserve(1, 5000)).toBe(true);
+    expect(budget.reserve(0, 5000)).toBeUndefined();
+    expect(budget.reserve(1, 5000)).toBeUndefined();
   });
 
   it('leaves a quarter of the budget to other keys', async () => {
-    const budget = new BodyBudget(10_000);
+    const budget = new KeyBudget(10_000, 0.75);
     const calls = [startCall(budget, 0), startCall(budget, 0)] as const;
     for (const call of calls) call.receive(Buffer.alloc(5000));
     await expect(calls[1].response).rejects.toMatchObject({ name: 'BodyBudgetExceeded' });
@@ -90,14 +90,14 @@ describe('the body of a response', () => {
   });
 
   it('uses the budget until it is released if it is large', async () => {
-    const budget = new BodyBudget(400_000);
+    const budget = new KeyBudget(400_000, 0.75);
     const call = startCall(budget);
     call.receive(Buffer.alloc(200_000));
     call.end();
     const { releaseBody } = await call.response;
-    expect(budget.reserve(0, 200_000)).toBe(false);
+    expect(budget.reserve(0, 200_000)).toBe('key');
     releaseBody?.();
-    expect(budget.reserve(0, 200_000)).toBe(true);
+    expect(budget.reserve(0, 200_000)).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../end-of-turn.ts';
+import type { KeyBudget } from '../../key-budget.ts';
 import { turnBytes } from '../../turns.ts';
-import type { BodyBudget } from './body-budget.ts';
 import { BodyBudgetExceeded, BodyInterrupted } from './faults.ts';
 
 /** Cancels a call: at its deadline, or when its caller disconnects. */
@@ -40,7 +40,7 @@ export function dispatchCall(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
   cancellation: Cancellation,
-  budget: BodyBudget,
+  budget: KeyBudget,
   bucket: number,
 ): Promise<RestResponse> {
   return new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export function dispatchCall(
 
 class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #cancellation: Cancellation;
-  readonly #budget: BodyBudget;
+  readonly #budget: KeyBudget;
   readonly #bucket: number;
   readonly #resolve: (response: RestResponse) => void;
   readonly #reject: (error: unknown) => void;
@@ -74,7 +74,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
 
   constructor(
     cancellation: Cancellation,
-    budget: BodyBudget,
+    budget: KeyBudget,
     bucket: number,
     resolve: (response: RestResponse) => void,
     reject: (error: unknown) => void,
@@ -140,7 +140,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
 
   /** Reserves this total number of bytes. */
   #reserve(bytes: number): boolean {
-    if (!this.#budget.reserve(this.#bucket, bytes - this.#reserved)) return false;
+    if (this.#budget.reserve(this.#bucket, bytes - this.#reserved)) return false;
     this.#reserved = bytes;
     return true;
   }

@@ -1,8 +1,8 @@
 import { type Dispatcher, Pool } from 'undici';
 import { BackendUnavailableError } from '../../contract/error.ts';
 import { bucketOf } from '../../key-buckets.ts';
+import { KeyBudget } from '../../key-budget.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
-import { BodyBudget } from './body-budget.ts';
 import { Circuit, type CircuitLimits } from './circuit.ts';
 import { type Connector, createConnector } from './connector.ts';
 import { type Cancellation, dispatchCall, type RestResponse } from './dispatch-call.ts';
@@ -46,6 +46,9 @@ export const defaultLimits: OriginLimits = {
  */
 const maxKeyFraction = 0.2;
 
+/** The fraction of the bytes held for bodies that one key may use. */
+const bodyKeyFraction = 0.75;
+
 /**
  * The connections to one origin, with limits and two kinds of circuits. The circuit of the origin
  * opens if connecting fails, or if calls of several keys get no complete response. The circuit of a
@@ -88,7 +91,7 @@ export function openOrigin(
   const maxPerKey = Math.ceil(limits.breakAfterFailures * maxKeyFraction);
   const circuit = new Circuit(limits, { maxPerKey, onChange: onCircuit });
   const keyCircuits = new KeyCircuits(limits);
-  const bodyBudget = new BodyBudget(limits.maxBufferedBytes);
+  const bodyBudget = new KeyBudget(limits.maxBufferedBytes, bodyKeyFraction);
   const keyLimiter = new KeyLimiter(limits);
   /** The number of calls in flight or waiting. */
   let calls = 0;
