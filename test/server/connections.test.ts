@@ -88,6 +88,33 @@ describe('a body in chunks', () => {
     expect(statusesOf(responses)).toEqual([200, 400]);
   });
 
+  it('gets 400 if its client ends the connection before the body', async () => {
+    await using service = await startGateway();
+    for (const part of ['', '5\r\nab', '1\r\n{\r\n', '1\r\n \r\n'.repeat(2000)]) {
+      const socket = open(service);
+      socket.end(chunkedPost([]).replace('0\r\n\r\n', part));
+      expect(statusesOf(await text(socket))).toEqual([400]);
+    }
+  });
+
+  it('is refused with the tunnel that it asks for', async () => {
+    await using service = await startGateway();
+    const tunnel = chunkedPost([typename], 'localhost:22', 'CONNECT');
+    expect(statusesOf(await send(service, tunnel))).toEqual([400]);
+    expect(statusesOf(await send(service, post(typename) + tunnel))).toEqual([200, 400]);
+    expect(statusesOf(await send(service, post(typename) + last))).toEqual([200, 200]);
+  });
+
+  it('gets 429 if those of its key hold too much unparsed input together', async () => {
+    await using service = await startGateway();
+    const flood = chunkedPost(Array(10_000).fill(' ')).replace('demo-key', 'greedy');
+    const ended = Array.from({ length: 300 }, async () => statusesOf(await send(service, flood)));
+    const modest = chunkedPost([...typename, ...Array(1000).fill(' ')]) + last;
+    expect(statusesOf(await send(service, modest))).toEqual([200, 200]);
+    const statuses = new Set((await Promise.all(ended)).flat());
+    expect(statuses).toEqual(new Set([413, 429]));
+  }, 30_000);
+
   it('gets 411 if it asks for an upgrade, and causes no work', async () => {
     await using service = await startGateway();
     const upgrade = chunkedPost([typename]).replace(
@@ -234,9 +261,12 @@ describe('pipelined requests', () => {
     const sockets = Array.from({ length: 400 }, () => open(service).once('close', () => closed++));
     const bare = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2500);
     for (const socket of sockets) socket.resume().write(orders + bare);
-    await vi.waitFor(() => expect(closed).toBeGreaterThan(100), { timeout: 10_000 });
-    // 16 MiB are 256 reads of 64 KiB.
-    expect(closed).toBeLessThan(150);
+    await vi.waitFor(() => expect(closed).toBeGreaterThan(300), { timeout: 10_000 });
+    // The 4 MiB of a key are 64 reads of 64 KiB.
+    expect(closed).toBeLessThan(345);
+    const other = post(typename).replace('demo-key', 'another');
+    const responses = await send(service, other.repeat(16) + last);
+    expect(statusesOf(responses)).toHaveLength(17);
     held.resolve();
     for (const socket of sockets) socket.destroy();
     await vi.waitFor(

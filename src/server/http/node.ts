@@ -24,6 +24,9 @@ export type Enqueue = (
   outgoing: ServerResponse,
 ) => Promise<boolean> | undefined;
 
+/** The event by which a server refuses a body that it does not read, with an `HttpError`. */
+export const bodyRefused = Symbol('bodyRefused');
+
 /**
  * How long a client may take to read its response once the socket's buffer is full, in
  * milliseconds.
@@ -88,15 +91,18 @@ function readBody(
     if (incoming.readableDidRead) return resolve(bodyWasRead());
     if (incoming.destroyed) return resolve(undefined);
     let isOver = false;
+    const refuse = (refusal: Uint8Array | HttpError) => {
+      isOver = true;
+      outgoing.shouldKeepAlive = false;
+      // An HTTP/2 connection carries other requests too.
+      if (incoming.httpVersionMajor === 1) pauseReading(incoming.socket);
+      resolve(refusal);
+    };
     incoming
       .on('data', (chunk: Buffer) => {
-        if (reader.push(chunk) || isOver) return;
-        isOver = true;
-        outgoing.shouldKeepAlive = false;
-        // An HTTP/2 connection carries other requests too.
-        if (incoming.httpVersionMajor === 1) pauseReading(incoming.socket);
-        resolve(reader.end());
+        if (!reader.push(chunk) && !isOver) refuse(reader.end());
       })
+      .on(bodyRefused, refuse)
       .on('end', () => resolve(reader.end()))
       .on('error', () => resolve(undefined));
   });

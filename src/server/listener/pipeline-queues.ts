@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import type { KeyBudget } from '../../key-budget.ts';
 import {
+  createInputBudget,
   type PausedError,
   type ServerSocket,
-  type SharedInput,
   UnparsedInput,
 } from './unparsed-input.ts';
 
@@ -37,7 +38,7 @@ export interface PipelineQueues {
  */
 export function createPipelineQueues(requestTimeoutMs: number): PipelineQueues {
   const queues = new WeakMap<Socket, PipelineQueue>();
-  const shared = { bytes: 0, requestTimeoutMs };
+  const shared = { inputBudget: createInputBudget(), requestTimeoutMs };
 
   return {
     open: (socket) => void queues.set(socket, new PipelineQueue(socket, shared)),
@@ -51,7 +52,8 @@ export function createPipelineQueues(requestTimeoutMs: number): PipelineQueues {
 const paused = 21;
 
 /** What the queues of all connections share. */
-interface Shared extends SharedInput {
+interface Shared {
+  readonly inputBudget: KeyBudget;
   /** The time to send a request, in milliseconds. */
   readonly requestTimeoutMs: number;
 }
@@ -74,7 +76,7 @@ class PipelineQueue {
   constructor(socket: ServerSocket, shared: Shared) {
     this.#socket = socket;
     this.#shared = shared;
-    this.#unparsed = new UnparsedInput(socket, shared);
+    this.#unparsed = new UnparsedInput(socket, shared.inputBudget);
     const { parser } = socket;
     if (!parser) return;
     const { onIncoming } = parser;
@@ -82,7 +84,8 @@ class PipelineQueue {
       // Node resets it, because the server handles no upgrades.
       this.#isUpgrade = incoming.upgrade;
       const code = onIncoming(incoming, keepAlive);
-      const inChunks = isInChunks(incoming);
+      // A CONNECT request has no body: its connection is refused.
+      const inChunks = isInChunks(incoming) && incoming.method !== 'CONNECT';
       if (this.#isUpgrade) return inChunks ? paused : code;
       // Node itself refuses a request without a Host.
       if (incoming !== this.#last) this.#isClosing = true;
@@ -127,7 +130,7 @@ class PipelineQueue {
   }
 
   keepUnparsed(error: PausedError): void {
-    this.#unparsed.keep(error);
+    this.#unparsed.keep(error, this.#last);
     if (this.#last === this.#inFlight && !this.#isClosing) this.#unparsed.parse();
   }
 

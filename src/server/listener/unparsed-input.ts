@@ -1,16 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { overloaded, tooManyRequests } from '../../http/error.ts';
+import { bucketOf } from '../../key-buckets.ts';
+import { KeyBudget } from '../../key-budget.ts';
 import { takeTurn } from '../../turns.ts';
+import { bodyRefused } from '../http/node.ts';
 import { pauseReading } from '../http/pause-reading.ts';
 
-/** The most unparsed input of all connections, in bytes. Beyond it, connections are closed. */
+/** The most unparsed input of all connections, in bytes; one key may have a quarter. */
 const maxUnparsedBytes = 16 * 1024 * 1024;
 
-/**
- * How much of a body in chunks is parsed at once, in bytes. It may contain 700 chunks, which take
- * about a millisecond.
- */
-const sliceBytes = 4 * 1024;
+/** How long a body in chunks is parsed at once, in milliseconds. */
+const sliceMs = 1;
+
+/** How much is parsed before the time is read, in bytes: up to 350 chunks, or half a millisecond. */
+const sliceBytes = 2 * 1024;
 
 /** This much of a body in chunks is parsed immediately, because it takes no more than a request. */
 const freeBytes = 1024;
@@ -32,16 +36,18 @@ export interface Parser {
 /** The socket of an HTTP server. */
 export type ServerSocket = Socket & { readonly parser?: Parser | null };
 
-/** The unparsed input of all connections. */
-export interface SharedInput {
-  bytes: number;
+/** Creates the budget for the unparsed input of all connections. */
+export function createInputBudget(): KeyBudget {
+  return new KeyBudget(maxUnparsedBytes, 0.25);
 }
 
 /** What was read from a connection while its parser was paused, or may not be parsed at once. */
 export class UnparsedInput {
   readonly #socket: ServerSocket;
-  readonly #shared: SharedInput;
+  readonly #budget: KeyBudget;
   #bytes: Buffer | undefined;
+  /** The bucket of the key whose budget the bytes use. */
+  #bucket = 0;
   /** What the parser is parsing. */
   #slice: Buffer | undefined;
   /** The last request whose body arrives in chunks. */
@@ -51,9 +57,13 @@ export class UnparsedInput {
   #isWaiting = false;
   #resumeReading: (() => void) | undefined;
 
-  constructor(socket: ServerSocket, shared: SharedInput) {
+  constructor(socket: ServerSocket, budget: KeyBudget) {
     this.#socket = socket;
-    this.#shared = shared;
+    this.#budget = budget;
+    // Before Node's own listener, which does not notice a truncated body while the parser is paused.
+    socket.prependListener('end', () => {
+      if (this.#expectsBody) socket.parser?.resume();
+    });
   }
 
   /**
@@ -64,25 +74,36 @@ export class UnparsedInput {
     this.#chunked = incoming;
   }
 
-  /** Keeps what was read but not parsed when the parser reports that it is paused. */
-  keep({ rawPacket, bytesParsed }: PausedError): void {
-    if (rawPacket === this.#slice) return void this.#set(this.#bytes?.subarray(bytesParsed));
-    // If Node reads while the parser is paused, the error does not say how much was parsed.
-    if (this.#bytes !== undefined) return void this.#socket.destroy();
-    this.#resumeReading ??= pauseReading(this.#socket);
-    this.#set(this.#expectsBody ? rawPacket : restOf(rawPacket, bytesParsed));
+  /**
+   * Keeps what was read but not parsed when the parser reports that it is paused. It uses the budget
+   * of the request's key. If that is exhausted, a body in chunks is refused; otherwise the
+   * connection is closed.
+   */
+  keep({ rawPacket, bytesParsed }: PausedError, request: IncomingMessage | undefined): void {
+    const bytes = this.#bytes;
+    if (bytes !== undefined) {
+      if (rawPacket === this.#slice) this.#shrink(restOf(bytes, bytesParsed));
+      // If Node reads while the parser is paused, the error does not say how much was parsed.
+      else this.#socket.destroy();
+      return;
+    }
+    const rest = this.#expectsBody ? rawPacket : restOf(rawPacket, bytesParsed);
     this.#expectsBody = false;
-    if (this.#shared.bytes > maxUnparsedBytes) this.#socket.destroy();
+    this.#bucket = bucketOf(request?.headers.authorization ?? '');
+    const exceeded = this.#budget.reserve(this.#bucket, rest.length);
+    if (exceeded !== undefined) return void this.#refuse(exceeded);
+    this.#bytes = rest;
+    this.#resumeReading ??= pauseReading(this.#socket);
   }
 
-  /** Parses it until the parser pauses, a body in chunks slice by slice, then reads more. */
+  /** Parses it until the parser pauses, a body in chunks for `sliceMs` per turn, then reads more. */
   parse(): void {
     if (!this.#isWaiting) this.#parse().catch(() => this.#socket.destroy());
   }
 
   /** Forgets it. */
   drop(): void {
-    this.#set(undefined);
+    this.#shrink(undefined);
   }
 
   async #parse(): Promise<void> {
@@ -93,16 +114,10 @@ export class UnparsedInput {
         await takeTurn(chunked.headers.authorization);
         this.#isWaiting = false;
       }
-      const bytes = this.#bytes;
-      if (bytes === undefined || !this.#socket.writable) return;
-      const slice = chunked === undefined ? bytes : bytes.subarray(0, sliceBytes);
-      this.#slice = slice;
-      this.#socket.parser?.resume();
-      this.#socket.emit('data', slice);
-      this.#slice = undefined;
-      // The parser has paused again, or refused the input.
-      if (this.#bytes !== bytes) return;
-      this.#set(slice.length < bytes.length ? bytes.subarray(slice.length) : undefined);
+      const end = performance.now() + sliceMs;
+      do {
+        if (!this.#parseSlice()) return;
+      } while (this.#bytes !== undefined && performance.now() < end);
     }
     if (this.#resumeReading === undefined) return;
     if (this.#chunkedBody() !== undefined) {
@@ -113,12 +128,31 @@ export class UnparsedInput {
     this.#resumeReading = undefined;
   }
 
+  /** Returns false if the parser has paused again, or the connection is closed or refused. */
+  #parseSlice(): boolean {
+    const bytes = this.#bytes;
+    if (bytes === undefined || !this.#socket.writable) return false;
+    const slice = this.#chunkedBody() === undefined ? bytes : bytes.subarray(0, sliceBytes);
+    this.#slice = slice;
+    this.#socket.parser?.resume();
+    this.#socket.emit('data', slice);
+    this.#slice = undefined;
+    if (this.#bytes !== bytes) return false;
+    this.#shrink(slice.length < bytes.length ? bytes.subarray(slice.length) : undefined);
+    return true;
+  }
+
+  #refuse(exceeded: 'key' | 'all'): void {
+    const refusal = exceeded === 'key' ? tooManyRequests() : overloaded();
+    if (!this.#chunkedBody()?.emit(bodyRefused, refusal)) this.#socket.destroy();
+  }
+
   #chunkedBody(): IncomingMessage | undefined {
     return this.#chunked?.complete === false ? this.#chunked : undefined;
   }
 
-  #set(bytes: Buffer | undefined): void {
-    this.#shared.bytes += (bytes?.length ?? 0) - (this.#bytes?.length ?? 0);
+  #shrink(bytes: Buffer | undefined): void {
+    this.#budget.release(this.#bucket, (this.#bytes?.length ?? 0) - (bytes?.length ?? 0));
     this.#bytes = bytes;
   }
 }
@@ -128,8 +162,8 @@ export class UnparsedInput {
  * memory. An empty rest stays a part of a buffer, because Node's parser takes any other empty buffer
  * for the end of the connection.
  */
-function restOf(rawPacket: Buffer, bytesParsed: number): Buffer {
-  const isLarge = (rawPacket.length - bytesParsed) * 2 > rawPacket.buffer.byteLength;
-  if (isLarge) return rawPacket.subarray(bytesParsed);
-  return Buffer.from(rawPacket.subarray(bytesParsed - 1)).subarray(1);
+function restOf(bytes: Buffer, bytesParsed: number): Buffer {
+  const isLarge = (bytes.length - bytesParsed) * 2 > bytes.buffer.byteLength;
+  if (isLarge) return bytes.subarray(bytesParsed);
+  return Buffer.from(bytes.subarray(bytesParsed - 1)).subarray(1);
 }

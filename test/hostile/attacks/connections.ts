@@ -35,9 +35,10 @@ const chunked = (method: string, path: string, key?: string) =>
 
 const small = rawPost(graphql('{ __typename }'));
 
-/** Creates an attack by which five hundred connections send the same at the same time. */
-function atOnce(id: string, description: string, text: string): Attack {
-  const count = 500;
+/** Creates an attack by which so many open connections send the same at the same time. */
+function atOnce(id: string, description: string, count: number, text: string): Attack {
+  // Encoded once, because the attacker shares the machine with the honest client.
+  const bytes = Buffer.from(text);
   return {
     id,
     description,
@@ -52,7 +53,7 @@ function atOnce(id: string, description: string, text: string): Attack {
         start: async (socket) => {
           if (++opened === count) allOpen.resolve();
           await allOpen.promise;
-          socket.write(text);
+          socket.write(bytes);
         },
       });
     },
@@ -300,11 +301,13 @@ export const connectionAttacks: readonly Attack[] = [
   atOnce(
     'pipelined at once',
     'Five hundred open connections send 64 KB of pipelined requests at the same time.',
+    500,
     `${rawHead('GET', '/')}\r\n`.repeat(1900),
   ),
   atOnce(
     'one-byte chunks at once',
-    'Five hundred open connections send 64 KB of chunks of one byte at the same time.',
+    'Open connections send 64 KB of chunks of one byte at the same time.',
+    250,
     chunked('POST', '/graphql') + '1\r\n \r\n'.repeat(10_800),
   ),
   {
