@@ -1,19 +1,19 @@
 /** Who may import whom: data flows HTTP edge → GraphQL → contract → backend, never back. */
 const rooms = {
   '^src/contract/': ['^src/contract/'],
-  '^src/http/': ['^src/http/', '^src/contract/', '^src/(?:once|key-buckets)\\.ts$'],
+  '^src/http/': ['^src/http/', '^src/contract/', '^src/(?:key-budget|key-buckets|once)\\.ts$'],
   '^src/variables\\.ts$': [],
   '^src/config\\.ts$': ['^src/variables\\.ts$'],
   '^src/telemetry/': ['^src/telemetry/'],
   '^src/(?:assets|end-of-turn|key-buckets|once)\\.ts$': [],
-  '^src/turns\\.ts$': ['^src/key-buckets\\.ts$'],
+  '^src/(?:key-budget|turns)\\.ts$': ['^src/key-buckets\\.ts$'],
   '^src/graphql/': ['^src/graphql/', '^src/contract/'],
   '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/', '^src/assets\\.ts$'],
   '^src/conformance/': ['^src/conformance/', '^src/contract/'],
   '^src/backends/rest/': [
     '^src/backends/rest/',
     '^src/contract/',
-    '^src/(?:end-of-turn|key-buckets|turns)\\.ts$',
+    '^src/(?:end-of-turn|key-budget|key-buckets|turns)\\.ts$',
     '^src/telemetry/',
   ],
   '^src/backends/builtin/': [
@@ -31,7 +31,7 @@ const rooms = {
     '^src/v1/',
     '^src/contract/',
     '^src/http/',
-    '^src/(?:assets|end-of-turn|key-buckets|turns)\\.ts$',
+    '^src/(?:assets|end-of-turn|key-budget|key-buckets|turns)\\.ts$',
     '^src/telemetry/',
   ],
   '^src/app\\.ts$': [
