@@ -117,12 +117,13 @@ class PipelineQueue {
 
   async enqueueRefusal(): Promise<boolean> {
     const last = this.#last;
-    if (last === undefined || last.complete || last === this.#inFlight) this.#unparsed.drop();
-    if (last === undefined || last.complete) {
+    const isBetweenRequests = last === undefined || last.complete;
+    if (isBetweenRequests || last === this.#inFlight) {
+      this.#unparsed.drop();
+      if (!isBetweenRequests) return true;
       this.#isClosing = true;
       return this.#wait() ?? true;
     }
-    if (last === this.#inFlight) return true;
     // The time limit of a queued request has passed while it was not read, so it begins again.
     await this.#queued?.promise;
     await setTimeout(this.#shared.requestTimeoutMs, undefined, { ref: false });

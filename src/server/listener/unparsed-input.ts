@@ -26,7 +26,7 @@ export interface PausedError {
 }
 
 /** The parser of a server's socket, which Node does not document. */
-export interface Parser {
+interface Parser {
   /** Called with the parsed headers. Returns what follows in the input, as a code of llhttp. */
   onIncoming(incoming: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
   pause(): void;

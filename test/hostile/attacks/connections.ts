@@ -306,7 +306,7 @@ export const connectionAttacks: readonly Attack[] = [
   ),
   atOnce(
     'one-byte chunks at once',
-    'Open connections send 64 KB of chunks of one byte at the same time.',
+    '250 open connections send 64 KB of chunks of one byte at the same time.',
     250,
     chunked('POST', '/graphql') + '1\r\n \r\n'.repeat(10_800),
   ),
