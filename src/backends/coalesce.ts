@@ -1,3 +1,4 @@
+import { CancelledError } from '../contract/error.ts';
 import type { Call, PetStore } from '../contract/pet-store.ts';
 import { bucketCount, bucketOf } from '../key-buckets.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -16,8 +17,6 @@ interface Flight<T> {
   readonly result: Promise<T>;
   /** When the caller that started it began to wait, as a `performance.now()` timestamp. */
   readonly waitingSince: number;
-  /** Aborted when the caller that started it disconnects, which cancels the call. */
-  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -57,8 +56,7 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
     }
     const result = start(call);
     if (flight !== undefined) return result;
-    const { signal } = call;
-    const own = { authorization, operation, parameters, result, waitingSince, signal };
+    const own = { authorization, operation, parameters, result, waitingSince };
     flights[bucket] = own;
     const remove = () => {
       if (flights[bucket] === own) flights[bucket] = undefined;
@@ -93,7 +91,7 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
 
 /**
  * Waits for the result of a flight, or until this caller disconnects. Calls `restart` if the flight
- * failed because the caller that started it disconnected.
+ * was cancelled, because the caller that started it disconnected.
  */
 function join<T>(
   flight: Flight<T>,
@@ -101,7 +99,7 @@ function join<T>(
   restart: () => Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal?.reason);
+    const onAbort = () => reject(new CancelledError());
     signal?.addEventListener('abort', onAbort);
     const stopListening = () => signal?.removeEventListener('abort', onAbort);
     flight.result.then(
@@ -112,7 +110,7 @@ function join<T>(
       (error: unknown) => {
         stopListening();
         if (signal?.aborted) return;
-        if (flight.signal?.aborted) restart().then(resolve, reject);
+        if (error instanceof CancelledError) restart().then(resolve, reject);
         else reject(error);
       },
     );

@@ -6,8 +6,28 @@ export interface ErrorBody {
   readonly status: number;
 }
 
+/**
+ * What became of a write that failed: `NOT_DONE` if it was not sent or was refused, `DONE` if the
+ * service confirmed it with a response that breaks the contract, otherwise `UNKNOWN`.
+ */
+export type WriteOutcome = 'NOT_DONE' | 'DONE' | 'UNKNOWN';
+
+/** Options of the errors of a backend. */
+interface BackendErrorOptions extends ErrorOptions {
+  /** What became of the call if it was a write. */
+  readonly writeOutcome?: WriteOutcome;
+  /** How long to wait before a retry, in milliseconds, if known. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A failure that this module defines. All others are unexpected. */
+export abstract class PetStoreError extends Error {
+  /** What became of the call if it was a write. */
+  abstract readonly writeOutcome: WriteOutcome;
+}
+
 /** A backend returned an error status. `body` is undefined if it sent no Error body. */
-export class ErrorResponse extends Error {
+export class ErrorResponse extends PetStoreError {
   override readonly name = 'ErrorResponse';
   /** The HTTP status code. */
   readonly status: number;
@@ -29,6 +49,10 @@ export class ErrorResponse extends Error {
     this.hidden = more.hidden;
   }
 
+  get writeOutcome(): WriteOutcome {
+    return this.status >= 400 && this.status <= 499 ? 'NOT_DONE' : 'UNKNOWN';
+  }
+
   /** Creates the error response with exactly this body. */
   static of(body: ErrorBody): ErrorResponse {
     return new ErrorResponse(body.status, body.message, { body });
@@ -36,33 +60,58 @@ export class ErrorResponse extends Error {
 }
 
 /** A value from the caller violates the contract. No call was made. */
-export class InvalidInputError extends Error {
+export class InvalidInputError extends PetStoreError {
   override readonly name = 'InvalidInputError';
+  readonly writeOutcome = 'NOT_DONE';
 }
 
 /** The caller sent no API key, or a malformed one (RFC 6750). No call was made. */
-export class UnauthenticatedError extends Error {
+export class UnauthenticatedError extends PetStoreError {
   override readonly name = 'UnauthenticatedError';
+  readonly writeOutcome = 'NOT_DONE';
 }
 
-/** The backend did not respond before the deadline of the call. */
-export class BackendTimeoutError extends Error {
-  override readonly name = 'BackendTimeoutError';
-}
+/** The caller disconnected, or its deadline passed. A write was not sent. */
+export class CancelledError extends PetStoreError {
+  override readonly name = 'CancelledError';
+  readonly writeOutcome = 'NOT_DONE';
 
-/** The backend could not be reached, or the connection broke before the response was complete. */
-export class BackendUnavailableError extends Error {
-  override readonly name = 'BackendUnavailableError';
-  /** How long to wait before a retry, in milliseconds, if known. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, options?: ErrorOptions & { readonly retryAfterMs?: number }) {
-    super(message, options);
-    this.retryAfterMs = options?.retryAfterMs;
+  constructor() {
+    super('The caller aborted the request.');
   }
 }
 
-/** The backend returned a success status with a body that violates the contract. */
-export class InvalidResponseError extends Error {
+/** The backend did not respond before the deadline of the call. */
+export class BackendTimeoutError extends PetStoreError {
+  override readonly name = 'BackendTimeoutError';
+  readonly writeOutcome: WriteOutcome;
+
+  constructor(message: string, options: BackendErrorOptions = {}) {
+    super(message, options);
+    this.writeOutcome = options.writeOutcome ?? 'UNKNOWN';
+  }
+}
+
+/** The backend could not be reached, or the connection broke before the response was complete. */
+export class BackendUnavailableError extends PetStoreError {
+  override readonly name = 'BackendUnavailableError';
+  readonly writeOutcome: WriteOutcome;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: BackendErrorOptions = {}) {
+    super(message, options);
+    this.writeOutcome = options.writeOutcome ?? 'UNKNOWN';
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** The backend returned a success status with a body that violates the contract, or no HTTP. */
+export class InvalidResponseError extends PetStoreError {
   override readonly name = 'InvalidResponseError';
+  readonly writeOutcome: WriteOutcome;
+
+  constructor(message: string, options: BackendErrorOptions = {}) {
+    super(message, options);
+    this.writeOutcome = options.writeOutcome ?? 'DONE';
+  }
 }

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
-import { BackendTimeoutError, ErrorResponse } from '../contract/error.ts';
+import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import type { Int64, Message, NewPet, Pet, Pets } from '../contract/records.ts';
 
@@ -55,7 +55,7 @@ export function createContext(options: ContextOptions): GatewayContext {
 
   async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
     // Starts no field, and above all no mutation, after the client disconnects.
-    signal.throwIfAborted();
+    if (signal.aborted) throw cancelledError(signal);
     if (created === undefined) {
       const { apiKey, authorization: verbatim } = readBearer(authorization);
       const observe = listener?.observe;
@@ -75,7 +75,7 @@ export function createContext(options: ContextOptions): GatewayContext {
       return value;
     } catch (error) {
       if (error instanceof ErrorResponse && error.status === 404) listener?.onKeyAccepted();
-      throw error;
+      throw error instanceof CancelledError ? cancelledError(signal) : error;
     }
   }
 
@@ -83,17 +83,14 @@ export function createContext(options: ContextOptions): GatewayContext {
     pets: loadEach(
       (query) => withCall((call) => petStore.listPets(call, query)),
       ({ limit, status }) => `${limit} ${status}`,
-      signal,
     ),
     pet: loadEach(
       (petId) => withCall((call) => petStore.getPet(call, petId)),
       (petId) => petId,
-      signal,
     ),
     orders: loadEach(
       () => withCall((call) => petStore.listOrders(call)),
       (key) => key,
-      signal,
     ),
     addPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
     sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
@@ -104,12 +101,11 @@ export function createContext(options: ContextOptions): GatewayContext {
 function loadEach<Key, Value>(
   load: (key: Key) => Promise<Value>,
   cacheKeyFn: (key: Key) => string,
-  signal: AbortSignal,
 ): Reads<Key, Value> {
   let loader: DataLoader<Key, Value, string> | undefined;
   return {
     load(key) {
-      loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key, signal), {
+      loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key), {
         cacheKeyFn,
         // Each key is a separate call, so nothing is gained by waiting for others.
         batch: false,
@@ -123,21 +119,20 @@ function loadEach<Key, Value>(
 async function loadOne<Key, Value>(
   load: (key: Key) => Promise<Value>,
   key: Key,
-  signal: AbortSignal,
 ): Promise<(Value | Error)[]> {
   try {
     return [await load(key)];
   } catch (error) {
-    return [toError(error, signal)];
+    if (error instanceof Error) return [error];
+    return [new Error('A value that is not an Error was thrown', { cause: error })];
   }
 }
 
-function toError(error: unknown, signal: AbortSignal): Error {
-  // A caller in this process may set a deadline with `AbortSignal.timeout`.
-  if (error === signal.reason && error instanceof DOMException && error.name === 'TimeoutError') {
-    return new BackendTimeoutError("The pet store did not respond before the request's deadline.");
+/** A caller in this process may set a deadline with `AbortSignal.timeout`. */
+function cancelledError({ reason }: AbortSignal): CancelledError | BackendTimeoutError {
+  if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError') {
+    return new CancelledError();
   }
-  return error instanceof Error
-    ? error
-    : new Error('A value that is not an Error was thrown', { cause: error });
+  const message = "The pet store did not respond before the request's deadline.";
+  return new BackendTimeoutError(message, { writeOutcome: 'NOT_DONE' });
 }

@@ -2,10 +2,13 @@ import { GraphQLError, isValueNode } from 'graphql';
 import {
   BackendTimeoutError,
   BackendUnavailableError,
+  CancelledError,
   ErrorResponse,
   InvalidInputError,
   InvalidResponseError,
+  PetStoreError,
   UnauthenticatedError,
+  type WriteOutcome,
 } from '../contract/error.ts';
 import type { TypedError } from './result.ts';
 
@@ -44,28 +47,37 @@ interface Description {
 /** The request that an error belongs to. */
 export interface FailedRequest {
   readonly requestId: string;
-  /** Aborted when the caller disconnects or its deadline passes. */
-  readonly signal: AbortSignal;
+  readonly isMutation: boolean;
 }
 
 /**
- * Gives an error its code and keeps its message, path and locations (docs/errors.md). An unexpected
- * error is masked and passed to `onUnexpected`, unless it was caused by the abort of the request.
+ * Gives an error its code and keeps its message, path and locations (docs/errors.md). The error
+ * of a mutation's field also gets what became of the write. An unexpected error is masked and passed
+ * to `onUnexpected`.
  */
 export function typedError(
   error: GraphQLError,
-  { requestId, signal }: FailedRequest,
+  { requestId, isMutation }: FailedRequest,
   onUnexpected: (error: unknown) => void,
 ): TypedError {
-  const { message, extensions } =
-    describe(error) ?? (signal.aborted ? cancelled : mask(error, onUnexpected));
+  const { message, extensions } = describe(error) ?? mask(error, onUnexpected);
   const { locations, path } = error;
+  const outcome = isMutation && path ? writeOutcomeOf(error, path, extensions.code) : undefined;
   return {
     message,
     ...(locations && { locations }),
     ...(path && { path }),
-    extensions: { ...extensions, requestId },
+    extensions: { ...extensions, ...(outcome && { outcome }), requestId },
   };
+}
+
+function writeOutcomeOf(error: GraphQLError, path: readonly unknown[], code: string): WriteOutcome {
+  // Fields below a mutation's field are resolved after the write.
+  if (path.length > 1) return 'DONE';
+  const cause = rootCause(error);
+  if (cause instanceof PetStoreError) return cause.writeOutcome;
+  // graphql-js refuses an argument before it calls the resolver.
+  return code === 'BAD_USER_INPUT' ? 'NOT_DONE' : 'UNKNOWN';
 }
 
 function describe(error: GraphQLError): Description | undefined {
@@ -110,6 +122,7 @@ function describeContractError(cause: unknown): Description | undefined {
   }
   if (cause instanceof InvalidInputError) return withCode('BAD_USER_INPUT', cause);
   if (cause instanceof UnauthenticatedError) return withCode('UNAUTHENTICATED', cause);
+  if (cause instanceof CancelledError) return withCode('CANCELLED', cause);
   if (cause instanceof BackendTimeoutError) return withCode('UPSTREAM_TIMEOUT', cause);
   if (cause instanceof InvalidResponseError) {
     return {
@@ -133,11 +146,6 @@ function describeContractError(cause: unknown): Description | undefined {
 function withCode(code: FieldErrorCode, { message }: Error): Description {
   return { message, extensions: { code } };
 }
-
-const cancelled: Description = {
-  message: 'The caller aborted the request.',
-  extensions: { code: 'CANCELLED' },
-};
 
 function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Description {
   onUnexpected(rootCause(error));

@@ -73,7 +73,7 @@ export class Metrics {
   readonly #firstParts: Histogram<'operation'>;
   readonly #errors: Counter<'code' | 'request_id' | 'trace_id'>;
   readonly #calls: Histogram<'operation' | 'status'>;
-  readonly #retries: Counter<'operation'>;
+  readonly #retries: Counter<'operation' | 'after'>;
   readonly #coalesced: Counter<'operation'>;
   readonly #deprecated: Counter<'field' | 'operation' | 'client'>;
   readonly #refused: Counter;
@@ -113,8 +113,8 @@ export class Metrics {
     });
     this.#retries = new Counter({
       name: 'petstore_rest_retries',
-      help: 'Reads that were retried.',
-      labelNames: ['operation'],
+      help: 'Calls that were sent again, by what became of them before.',
+      labelNames: ['operation', 'after'],
       registers,
     });
     this.#coalesced = new Counter({
@@ -205,8 +205,8 @@ export class Metrics {
     this.#calls.observe({ operation, status: String(outcome) }, seconds);
   }
 
-  retry(operation: string): void {
-    this.#retries.inc({ operation });
+  retry(operation: string, after: string): void {
+    this.#retries.inc({ operation, after });
   }
 
   coalesced(operation: string): void {

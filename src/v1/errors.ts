@@ -1,6 +1,7 @@
 import {
   BackendTimeoutError,
   BackendUnavailableError,
+  CancelledError,
   type ErrorBody,
   ErrorResponse,
   InvalidInputError,
@@ -25,6 +26,7 @@ export function toErrorBody(error: unknown): ErrorBody {
   if (error instanceof ErrorResponse || error instanceof InvalidResponseError) {
     return body(502, 'bad_gateway', 'The upstream service returned an invalid response.');
   }
+  if (error instanceof CancelledError) return body(503, 'cancelled', error.message);
   if (error instanceof BackendUnavailableError) return body(503, 'unavailable', error.message);
   if (error instanceof BackendTimeoutError) return body(504, 'timeout', error.message);
   return body(500, 'internal_error', 'An internal error occurred. Try again later.');

@@ -97,9 +97,7 @@ export function createV1(options: V1Options): V1Handler {
       return withHeaders(await handle(resources, { request, call, parameter }), headers);
     } catch (error) {
       const body = toErrorBody(error);
-      if (body.status === 500 && !request.signal.aborted) {
-        options.reportError(error, caller.requestId);
-      }
+      if (body.status === 500) options.reportError(error, caller.requestId);
       const own = error instanceof HttpError ? error.headers : {};
       return withHeaders(errorBodyResponse(body, own), headers);
     }

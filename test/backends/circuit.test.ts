@@ -5,19 +5,18 @@ describe('a circuit', () => {
   it('reports when it opens and when it closes, once each', () => {
     const changes: string[] = [];
     const limits = { breakAfterFailures: 2, halfOpenAfterMs: 0 };
-    const circuit = new Circuit(limits, { onChange: (state) => changes.push(state) });
-    const start = () => {
+    const circuit = new Circuit(limits, (state) => changes.push(state));
+    const call = (effect: 'success' | 'failure') => {
       circuit.start();
-      return performance.now();
+      circuit.end(effect, performance.now());
     };
-    circuit.fail(start());
+    call('failure');
     expect(changes).toEqual([]);
-    circuit.fail(start());
+    call('failure');
     expect(changes).toEqual(['open']);
-    circuit.fail(start());
+    call('failure');
     expect(changes).toEqual(['open']);
-    start();
-    circuit.succeed();
+    call('success');
     expect(changes).toEqual(['open', 'closed']);
   });
 });

@@ -96,7 +96,7 @@ describe('the circuit breaker', () => {
       const call = rest.petStore.listPets(callWith('k', caller.signal), {});
       await vi.waitFor(() => expect(rest.attempts()).toBe(index + 1), { interval: 5 });
       caller.abort();
-      await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+      await expect(call).rejects.toMatchObject({ name: 'CancelledError' });
     }
   });
 });
@@ -179,11 +179,13 @@ describe('the failures of one key', () => {
 
   it('are stored for a limited number of keys', () => {
     const circuits = new KeyCircuits({ breakAfterFailures: 1, halfOpenAfterMs: 60_000 });
-    for (let index = 0; index < 5000; index++) circuits.fail(`Bearer ${index}`, performance.now());
+    for (let index = 0; index < 5000; index++) {
+      circuits.end(`Bearer ${index}`, 'failure', performance.now());
+    }
     expect(circuits.countOpen()).toBe(1000);
     expect(circuits.find('Bearer 3999')).toBeUndefined();
     expect(circuits.find('Bearer 4000')?.rejects(performance.now())).toBe(true);
-    circuits.reset('Bearer 4000');
+    circuits.end('Bearer 4000', 'success', performance.now());
     expect(circuits.find('Bearer 4000')).toBeUndefined();
   });
 

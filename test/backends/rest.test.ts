@@ -93,7 +93,10 @@ describe('calls to the REST service', () => {
       quiet,
     );
     await expect(petStore.sendMessage(callWith(), 'Hi')).rejects.toEqual(
-      new BackendUnavailableError('Messages cannot be sent, because MESSAGES_BASE_URL is not set.'),
+      new BackendUnavailableError(
+        'Messages cannot be sent, because MESSAGES_BASE_URL is not set.',
+        { writeOutcome: 'NOT_DONE' },
+      ),
     );
   });
 
@@ -137,6 +140,44 @@ describe('responses of the REST service', () => {
       message: body?.message ?? `The pet store returned HTTP status ${status}.`,
     });
     expect(error.body).toEqual(body);
+  });
+
+  it.each([
+    ['a date', (date: Date) => date.toUTCString()],
+    [
+      'a date of RFC 850',
+      (date: Date) => {
+        const [, day, month, year, time] = date.toUTCString().split(' ');
+        const weekday = date.toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' });
+        return `${weekday}, ${day}-${month}-${year?.slice(2)} ${time} GMT`;
+      },
+    ],
+    [
+      'a date of asctime',
+      (date: Date) => {
+        const [weekday, day, month, year, time] = date.toUTCString().replace(',', '').split(' ');
+        return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;
+      },
+    ],
+  ])('set retryAfterMs from Retry-After as %s (RFC 9110, section 5.6.7)', async (_, format) => {
+    await using rest = await startRest((_request, response) => {
+      response.writeHead(429, { 'retry-after': format(new Date(Date.now() + 60_000)) }).end();
+    });
+    const { retryAfterMs } = await rest.petStore.listPets(callWith(), {}).catch((error) => error);
+    expect(retryAfterMs).toBeGreaterThan(50_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(60_000);
+  });
+
+  it.each([
+    '2147484',
+    '99999999999999999999',
+    'Fri, 01 Jan 2999 00:00:00 GMT',
+  ])('limit retryAfterMs to what a timer accepts: %s', async (header) => {
+    await using rest = await startRest((_request, response) => {
+      response.writeHead(429, { 'retry-after': header }).end();
+    });
+    const { retryAfterMs } = await rest.petStore.listPets(callWith(), {}).catch((error) => error);
+    expect(retryAfterMs).toBe(2 ** 31 - 1);
   });
 
   it('set retryAfterMs from Retry-After, in seconds or as a date', async () => {
@@ -232,7 +273,7 @@ describe('a caller that disconnects', () => {
       caller.abort();
     });
     const read = rest.petStore.listPets(callWith('k', caller.signal), {});
-    await expect(read).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(read).rejects.toMatchObject({ name: 'CancelledError' });
     await ended;
   });
 

@@ -7,7 +7,7 @@ import { typedError } from '../../src/graphql/errors.ts';
  * locations and typed form of each error. Errors are sorted because fields run concurrently.
  */
 export function comparable({ data, errors = [] }: ExecutionResult) {
-  const request = { requestId: 'test', signal: new AbortController().signal };
+  const request = { requestId: 'test', isMutation: false };
   const described = errors.map((error) => {
     const { message, path, locations, extensions } = error;
     const causes: unknown[] = [];

@@ -20,12 +20,16 @@ export function storageFault(
       ? (postgresReason(cause.cause as Error) ?? 'cannot be reached')
       : (sqliteReason(cause) ?? postgresReason(cause));
   if (reason === undefined) return undefined;
+  const isKnown = isOutcomeKnown(cause);
   const outcome = !isWrite
     ? 'Try again later.'
-    : isOutcomeKnown(cause)
+    : isKnown
       ? 'Nothing was stored. Try again later.'
       : 'The outcome is unknown: the record may or may not have been stored. Check before you try again.';
-  return new BackendUnavailableError(`The store's database ${reason}. ${outcome}`, { cause });
+  return new BackendUnavailableError(`The store's database ${reason}. ${outcome}`, {
+    cause,
+    writeOutcome: isKnown ? 'NOT_DONE' : 'UNKNOWN',
+  });
 }
 
 /** SQLite's result codes for failures of the file or the system, not of a statement. */

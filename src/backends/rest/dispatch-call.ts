@@ -2,26 +2,10 @@ import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../end-of-turn.ts';
 import type { KeyBudget } from '../../key-budget.ts';
 import { turnBytes } from '../../turns.ts';
-import { BodyBudgetExceeded, BodyInterrupted } from './faults.ts';
-
-/** Cancels a call: at its deadline, or when its caller disconnects. */
-export interface Cancellation {
-  /** The reason; undefined until the call is cancelled. */
-  readonly reason: Error | undefined;
-  /** The only listener; called once with the reason. */
-  onCancel: ((reason: Error) => void) | undefined;
-}
-
-type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
-
-/** A complete response of the REST service. */
-export interface RestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Buffer;
-  /** Releases the budget of a large body, after its contents are no longer used. */
-  readonly releaseBody: (() => void) | undefined;
-}
+import type { Cancellation } from './cancellation.ts';
+import type { TrackedClient } from './connections.ts';
+import { outcomeOfFailure } from './failure.ts';
+import type { Outcome, Responded } from './outcome.ts';
 
 /**
  * Limits for the body of an error response. A longer or slower body is truncated, because the
@@ -29,79 +13,63 @@ export interface RestResponse {
  */
 const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
 
+type Controller = Dispatcher.DispatchController;
+
+/** How a call is cancelled, and the budget of its body. */
+export interface CallLimits {
+  readonly cancellation: Cancellation;
+  readonly budget: KeyBudget;
+  /** The bucket of the key whose part of the budget the body uses. */
+  readonly bucket: number;
+}
+
 /**
  * Sends one call and collects the complete response. Does not follow redirects. Uses the dispatcher
- * directly, because undici's `request` creates a stream for every body. `bucket` is that of the key
- * whose budget the body uses.
- * @throws the error of undici before the headers, `BodyInterrupted` after them,
- *   `BodyBudgetExceeded`, or the reason of the cancellation.
+ * directly, because undici's `request` creates a stream for every body. Never rejects.
  */
 export function dispatchCall(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
-  cancellation: Cancellation,
-  budget: KeyBudget,
-  bucket: number,
-): Promise<RestResponse> {
-  return new Promise((resolve, reject) => {
-    if (cancellation.reason) reject(cancellation.reason);
-    else
-      dispatcher.dispatch(
-        options,
-        new ResponseCollector(cancellation, budget, bucket, resolve, reject),
-      );
+  limits: CallLimits,
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const { cancellation } = limits;
+    if (cancellation.reason !== undefined) resolve(cancellation.outcome(false));
+    else dispatcher.dispatch(options, new ResponseCollector(limits, resolve));
   });
 }
 
 class ResponseCollector implements Dispatcher.DispatchHandler {
-  readonly #cancellation: Cancellation;
-  readonly #budget: KeyBudget;
-  readonly #bucket: number;
-  readonly #resolve: (response: RestResponse) => void;
-  readonly #reject: (error: unknown) => void;
+  /** Set when a client takes the call. */
+  client: TrackedClient | undefined;
+  readonly #limits: CallLimits;
+  readonly #resolve: (outcome: Outcome) => void;
   /** The only chunk so far, or a buffer that all chunks are copied into. */
   #body: Buffer = nothing;
-  #isOwnBuffer = false;
-  /** The number of bytes of `#body` that were received. */
+  /** The number of bytes of `#body` that were received; they are reserved until the end. */
   #size = 0;
-  /** The reserved bytes of the budget. */
-  #reserved = 0;
   #isSettled = false;
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: Controller | undefined;
+  #wasSent = false;
+  /** The status; 0 until the headers arrive. */
   #status = 0;
-  #headers: Headers = {};
+  #headers: Responded['headers'] = {};
   #errorTimeout: NodeJS.Timeout | undefined;
 
-  constructor(
-    cancellation: Cancellation,
-    budget: KeyBudget,
-    bucket: number,
-    resolve: (response: RestResponse) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#cancellation = cancellation;
-    this.#budget = budget;
-    this.#bucket = bucket;
+  constructor(limits: CallLimits, resolve: (outcome: Outcome) => void) {
+    this.#limits = limits;
     this.#resolve = resolve;
-    this.#reject = reject;
-    cancellation.onCancel = this.#onCancel;
+    // A call that waits for a connection ends immediately, and is dropped when it gets one.
+    limits.cancellation.onCancel = () => this.#end(limits.cancellation.outcome(this.#wasSent));
   }
 
-  /** A call that waits for a connection is rejected immediately, and dropped when it gets one. */
-  readonly #onCancel = (reason: Error) => {
-    this.#controller?.abort(reason);
-    this.#settle();
-    if (this.#isError()) this.#succeed();
-    else this.#reject(reason);
-  };
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Controller): void {
     this.#controller = controller;
-    const { reason } = this.#cancellation;
-    if (reason) controller.abort(reason);
+    if (this.#isSettled) controller.abort(aborted);
+    else this.#wasSent = this.#limits.cancellation.isSent = true;
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(_: Controller, status: number, headers: Responded['headers']): void {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
@@ -110,60 +78,37 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  /** Copies chunks into one buffer, because each Buffer has an overhead. */
+  onResponseData(_: Controller, chunk: Buffer): void {
     if (this.#isSettled) return;
-    const size = this.#size + chunk.byteLength;
-    if (this.#append(size, chunk)) {
-      this.#size = size;
-      if (this.#isError() && size > errorBodyLimits.maxBytes) this.#truncate();
-    } else this.#rejectBody();
-  }
-
-  /** Stores a chunk. Chunks are copied into one buffer, because each Buffer has an overhead. */
-  #append(size: number, chunk: Buffer): boolean {
-    if (this.#size === 0) {
-      if (!this.#reserve(size)) return false;
-      this.#body = chunk;
-      return true;
+    const { budget, bucket } = this.#limits;
+    if (budget.reserve(bucket, chunk.byteLength)) {
+      this.#end({ kind: 'cancelled', by: 'gateway', wasSent: true, retryAfterMs: 1000 });
+      return;
     }
-    if (!this.#isOwnBuffer || size > this.#body.byteLength) {
-      const capacity = Math.max(2 * size, 4096);
-      if (!this.#reserve(capacity)) return false;
-      const larger = Buffer.allocUnsafeSlow(capacity);
-      this.#body.copy(larger, 0, 0, this.#size);
-      this.#body = larger;
-      this.#isOwnBuffer = true;
+    const start = this.#size;
+    this.#size += chunk.byteLength;
+    if (start === 0) this.#body = chunk;
+    else {
+      if (this.#size > this.#body.byteLength) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#size, 4096));
+        this.#body.copy(larger, 0, 0, start);
+        this.#body = larger;
+      }
+      chunk.copy(this.#body, start);
     }
-    chunk.copy(this.#body, this.#size);
-    return true;
-  }
-
-  /** Reserves this total number of bytes. */
-  #reserve(bytes: number): boolean {
-    if (this.#budget.reserve(this.#bucket, bytes - this.#reserved)) return false;
-    this.#reserved = bytes;
-    return true;
-  }
-
-  #rejectBody(): void {
-    const reason = new BodyBudgetExceeded('The budget for bodies is exhausted');
-    this.#settle();
-    if (this.#isError()) this.#succeed();
-    else this.#reject(reason);
-    this.#controller?.abort(reason);
+    if (this.#isError() && this.#size > errorBodyLimits.maxBytes) this.#truncate();
   }
 
   onResponseEnd(): void {
-    const isLarge = this.#size > turnBytes && !this.#isError();
-    this.#settle(isLarge ? this.#size : 0);
-    this.#succeed();
+    if (this.#isSettled) return;
+    if (this.client) this.client.wasUsed = true;
+    this.#settle(this.#size > turnBytes && !this.#isError());
   }
 
-  onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
-    this.#settle();
-    if (this.#isError()) this.#succeed();
-    else if (this.#status === 0) this.#reject(cause);
-    else this.#reject(new BodyInterrupted('The connection closed during the body', { cause }));
+  onResponseError(_: Controller, cause: Error): void {
+    const wasUsed = this.client?.wasUsed ?? false;
+    this.#end(outcomeOfFailure(cause, this.#wasSent, this.#status, wasUsed));
   }
 
   #isError(): boolean {
@@ -172,27 +117,36 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
 
   /** Truncates the body of an error response. */
   #truncate(): void {
-    this.#settle();
-    this.#succeed();
-    this.#controller?.abort(new Error('The body of an error response was truncated'));
+    this.#settle(false);
+    this.#controller?.abort(aborted);
   }
 
-  #succeed(): void {
-    const body = this.#isOwnBuffer ? this.#body.subarray(0, this.#size) : this.#body;
-    const bytes = this.#reserved;
-    const releaseBody = bytes === 0 ? undefined : () => this.#budget.release(this.#bucket, bytes);
-    const response = { status: this.#status, headers: this.#headers, body, releaseBody };
-    endOfTurn().then(() => this.#resolve(response));
+  /** Ends the call early. An error status is sufficient without its body. */
+  #end(outcome: Outcome): void {
+    if (this.#isSettled) return;
+    this.#settle(false, this.#isError() ? undefined : outcome);
+    this.#controller?.abort(aborted);
   }
 
-  /** Ends the call. `kept` bytes of the budget stay reserved. */
-  #settle(kept = 0): void {
+  /** Resolves to the outcome, by default the response. Its bytes may stay reserved. */
+  #settle(staysReserved: boolean, outcome?: Outcome): void {
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
-    this.#cancellation.onCancel = undefined;
-    this.#budget.release(this.#bucket, this.#reserved - kept);
-    this.#reserved = kept;
+    const { budget, bucket, cancellation } = this.#limits;
+    cancellation.onCancel = undefined;
+    const release = () => budget.release(bucket, this.#size);
+    if (!staysReserved) release();
+    if (outcome !== undefined) return void this.#resolve(outcome);
+    const body = this.#body.subarray(0, this.#size);
+    const releaseBody = staysReserved ? release : undefined;
+    const [status, headers] = [this.#status, this.#headers];
+    endOfTurn().then(() =>
+      this.#resolve({ kind: 'responded', status, headers, body, releaseBody }),
+    );
   }
 }
 
 const nothing = Buffer.alloc(0);
+
+/** The reason given to undici, which nobody reads. */
+const aborted = new Error('The call has ended');

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Circuit, type CircuitLimits } from './circuit.ts';
+import type { Effect } from './outcome.ts';
 
 /** Maximum number of keys. The key whose last failure is the oldest is dropped first. */
 const maxKeys = 1000;
@@ -23,25 +24,22 @@ export class KeyCircuits {
   }
 
   /**
-   * Records a failed call that started at `startedAt`. Returns a digest that identifies the key.
+   * Records the end of a call that started at `startedAt`. Returns the number of failures of the key
+   * since its last success.
    */
-  fail(authorization: string, startedAt: number): string {
+  end(authorization: string, effect: Effect, startedAt: number): number {
+    if (effect !== 'failure' && this.#circuits.size === 0) return 0;
     const digest = digestOf(authorization);
     const circuit = this.#circuits.get(digest) ?? new Circuit(this.#limits);
+    circuit.end(effect, startedAt);
     // Moved to the end of the map, because the first key is dropped first.
     this.#circuits.delete(digest);
-    this.#circuits.set(digest, circuit);
-    circuit.fail(startedAt);
+    if (circuit.failures > 0) this.#circuits.set(digest, circuit);
     if (this.#circuits.size > maxKeys) {
       const [oldest = ''] = this.#circuits.keys();
       this.#circuits.delete(oldest);
     }
-    return digest;
-  }
-
-  /** Removes the failures of a key. */
-  reset(authorization: string): void {
-    this.#circuits.delete(digestOf(authorization));
+    return circuit.failures;
   }
 
   /** Returns the number of keys whose calls are rejected now. */

@@ -1,61 +1,67 @@
-import { BackendUnavailableError } from '../../contract/error.ts';
 import { bucketCount } from '../../key-buckets.ts';
-import type { Cancellation } from './dispatch-call.ts';
+import type { Cancellation } from './cancellation.ts';
 
 /** Maximum fraction of the connections, and of the waiting calls, for one key. */
 const maxKeyFraction = 0.75;
 
 /** The limits for all keys together. */
-interface Capacity {
-  readonly maxConnections: number;
-  readonly maxWaiting: number;
-}
+type Capacity = Readonly<Record<'maxConnections' | 'maxWaiting', number>>;
 
 /**
- * Limits the calls in flight of each key, so that hanging calls of one key leave a quarter of the
- * connections to other keys. Further calls of the key wait in a queue. Keys are distinguished by a
- * hash with 4,096 values; keys with the same hash share a limit.
+ * Limits the calls to an origin in total and per key, so that hanging calls of one key leave a
+ * quarter of the connections to other keys. Further calls of the key wait in a queue. Keys are
+ * distinguished by a hash with 4,096 values; keys with the same hash share a limit.
  */
 export class KeyLimiter {
-  readonly #maxInFlight: number;
-  readonly #maxWaiting: number;
+  readonly #capacity: Capacity;
   // A Map would grow and shrink with each call.
   readonly #inFlight = new Uint32Array(bucketCount);
   /** The waiting calls of each key in order of arrival. Empty unless a key reaches its limit. */
   readonly #queues = new Map<number, Set<() => void>>();
+  /** The number of calls in flight or waiting. */
+  calls = 0;
 
-  constructor({ maxConnections, maxWaiting }: Capacity) {
-    this.#maxInFlight = Math.ceil(maxConnections * maxKeyFraction);
-    this.#maxWaiting = Math.ceil(maxWaiting * maxKeyFraction);
+  constructor(capacity: Capacity) {
+    this.#capacity = capacity;
   }
 
   /**
-   * Starts a call of the key with this bucket. Returns undefined, or a promise if the call has to
-   * wait.
-   * @throws BackendUnavailableError if too many calls of the key are waiting; the promise rejects
-   *   with the reason of the cancellation.
+   * Starts a call of the key with this bucket. Returns undefined, or why it is refused; or a promise
+   * if it has to wait, of `cancelled` if it is cancelled meanwhile. Call `release` when it ends.
    */
-  acquire(bucket: number, cancellation: Cancellation): Promise<void> | undefined {
+  acquire(
+    bucket: number,
+    cancellation: Cancellation,
+  ): 'queueFull' | 'keyQueueFull' | undefined | Promise<'cancelled' | undefined> {
+    const { maxConnections, maxWaiting } = this.#capacity;
+    if (this.calls >= maxConnections + maxWaiting) return 'queueFull';
     const inFlight = this.#inFlight[bucket] ?? 0;
-    if (inFlight < this.#maxInFlight) {
+    if (inFlight < Math.ceil(maxConnections * maxKeyFraction)) {
       this.#inFlight[bucket] = inFlight + 1;
+      this.calls++;
       return undefined;
     }
     const queue = this.#queues.get(bucket) ?? new Set();
-    if (queue.size >= this.#maxWaiting) throw tooManyCalls(' of this API key');
+    if (queue.size >= Math.ceil(maxWaiting * maxKeyFraction)) return 'keyQueueFull';
     this.#queues.set(bucket, queue);
-    return new Promise((resolve, reject) => {
-      if (cancellation.reason) return reject(cancellation.reason);
-      queue.add(resolve);
-      cancellation.onCancel = (reason) => {
-        queue.delete(resolve);
-        reject(reason);
+    this.calls++;
+    return new Promise((resolve) => {
+      const start = () => {
+        cancellation.onCancel = undefined;
+        resolve(undefined);
+      };
+      queue.add(start);
+      cancellation.onCancel = () => {
+        queue.delete(start);
+        this.calls--;
+        resolve('cancelled');
       };
     });
   }
 
   /** Ends a call of the key, and starts the next one if any is waiting. */
   release(bucket: number): void {
+    this.calls--;
     const queue = this.#queues.size === 0 ? undefined : this.#queues.get(bucket);
     const [next] = queue ?? [];
     if (next !== undefined) {
@@ -66,11 +72,4 @@ export class KeyLimiter {
       this.#inFlight[bucket] = (this.#inFlight[bucket] ?? 1) - 1;
     }
   }
-}
-
-/** Creates the error for a call that finds the queue full. */
-export function tooManyCalls(ofWhom: string): BackendUnavailableError {
-  return new BackendUnavailableError(`Too many calls${ofWhom} are waiting for the pet store.`, {
-    retryAfterMs: 1000,
-  });
 }

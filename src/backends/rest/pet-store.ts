@@ -5,15 +5,16 @@ import {
   decodePets,
   encodeNewPet,
 } from '../../contract/codec.ts';
-import { BackendUnavailableError } from '../../contract/error.ts';
+import { InvalidResponseError } from '../../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
 import { PetsText } from '../../contract/pets-text.ts';
 import type { Pets } from '../../contract/records.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { takeTurn, turnBytes } from '../../turns.ts';
-import { createCircuitLog, logFailure, outcomeOf } from './call-outcome.ts';
+import { logFailure } from './call-log.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
-import { readJson, readText } from './response.ts';
+import { consequencesOf, toError } from './outcome.ts';
+import { readError, readJson, readText } from './response.ts';
 import { createSend, type RestRequest, type Send } from './send-with-retry.ts';
 
 /** Options of the REST backend. */
@@ -39,17 +40,20 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const petsOrigin = openOrigin(baseUrl.origin, limits, createCircuitLog(log, 'pets'));
+  const open = (service: string, { origin }: URL) => {
+    const onCircuit = (state: string) =>
+      log.warn({ service }, state === 'open' ? 'circuit opened' : 'circuit closed');
+    const opened = openOrigin(origin, limits, onCircuit);
+    metrics.watchOrigin(service, opened.state);
+    return opened;
+  };
+  const petsOrigin = open('pets', baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
-  const messagesOrigin = isShared
-    ? petsOrigin
-    : openOrigin(messagesBaseUrl.origin, limits, createCircuitLog(log, 'messages'));
-  metrics.watchOrigin('pets', petsOrigin.state);
-  if (!isShared) metrics.watchOrigin('messages', messagesOrigin.state);
-
+  const messagesOrigin = isShared ? petsOrigin : open('messages', messagesBaseUrl);
   const pets = createSend(petsOrigin, baseUrl, timeoutMs, metrics);
-  const messages =
-    messagesBaseUrl && createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics);
+  const messages: Send = messagesBaseUrl
+    ? createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics)
+    : async () => ({ kind: 'notSent', why: 'notConfigured' });
 
   async function callService<T>(
     send: Send,
@@ -57,27 +61,35 @@ export function openRestPetStore(
     request: RestRequest,
     read: (text: string) => T,
   ): Promise<T> {
-    const { operation } = request;
+    const { operation, method } = request;
     const observation = call.observe?.(operation);
     const start = performance.now();
-    let outcome: number | string | undefined;
-    let releaseBody: (() => void) | undefined;
+    let outcome = await send(call, request, observation?.traceHeaders);
+    const releaseBody = outcome.kind === 'responded' ? outcome.releaseBody : undefined;
     try {
-      const response = await send(call, request, observation?.traceHeaders);
-      outcome = response.status;
-      ({ releaseBody } = response);
-      if (response.body.byteLength > turnBytes) await takeTurn(call.authorization);
-      return read(readText(response, call.apiKey));
+      if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
+        if (outcome.body.byteLength > turnBytes) await takeTurn(call.authorization);
+        return read(readText(outcome));
+      }
     } catch (error) {
-      outcome = outcomeOf(call, error);
-      logFailure(log, call, operation, error);
-      throw error;
+      if (!(error instanceof InvalidResponseError) || outcome.kind !== 'responded') throw error;
+      const { message: problem, cause } = error;
+      outcome = { kind: 'invalid', status: outcome.status, problem, cause };
     } finally {
-      if (releaseBody !== undefined) releaseAfterResponse(call, releaseBody);
       const ms = performance.now() - start;
-      metrics.restCall(operation, outcome ?? '', ms / 1000);
-      observation?.end(outcome ?? '', ms);
+      const label = outcome.kind === 'responded' ? outcome.status : consequencesOf(outcome).label;
+      metrics.restCall(operation, label, ms / 1000);
+      observation?.end(label, ms);
+      // The response to the request still refers to the body, if that is observed.
+      if (call.onResponseComplete === undefined) releaseBody?.();
+      else if (releaseBody !== undefined) call.onResponseComplete(releaseBody);
     }
+    const error =
+      outcome.kind === 'responded'
+        ? readError(outcome, call.apiKey)
+        : toError(outcome, method === 'POST');
+    if (consequencesOf(outcome).isLogged) logFailure(log, call, operation, outcome.kind, error);
+    throw error;
   }
 
   return {
@@ -87,37 +99,19 @@ export function openRestPetStore(
       callService(pets, call, post('createPet', '/pets', encodeNewPet(pet)), readPet),
     getPet: (call, petId) => callService(pets, call, get('getPet', `/pets/${petId}`), readPet),
     listOrders: (call) => callService(pets, call, get('listOrders', '/store/orders'), readOrders),
-    async sendMessage(call, message) {
-      if (messages === undefined) {
-        throw new BackendUnavailableError(
-          'Messages cannot be sent, because MESSAGES_BASE_URL is not set.',
-        );
-      }
-      return callService(
-        messages,
-        call,
-        post('sendMessage', '/messages', { message }),
-        readMessage,
-      );
-    },
+    sendMessage: (call, message) =>
+      callService(messages, call, post('sendMessage', '/messages', { message }), readMessage),
     async checkReady() {
-      try {
-        await petsOrigin.checkReady();
-      } catch (error) {
-        logFailure(log, { requestId: 'readyz' }, 'checkReady', error);
-        throw error;
-      }
+      const outcome = await petsOrigin.checkReady();
+      if (outcome === undefined) return;
+      const error = toError(outcome, false);
+      logFailure(log, { requestId: 'readyz' }, 'checkReady', outcome.kind, error);
+      throw error;
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },
   };
-}
-
-/** Releases a body when the response to the request is complete, or now if that is not observed. */
-function releaseAfterResponse({ onResponseComplete }: Call, releaseBody: () => void): void {
-  if (onResponseComplete === undefined) releaseBody();
-  else onResponseComplete(releaseBody);
 }
 
 const readPets = (text: string): Pets => PetsText.match(text) ?? decodePets(readJson(text));

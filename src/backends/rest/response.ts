@@ -2,19 +2,8 @@ import { decodeErrorBody } from '../../contract/codec.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import { scanJson } from '../../contract/scan-json.ts';
-import type { RestResponse } from './dispatch-call.ts';
+import type { Responded } from './outcome.ts';
 import { redactKey } from './redact-key.ts';
-
-/**
- * Returns the text of a 2xx response. Redacts the caller's key in error bodies.
- * @throws ErrorResponse for any other status; InvalidResponseError if the body is encoded, not
- *   UTF-8, or of another media type.
- */
-export function readText(response: RestResponse, apiKey: string): string {
-  const { status } = response;
-  if (status < 200 || status > 299) throw readError(response, apiKey);
-  return decodeBody(response);
-}
 
 /**
  * Parses JSON, int64-exact.
@@ -31,7 +20,11 @@ export function readJson(text: string): unknown {
   }
 }
 
-function decodeBody({ headers, body }: RestResponse): string {
+/**
+ * Returns the text of a body.
+ * @throws InvalidResponseError if it is encoded, not UTF-8, or of another media type.
+ */
+export function readText({ headers, body }: Responded): string {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new InvalidResponseError('body: expected no encoding.');
   const mediaType = headers['content-type'];
@@ -52,9 +45,10 @@ function decodeBody({ headers, body }: RestResponse): string {
 const maxValues = 250_000;
 
 /**
- * Creates the error of a response. An invalid body is ignored; that of a 5xx is only for the log.
+ * Creates the error of a response that is not a success. An invalid body is ignored; that of a 5xx
+ * is only for the log. The caller's key is redacted.
  */
-function readError(response: RestResponse, apiKey: string): ErrorResponse {
+export function readError(response: Responded, apiKey: string): ErrorResponse {
   const { status, headers } = response;
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
   const message = `The pet store returned HTTP status ${status}.`;
@@ -64,9 +58,9 @@ function readError(response: RestResponse, apiKey: string): ErrorResponse {
     : new ErrorResponse(status, message, { hidden: body, retryAfterMs });
 }
 
-function readErrorBody(response: RestResponse, apiKey: string): ErrorBody | undefined {
+function readErrorBody(response: Responded, apiKey: string): ErrorBody | undefined {
   try {
-    const json = readJson(decodeBody(response));
+    const json = readJson(readText(response));
     const body = decodeErrorBody(json) ?? decodeProblem(json, response.status);
     if (body === undefined) return undefined;
     const { code, message } = body;
@@ -84,17 +78,27 @@ function decodeProblem(json: unknown, status: number): ErrorBody | undefined {
   return { code: typeof type === 'string' ? type : 'about:blank', message, status };
 }
 
+/** The longest time that a timer can wait, in milliseconds. */
+const maxTimerMs = 2 ** 31 - 1;
+
 /**
- * Parses Retry-After, in seconds or as an HTTP date (RFC 9110, section 10.2.3), to milliseconds.
+ * Parses Retry-After, in seconds or as an HTTP date in one of its three forms (RFC 9110, sections
+ * 10.2.3 and 5.6.7), to milliseconds, which are capped so that they fit a timer.
  */
-function parseRetryAfter(header: string | string[] | undefined): number | undefined {
+export function parseRetryAfter(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string') return undefined;
-  if (/^[0-9]{1,9}$/.test(header)) return Number(header) * 1000;
-  const date = httpDate.test(header) ? Date.parse(header) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  if (/^[0-9]+$/.test(header)) return Math.min(Number(header) * 1000, maxTimerMs);
+  if (!httpDates.some((form) => form.test(header))) return undefined;
+  // The asctime form has no zone; all HTTP dates are in UTC.
+  const date = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - Date.now()), maxTimerMs);
 }
 
-const httpDate = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+const httpDates = [
+  /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
+  /^[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/,
+];
 
 function isJson(mediaType: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(mediaType);

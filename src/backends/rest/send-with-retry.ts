@@ -1,14 +1,10 @@
-import {
-  BackendTimeoutError,
-  BackendUnavailableError,
-  InvalidResponseError,
-} from '../../contract/error.ts';
 import type { Call, CallObservation } from '../../contract/pet-store.ts';
 import { bucketOf } from '../../key-buckets.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { Cancellation, RestResponse } from './dispatch-call.ts';
-import { DeadlineExceeded, isRetryable, toContractError } from './faults.ts';
+import { Cancellation } from './cancellation.ts';
 import type { Origin } from './origin.ts';
+import { consequencesOf, type Outcome, wasSent } from './outcome.ts';
+import { parseRetryAfter } from './response.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 /** The parameters of a REST call: a path below the base URL, and the JSON text of the body. */
@@ -21,16 +17,14 @@ export interface RestRequest {
 }
 
 /**
- * Sends a call with the caller's credential and reads the complete response. Retries a read once if
- * connecting failed, the connection was reset, or the status was 502, 503 or 504.
- * @throws BackendTimeoutError, BackendUnavailableError or InvalidResponseError; the reason of
- *   `call.signal` if the caller disconnected.
+ * Sends a call with the caller's credential and reads the complete response. Repeats it as
+ * `consequencesOf` allows. Never rejects.
  */
 export type Send = (
   call: Call,
   request: RestRequest,
   traceHeaders: CallObservation['traceHeaders'],
-) => Promise<RestResponse>;
+) => Promise<Outcome>;
 
 /** Creates `Send` for `baseUrl`. Calls and retries end `timeoutMs` after the start of the wait. */
 export function createSend(
@@ -43,96 +37,51 @@ export function createSend(
   const budget = new RetryBudget();
 
   return async (call, { operation, method, path, body }, traceHeaders) => {
-    call.signal?.throwIfAborted();
-    const cancellation = new CallCancellation();
-    const { waitingSince } = call;
-    const waitedMs = waitingSince === undefined ? 0 : performance.now() - waitingSince;
-    const deadline = setTimeout(expire, timeoutMs - waitedMs, cancellation);
-    // Writes are not cancelled when the caller disconnects, because their outcome would be unknown.
-    const signal = method === 'GET' ? call.signal : undefined;
+    const { authorization, signal } = call;
+    const isRead = method === 'GET';
+    const cancellation = new Cancellation(!isRead);
+    if (signal?.aborted) return { kind: 'cancelled', by: 'client', wasSent: false };
+    const deadlineAt = (call.waitingSince ?? performance.now()) + timeoutMs;
+    const expire = () => cancellation.cancel('deadline');
+    const deadline = setTimeout(expire, deadlineAt - performance.now());
     signal?.addEventListener('abort', cancellation);
-    const headers = headersOf(call, body, traceHeaders);
+    const headers = {
+      authorization,
+      accept: 'application/json',
+      // The limit applies to the received bytes. A decompressed body could be much larger.
+      'accept-encoding': 'identity',
+      'x-request-id': call.requestId,
+      ...traceHeaders,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
     const options = { method, path: prefix + path, headers, body: body ?? null };
-    const bucket = bucketOf(call.authorization);
-    const mayRetry = () => method === 'GET' && budget.withdraw(bucket);
+    const bucket = bucketOf(authorization);
+    budget.deposit(bucket);
+    const repeat = async (before: Outcome) => {
+      const outcome = await origin.call(authorization, options, cancellation);
+      if (wasSent(outcome)) metrics.retry(operation, before.kind);
+      return outcome;
+    };
     try {
-      budget.deposit(bucket);
-      let first: RestResponse | undefined;
-      try {
-        first = await origin.call(call.authorization, options, cancellation);
-      } catch (error) {
-        if (!isRetryable(error) || !mayRetry()) throw error;
+      let outcome = await origin.call(authorization, options, cancellation);
+      let { repeats } = consequencesOf(outcome);
+      // Each of these repetitions has used up a connection that had served a call.
+      while (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {
+        outcome = await repeat(outcome);
+        ({ repeats } = consequencesOf(outcome));
       }
-      if (first !== undefined && !(isTransient(first) && mayRetry())) return first;
+      if (!isRead || repeats !== 'reads later') return outcome;
       // The jitter spreads the retries of concurrent calls.
-      await pause(20 + 80 * Math.random(), cancellation);
-      metrics.retry(operation);
-      return await origin.call(call.authorization, options, cancellation);
-    } catch (error) {
-      if (call.signal?.aborted && method === 'GET') throw call.signal.reason;
-      throw isContractError(error) ? error : toContractError(cancellation.reason ?? error);
+      const after = outcome.kind === 'responded' && parseRetryAfter(outcome.headers['retry-after']);
+      const pauseMs = Math.max(20 + 80 * Math.random(), after || 0);
+      if (performance.now() + pauseMs >= deadlineAt || !budget.withdraw(bucket)) return outcome;
+      await cancellation.pause(pauseMs);
+      const second = await repeat(outcome);
+      // A retry that brings no response leaves the caller with the first outcome.
+      return second.kind === 'responded' || cancellation.reason === 'client' ? second : outcome;
     } finally {
       clearTimeout(deadline);
       signal?.removeEventListener('abort', cancellation);
     }
   };
-}
-
-/** The cancellation of one call. It is also the listener of the caller's abort signal. */
-class CallCancellation implements Cancellation, EventListenerObject {
-  reason: Error | undefined;
-  onCancel: Cancellation['onCancel'];
-
-  cancel(reason: Error): void {
-    this.reason ??= reason;
-    this.onCancel?.(reason);
-  }
-
-  handleEvent({ target }: Event): void {
-    this.cancel((target as AbortSignal).reason);
-  }
-}
-
-function expire(cancellation: CallCancellation): void {
-  cancellation.cancel(new DeadlineExceeded());
-}
-
-function pause(ms: number, cancellation: Cancellation): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    cancellation.onCancel = (reason) => {
-      clearTimeout(timer);
-      reject(reason);
-    };
-  });
-}
-
-function headersOf(
-  call: Call,
-  body: string | undefined,
-  traceHeaders: CallObservation['traceHeaders'],
-): Record<string, string> {
-  const headers: Record<string, string> = {
-    authorization: call.authorization,
-    accept: 'application/json',
-    // The limit applies to the received bytes. A decompressed body could be much larger.
-    'accept-encoding': 'identity',
-    'x-request-id': call.requestId,
-  };
-  if (traceHeaders !== undefined) Object.assign(headers, traceHeaders);
-  if (body !== undefined) headers['content-type'] = 'application/json';
-  return headers;
-}
-
-/** Whether a retry may succeed: a gateway error without a Retry-After header. */
-function isTransient({ status, headers }: RestResponse): boolean {
-  return status >= 502 && status <= 504 && headers['retry-after'] === undefined;
-}
-
-function isContractError(error: unknown): boolean {
-  return (
-    error instanceof BackendUnavailableError ||
-    error instanceof BackendTimeoutError ||
-    error instanceof InvalidResponseError
-  );
 }

@@ -93,7 +93,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
    */
   async function resolve(
     { text, operationName }: OperationRequest,
-    { authorization, isReadOnly, signal }: Caller,
+    { authorization, isReadOnly }: Caller,
     record: RequestRecord,
     register?: () => void,
   ): Promise<ResolvedOperation | TypedResult> {
@@ -101,7 +101,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (cached === undefined && text.length > longDocument) await takeTurn(authorization);
     const document = cached ?? prepare(text);
     if (!(document instanceof PreparedDocument)) {
-      return typeResult({ errors: document }, { record, signal, reportError });
+      return typeResult({ errors: document }, { record, reportError });
     }
     const operation = document.find(operationName);
     if (operation === undefined) throw unknownOperation();
@@ -140,7 +140,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     try {
       const result = await operation.execute(variables, createContext(options));
       cache();
-      const typed = typeResult(result, { record, signal, reportError });
+      const typed = typeResult(result, { record, reportError });
       const limited = operation.hasAliases
         ? await limitResult(typed, requestId, authorization)
         : typed;
@@ -164,7 +164,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { add: onResponseComplete } = release;
     const common = { petStore, authorization, requestId, listener: record, onResponseComplete };
     const context = createContext({ ...common, signal: eitherSignal });
-    const typingContext = { record, signal: eitherSignal, reportError };
+    const typingContext = { record, reportError };
     let parts: TypedParts | undefined;
     try {
       const result = await operation.executeIncrementally(variables, context, format);
@@ -197,7 +197,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const caller = { authorization, signal, isReadOnly: method === 'GET' };
     const document = requested.find(params, authorization);
     if (document instanceof GraphQLError) {
-      const refused = typeResult({ errors: [document] }, { record, signal, reportError });
+      const refused = typeResult({ errors: [document] }, { record, reportError });
       return writeResult(refused, request, requestId);
     }
     const { operationName } = params;

@@ -29,8 +29,6 @@ export interface TypedResult extends Omit<EngineResult, 'errors'> {
 /** The request whose errors are typed. */
 export interface TypingContext {
   readonly record: RequestRecord;
-  /** Aborted when the caller disconnects or its deadline passes. */
-  readonly signal: AbortSignal;
   /** Called with every unexpected error and the id of its request. */
   readonly reportError: (error: unknown, requestId: string) => void;
 }
@@ -48,11 +46,12 @@ export function typeResult({ errors, data }: EngineResult, context: TypingContex
  */
 export function typeErrors(
   errors: readonly GraphQLError[],
-  { record, signal, reportError }: TypingContext,
+  { record, reportError }: TypingContext,
 ): readonly TypedError[] {
   const { requestId } = record;
+  const isMutation = record.operation?.type === 'mutation';
   const report = (cause: unknown) => reportError(cause, requestId);
-  const typed = errors.map((error) => typedError(error, { requestId, signal }, report));
+  const typed = errors.map((error) => typedError(error, { requestId, isMutation }, report));
   record.codes = [...record.codes, ...typed.map(({ extensions }) => extensions.code)];
   return typed;
 }

@@ -1,0 +1,28 @@
+import { ErrorResponse } from '../../contract/error.ts';
+import type { Call } from '../../contract/pet-store.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { ConnectionFailed } from './connections.ts';
+import type { Outcome } from './outcome.ts';
+
+/**
+ * Logs a failed call. Of the cause, logs only the name and code, because the message may contain an
+ * address; of a rejected certificate, the subject. `clientLeft`: nobody received the
+ * error.
+ */
+export function logFailure(
+  log: Log,
+  { requestId, signal }: Pick<Call, 'requestId' | 'signal'>,
+  operation: string,
+  outcome: Outcome['kind'],
+  error: Error,
+): void {
+  const { message: reason, cause } = error;
+  const connection = cause instanceof ConnectionFailed ? cause : undefined;
+  const { name, code } = (connection?.cause ?? cause ?? {}) as NodeJS.ErrnoException;
+  const certificateSubject = connection?.certificateSubject;
+  const details = { reason, causeName: name, causeCode: code, certificateSubject };
+  const response = error instanceof ErrorResponse && { status: error.status, ...error.hidden };
+  const client = signal?.aborted && { clientLeft: true };
+  const entry = { requestId, operation, outcome, ...client, ...details, ...response };
+  log.warn(entry, 'REST call failed');
+}

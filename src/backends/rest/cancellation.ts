@@ -1,0 +1,46 @@
+import type { Failed } from './outcome.ts';
+
+/**
+ * Ends one call, at its deadline or when its client disconnects; it is a listener of the client's
+ * abort signal. A write that was sent goes on, so that its outcome becomes known.
+ */
+export class Cancellation implements EventListenerObject {
+  /** Undefined until the call is cancelled. */
+  reason: 'deadline' | 'client' | undefined;
+  /** The only listener; called once. */
+  onCancel: (() => void) | undefined;
+  /** Whether the call has been written to a connection. */
+  isSent = false;
+  readonly #isWrite: boolean;
+
+  constructor(isWrite: boolean) {
+    this.#isWrite = isWrite;
+  }
+
+  cancel(reason: 'deadline' | 'client'): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.onCancel?.();
+  }
+
+  handleEvent(): void {
+    if (!this.#isWrite || !this.isSent) this.cancel('client');
+  }
+
+  /** Returns the outcome of a call that was cancelled. */
+  outcome(wasSent: boolean): Failed {
+    if (this.reason === 'client') return { kind: 'cancelled', by: 'client', wasSent };
+    return wasSent ? { kind: 'lost', how: 'timeout' } : { kind: 'notSent', why: 'deadline' };
+  }
+
+  /** Waits, or until the call is cancelled. */
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.onCancel = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,162 @@
+import type { Dispatcher } from 'undici';
+import {
+  BackendTimeoutError,
+  BackendUnavailableError,
+  CancelledError,
+  InvalidResponseError,
+  type PetStoreError,
+} from '../../contract/error.ts';
+
+/** What a call counts as in a circuit. */
+export type Effect = 'success' | 'failure' | 'none';
+
+/** What follows from an outcome; docs/reliability.md has this table. */
+export interface Consequences {
+  /** What it counts as in the circuit of the key, and in that of the service. */
+  readonly key: Effect;
+  readonly service: Effect;
+  /** Which calls are sent again: at once, or once after a pause if the retry budget allows it. */
+  readonly repeats: 'none' | 'reads later' | 'reads at once' | 'all at once';
+  /** Whether the failure is logged, at `warn`. */
+  readonly isLogged: boolean;
+  /** Its name in metrics and traces, instead of an HTTP status; it selects the error. */
+  readonly label: 'timeout' | 'unavailable' | 'invalid' | 'cancelled';
+  readonly message: string;
+}
+
+const late = 'The pet store did not respond in time.';
+const failing = 'The pet store has failed repeatedly';
+const recovers = 'Calls are paused so that it can recover.';
+const waiting = 'are waiting for the pet store.';
+const closed = 'The pet store closed the connection before';
+
+const base: Consequences = {
+  key: 'none',
+  service: 'none',
+  repeats: 'none',
+  isLogged: true,
+  label: 'unavailable',
+  message: 'The pet store could not be reached.',
+};
+const answered: Consequences = { ...base, key: 'success', service: 'success', isLogged: false };
+const unreachable: Consequences = { ...base, service: 'failure', repeats: 'reads later' };
+const broken: Consequences = {
+  ...base,
+  key: 'failure',
+  service: 'failure',
+  message: `${closed} it responded.`,
+};
+
+/** Why a call was not sent. */
+const notSent = {
+  noConnection: unreachable,
+  connectTimeout: { ...unreachable, label: 'timeout', message: late },
+  certificate: { ...unreachable, repeats: 'none' },
+  /** undici took the call, but its connection closed before it was written. */
+  connectionClosed: { ...base, repeats: 'all at once', message: `${closed} the call was sent.` },
+  circuit: { ...base, message: `${failing}. ${recovers}` },
+  keyCircuit: { ...base, message: `${failing} for this API key. ${recovers}` },
+  queueFull: { ...base, message: `Too many calls ${waiting}` },
+  keyQueueFull: { ...base, message: `Too many calls of this API key ${waiting}` },
+  deadline: { ...base, label: 'timeout', message: late },
+  notConfigured: {
+    ...base,
+    isLogged: false,
+    message: 'Messages cannot be sent, because MESSAGES_BASE_URL is not set.',
+  },
+} as const satisfies Record<string, Consequences>;
+
+/** How the response to a call that was sent got lost. */
+const lost = {
+  /** The service closed a connection that had served a call, as it may between two calls. */
+  stale: { ...broken, key: 'none', service: 'none', repeats: 'reads at once' },
+  reset: { ...broken, repeats: 'reads later' },
+  cutOff: { ...broken, message: `${closed} its response was complete.` },
+  timeout: { ...broken, label: 'timeout', message: late },
+} as const satisfies Record<string, Consequences>;
+
+/** Who ended a call: the client disconnected, or the gateway has no memory for its body. */
+const cancelled = {
+  client: { ...base, isLogged: false, label: 'cancelled' },
+  gateway: {
+    ...base,
+    message: 'The responses of the pet store are too large to buffer at the same time.',
+  },
+} as const satisfies Record<string, Consequences>;
+
+/** A complete response. The body of an error status may be truncated. */
+export interface Responded {
+  readonly kind: 'responded';
+  readonly status: number;
+  readonly headers: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
+  readonly body: Buffer;
+  /** Releases the budget of a large body, after its contents are no longer used. */
+  readonly releaseBody: (() => void) | undefined;
+}
+
+/** Why the response of a call is missing or unusable. Times are in milliseconds. */
+export type Failed = { readonly cause?: unknown; readonly retryAfterMs?: number } & (
+  | { readonly kind: 'notSent'; readonly why: keyof typeof notSent }
+  | { readonly kind: 'lost'; readonly how: keyof typeof lost }
+  | { readonly kind: 'cancelled'; readonly by: keyof typeof cancelled; readonly wasSent: boolean }
+  /** It breaks HTTP or the contract. `status` is undefined if it has no status line. */
+  | { readonly kind: 'invalid'; readonly status: number | undefined; readonly problem: string }
+);
+
+/**
+ * What became of a call to the REST service. It is decided once, where undici reports it or where
+ * the gateway refuses to send the call.
+ */
+export type Outcome = Responded | Failed;
+
+/** Returns what follows from an outcome. */
+export function consequencesOf(outcome: Outcome): Consequences {
+  switch (outcome.kind) {
+    case 'responded':
+      return consequencesOfStatus(outcome.status);
+    case 'invalid': {
+      const { status, problem } = outcome;
+      const effects = status === undefined ? base : answered;
+      return { ...effects, isLogged: true, label: 'invalid', message: problem };
+    }
+    case 'cancelled':
+      return cancelled[outcome.by];
+    case 'notSent':
+      return notSent[outcome.why];
+    case 'lost':
+      return lost[outcome.how];
+  }
+}
+
+function consequencesOfStatus(status: number): Consequences {
+  if (status < 300 || (status >= 400 && status < 500)) return answered;
+  if (status < 400) return { ...answered, isLogged: true };
+  const repeats = status >= 502 && status <= 504 ? 'reads later' : 'none';
+  return { ...answered, key: 'failure', isLogged: true, repeats };
+}
+
+/** Returns whether the service may have received the call. */
+export function wasSent(outcome: Outcome): boolean {
+  return outcome.kind === 'cancelled' ? outcome.wasSent : outcome.kind !== 'notSent';
+}
+
+/**
+ * Returns the contract's error for a failed call. Its message is shown to clients, so it contains no
+ * address; its `cause` is for the log.
+ */
+export function toError(outcome: Failed, isWrite: boolean): PetStoreError {
+  const { label, message } = consequencesOf(outcome);
+  const { cause, retryAfterMs } = outcome;
+  if (label === 'cancelled') return new CancelledError();
+  const isDone = outcome.kind === 'invalid' && Math.floor((outcome.status ?? 0) / 100) === 2;
+  const writeOutcome = isDone ? 'DONE' : wasSent(outcome) ? 'UNKNOWN' : 'NOT_DONE';
+  const mayBeDone = isWrite && writeOutcome === 'UNKNOWN';
+  const text = mayBeDone ? `${message} The write may have been carried out.` : message;
+  return new errors[label](text, { cause, writeOutcome, retryAfterMs });
+}
+
+const errors = {
+  timeout: BackendTimeoutError,
+  unavailable: BackendUnavailableError,
+  invalid: InvalidResponseError,
+};
