@@ -7,8 +7,10 @@ import {
   type GatewayErrorCode,
   isGatewayError,
   type RestErrorBody,
+  type WriteOutcome,
 } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
+import type * as contract from '../../src/contract/error.ts';
 import type * as server from '../../src/graphql/errors.ts';
 import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
@@ -71,6 +73,7 @@ describe('isGatewayError', () => {
 
   it('has the same codes as the field errors of the server', () => {
     expectTypeOf<FieldErrorCode>().toEqualTypeOf<server.FieldErrorCode>();
+    expectTypeOf<WriteOutcome>().toEqualTypeOf<contract.WriteOutcome>();
   });
 });
 

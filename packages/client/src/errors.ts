@@ -16,6 +16,12 @@ interface RestResponse {
   readonly retryAfterMs?: number;
 }
 
+/**
+ * What became of a write: `NOT_DONE` if it was never sent or was refused, so it can be sent again;
+ * `DONE` if the service confirmed it; `UNKNOWN` if it was sent and may have been carried out.
+ */
+export type WriteOutcome = 'NOT_DONE' | 'DONE' | 'UNKNOWN';
+
 /** The errors of a field, which have a `path`: their extensions, by code. */
 interface FieldErrors {
   /** The gateway or the service rejected a value. `status` is present if it was the service. */
@@ -28,9 +34,9 @@ interface FieldErrors {
   RATE_LIMITED: RestResponse;
   /** Any other REST status that is not a success. */
   UPSTREAM_ERROR: RestResponse;
-  /** No complete response in time. The outcome of a mutation is unknown. */
+  /** No complete response in time. */
   UPSTREAM_TIMEOUT: object;
-  /** No connection, or a broken one. The outcome of a mutation is unknown. */
+  /** No connection, or a broken one. */
   UPSTREAM_UNAVAILABLE: Pick<RestResponse, 'retryAfterMs'>;
   /** A successful response whose body breaks the contract. */
   UPSTREAM_INVALID_RESPONSE: object;
@@ -79,7 +85,12 @@ export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
     readonly message: string;
     /** The field that failed: names as in the response, indexes in lists. */
     readonly path?: readonly (string | number)[];
-    readonly extensions: { readonly code: C; readonly requestId?: string } & Readonly<Errors[C]>;
+    readonly extensions: {
+      readonly code: C;
+      readonly requestId?: string;
+      /** What became of the write. Every error of a mutation's field has it. */
+      readonly outcome?: WriteOutcome;
+    } & Readonly<Errors[C]>;
   };
 }[Code];
 

@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GraphQLError } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import {
+  consequencesOf,
+  type Failed,
+  type Outcome,
+  type Responded,
+  toError,
+} from '../../src/backends/rest/outcome.ts';
+import { readError } from '../../src/backends/rest/response.ts';
+import { typedError } from '../../src/graphql/errors.ts';
+
+const responded = (status: number): Responded => ({
+  kind: 'responded',
+  status,
+  headers: {},
+  body: Buffer.alloc(0),
+  releaseBody: undefined,
+});
+
+type NotSent = Extract<Failed, { kind: 'notSent' }>['why'];
+type Lost = Extract<Failed, { kind: 'lost' }>['how'];
+
+/** The rows, so that a reason without one does not compile. */
+const notSent: Readonly<Record<NotSent, string>> = {
+  noConnection: 'not sent: no connection',
+  connectTimeout: 'not sent: connecting took too long',
+  certificate: 'not sent: the certificate was rejected',
+  connectionClosed: 'not sent: the connection closed before',
+  circuit: 'not sent: the circuit of the service is open',
+  keyCircuit: 'not sent: the circuit of the key is open',
+  queueFull: 'not sent: too many calls are waiting',
+  keyQueueFull: 'not sent: too many calls of the key are waiting',
+  deadline: 'not sent: the deadline passed in the queue',
+  notConfigured: 'not sent: `MESSAGES_BASE_URL` is not set',
+};
+const lost: Readonly<Record<Lost, string>> = {
+  stale: 'lost: the service closed a kept connection',
+  reset: 'lost: closed before the headers',
+  cutOff: 'lost: closed after the headers',
+  timeout: 'lost: timed out',
+};
+
+const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
+  ['2xx', responded(200)],
+  ['2xx, but the body breaks the contract', { kind: 'invalid', status: 201, problem: 'body.' }],
+  ['3xx', responded(302)],
+  ['4xx', responded(404)],
+  ['502, 503, 504', responded(503)],
+  ['any other 5xx', responded(500)],
+  ['not HTTP', { kind: 'invalid', status: undefined, problem: 'Expected HTTP.' }],
+  ...Object.entries(notSent).map(
+    ([why, row]) => [row, { kind: 'notSent', why: why as NotSent }] as const,
+  ),
+  ...Object.entries(lost).map(([how, row]) => [row, { kind: 'lost', how: how as Lost }] as const),
+  ['cancelled: the client disconnected', { kind: 'cancelled', by: 'client', wasSent: false }],
+  [
+    'cancelled: too many bytes of responses are held',
+    { kind: 'cancelled', by: 'gateway', wasSent: true },
+  ],
+]);
+
+const repeats = {
+  none: 'no',
+  'reads later': 'reads later',
+  'reads at once': 'reads at once',
+  'all at once': 'at once',
+} as const;
+
+/** The last columns of a row: what the client gets. */
+function errorOf(outcome: Outcome): string[] {
+  if (outcome.kind === 'responded' && outcome.status < 300) return ['–', '–'];
+  const cause = outcome.kind === 'responded' ? readError(outcome, '') : toError(outcome, true);
+  const error = new GraphQLError(cause.message, { originalError: cause, path: ['addPet'] });
+  const { extensions } = typedError(error, { requestId: 'r', isMutation: true }, () => {});
+  return [`\`${extensions.code}\``, `\`${extensions['outcome']}\``];
+}
+
+describe('docs/reliability.md', () => {
+  it('lists what follows from each outcome of a REST call', async () => {
+    const text = await readFile(join(import.meta.dirname, '../../docs/reliability.md'), 'utf8');
+    const [, section = ''] = text.split('\n## Outcomes of a REST call\n');
+    const [table = ''] = /^\|(?:.*\n\|)*.*/m.exec(section) ?? [];
+    const rows = table.split('\n').slice(2);
+    const cells = rows.map((row) => row.slice(2, -2).split(' | '));
+    const expected = [...outcomes].map(([name, outcome]) => {
+      const { key, service, repeats: again, isLogged, label } = consequencesOf(outcome);
+      const status = outcome.kind === 'responded' ? String(outcome.status) : label;
+      const log = isLogged ? 'warn' : 'no';
+      return [name, key, service, repeats[again], log, status, ...errorOf(outcome)];
+    });
+    expect(cells).toEqual(expected);
+  });
+
+  it.each([501, 505, 599])('has no other rule for the status %i', (status) => {
+    expect(consequencesOf(responded(status))).toEqual(consequencesOf(responded(500)));
+  });
+
+  it.each([502, 504])('has one rule for gateway errors: %i', (status) => {
+    expect(consequencesOf(responded(status))).toEqual(consequencesOf(responded(503)));
+  });
+
+  it('states for a write that it may have been carried out only if that is so', () => {
+    for (const outcome of outcomes.values()) {
+      if (outcome.kind === 'responded') continue;
+      const { message, writeOutcome } = toError(outcome, true);
+      expect(/may have been carried out/.test(message)).toBe(writeOutcome === 'UNKNOWN');
+      expect(toError(outcome, false).message).not.toContain('carried out');
+    }
+  });
+});

@@ -1,0 +1,265 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
+import { callWith, openGateway } from '../support/gateway.ts';
+import { postGraphQL } from '../support/graphql.ts';
+import { openTelemetry } from '../support/log.ts';
+
+const pets = encodeResponse('200 OK', '[]');
+const added = encodeResponse('201 Created', '{"id":1,"name":"Rex","categoryId":2}');
+
+async function startRest(respond: Respond, limits: object = {}, timeoutMs = 10_000) {
+  const server = await startFaultServer(respond);
+  const telemetry = openTelemetry();
+  const petStore = openRestPetStore(
+    { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs, limits },
+    telemetry,
+  );
+  return {
+    ...server,
+    ...telemetry,
+    petStore,
+    list: (key?: string, signal?: AbortSignal) => petStore.listPets(callWith(key, signal), {}),
+    add: (signal?: AbortSignal) =>
+      petStore.createPet(callWith('k', signal), { name: 'Rex', categoryId: '2' }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await petStore[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Calls back when undici has received the headers of a response. */
+function onHeaders(listener: () => void): Disposable {
+  subscribe('undici:request:headers', listener);
+  return { [Symbol.dispose]: () => unsubscribe('undici:request:headers', listener) };
+}
+
+describe('clients that leave', () => {
+  it('while a body arrives count neither against their keys nor against the service', async () => {
+    await using rest = await startRest((socket, _attempt, head) => {
+      if (head.includes('Bearer stays')) socket.write(pets);
+      else socket.write(encodeResponse('200 OK', '[', ['Content-Length: 500']));
+    });
+    for (let index = 0; index < 18; index++) {
+      const client = new AbortController();
+      using _ = onHeaders(() => client.abort());
+      const call = rest.list(`leaves-${index % 6}`, client.signal);
+      await expect(call).rejects.toMatchObject({ name: 'CancelledError' });
+    }
+    expect([...(await rest.list('stays'))]).toEqual([]);
+    expect(rest.logged).toEqual([]);
+  });
+
+  it.each([
+    ['500', (socket: Socket) => socket.write(encodeResponse('500 Oops', '')), { status: 500 }],
+    ['reset', (socket: Socket) => socket.resetAndDestroy(), { outcome: 'lost' }],
+  ])('do not hide the failure of a write: %s', async (_, fail, entry) => {
+    const client = new AbortController();
+    await using rest = await startRest((socket) => {
+      client.abort();
+      fail(socket);
+    });
+    await expect(rest.add(client.signal)).rejects.not.toMatchObject({ name: 'CancelledError' });
+    const [line = '{}', ...more] = rest.logged;
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'warn',
+      requestId: 'test',
+      operation: 'createPet',
+      clientLeft: true,
+      ...entry,
+    });
+    expect(more).toEqual([]);
+  });
+
+  it('cancel a write that waits for a connection, so that it is not sent', async () => {
+    const held: Socket[] = [];
+    await using rest = await startRest((socket) => held.push(socket), { maxConnections: 1 });
+    const read = rest.list();
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const client = new AbortController();
+    const write = rest.add(client.signal);
+    client.abort();
+    await expect(write).rejects.toMatchObject({ writeOutcome: 'NOT_DONE' });
+    held[0]?.write(pets);
+    await read;
+    expect(rest.attempts()).toBe(1);
+  });
+});
+
+describe('a retry', () => {
+  it('that is refused leaves the caller with the first response', async () => {
+    await using rest = await startRest((socket) => socket.write(encodeResponse('503 Busy', '')), {
+      breakAfterFailures: 1,
+    });
+    await expect(rest.list()).rejects.toMatchObject({ name: 'ErrorResponse', status: 503 });
+    expect(rest.attempts()).toBe(1);
+  });
+
+  it('that is lost leaves the caller with the first response', async () => {
+    await using rest = await startRest((socket, attempt) =>
+      attempt === 1 ? socket.write(encodeResponse('502 Bad', '')) : socket.resetAndDestroy(),
+    );
+    await expect(rest.list()).rejects.toMatchObject({ name: 'ErrorResponse', status: 502 });
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const times: number[] = [];
+    await using rest = await startRest((socket, attempt) => {
+      times.push(performance.now());
+      if (attempt > 1) socket.write(pets);
+      else socket.write(encodeResponse('503 Busy', '', ['Retry-After: 1']));
+    });
+    expect([...(await rest.list())]).toEqual([]);
+    const [first = 0, second = 0] = times;
+    expect(second - first).toBeGreaterThan(990);
+  });
+
+  it('does not happen if the deadline is earlier than Retry-After', async () => {
+    await using rest = await startRest(
+      (socket) => socket.write(encodeResponse('503 Busy', '', ['Retry-After: 1'])),
+      {},
+      900,
+    );
+    await expect(rest.list()).rejects.toMatchObject({ status: 503, retryAfterMs: 1000 });
+    expect(rest.attempts()).toBe(1);
+  });
+});
+
+describe('a kept connection that the service closes as a call goes out', () => {
+  /** Serves every second request, and closes the connection at the others. */
+  const closeEverySecond = (close: (socket: Socket) => void): Respond => {
+    const served = new WeakSet<Socket>();
+    return (socket, _attempt, head) => {
+      if (served.has(socket)) return close(socket);
+      served.add(socket);
+      socket.write(head.startsWith('POST') ? added : pets);
+    };
+  };
+
+  it.each([
+    ['FIN', (socket: Socket) => socket.end()],
+    ['reset', (socket: Socket) => socket.resetAndDestroy()],
+  ])('delays no read, however often: %s', async (_, close) => {
+    await using rest = await startRest(closeEverySecond(close), { breakAfterFailures: 3 });
+    for (let index = 0; index < 40; index++) expect([...(await rest.list())]).toEqual([]);
+    // The first call had a new connection; each of the others found the kept one closed.
+    expect(rest.attempts()).toBe(1 + 2 * 39);
+    expect(rest.logged).toEqual([]);
+  });
+
+  it('leaves the outcome of a write unknown', async () => {
+    const reset = closeEverySecond((socket) => socket.resetAndDestroy());
+    await using rest = await startRest(reset, { maxConnections: 1 });
+    await rest.list();
+    await expect(rest.add()).rejects.toMatchObject({
+      message: expect.stringContaining('may have been carried out'),
+      writeOutcome: 'UNKNOWN',
+    });
+    expect(rest.attempts()).toBe(2);
+  });
+
+  it('repeats a write that was never written to it', async () => {
+    let kept: Socket | undefined;
+    await using rest = await startRest(
+      (socket, _attempt, head) => {
+        kept = socket;
+        socket.write(head.startsWith('POST') ? added : pets);
+      },
+      { maxConnections: 1 },
+    );
+    for (let index = 0; index < 20; index++) {
+      await rest.list();
+      // undici writes to a kept connection only after it has read from it once more.
+      const write = rest.add();
+      kept?.resetAndDestroy();
+      expect(await write).toMatchObject({ id: '1' });
+    }
+    expect(rest.attempts()).toBe(40);
+    expect(rest.logged).toEqual([]);
+  });
+});
+
+describe('a connection', () => {
+  it('is replaced when it is old, so that a service that moves is followed', async () => {
+    const sockets = new Set<Socket>();
+    await using rest = await startRest(
+      (socket) => {
+        sockets.add(socket);
+        socket.write(pets);
+      },
+      { maxConnectionAgeMs: 20 },
+    );
+    await vi.waitFor(async () => {
+      expect([...(await rest.list())]).toEqual([]);
+      expect(sockets.size).toBe(3);
+    });
+  });
+});
+
+describe('the error of a mutation', () => {
+  const fault =
+    (status: string, body = ''): Respond =>
+    (socket) =>
+      socket.write(encodeResponse(status, body));
+  const pet = (status: string) => `{"id":1,"name":"Rex","categoryId":2,"status":"${status}"}`;
+
+  it.each<[name: string, respond: Respond, outcome: string, limits?: object]>([
+    ['400', fault('400 Bad'), 'NOT_DONE'],
+    ['429', fault('429 Slow'), 'NOT_DONE'],
+    ['303', fault('303 See'), 'UNKNOWN'],
+    ['500', fault('500 Oops'), 'UNKNOWN'],
+    ['503', fault('503 Busy'), 'UNKNOWN'],
+    ['201 that is not JSON', fault('201 Created', '<html>'), 'DONE'],
+    ['201 with another shape', fault('201 Created', '{}'), 'DONE'],
+    ['201 with an unknown status', fault('201 Created', pet('lost')), 'DONE'],
+    ['garbage', (socket) => socket.write('garbage\r\n\r\n'), 'UNKNOWN'],
+    ['reset', (socket) => socket.resetAndDestroy(), 'UNKNOWN'],
+    ['no response', () => {}, 'UNKNOWN'],
+    ['queue full', fault('500 Oops'), 'NOT_DONE', { maxConnections: 0, maxWaiting: 0 }],
+  ])('reports what became of the write: %s', async (_, respond, outcome, limits) => {
+    await using rest = await startRest(respond, limits, 500);
+    await using opened = await openGateway({ petStore: rest.petStore });
+    const text = 'mutation { addPet(input: { name: "Rex", categoryId: 2 }) { id status } }';
+    const { errors } = await postGraphQL(opened.gateway, text);
+    expect(errors).toHaveLength(1);
+    expect(errors?.[0]?.extensions).toMatchObject({ outcome });
+  });
+
+  it.each([
+    ['a value that the gateway refuses', 'categoryId: "x"', undefined, 'BAD_USER_INPUT'],
+    ['no key', 'categoryId: 2', { authorization: '' }, 'UNAUTHENTICATED'],
+  ])('is NOT_DONE if nothing was sent: %s', async (_, field, headers, code) => {
+    await using opened = await openGateway();
+    const text = `mutation { addPet(input: { name: "Rex", ${field} }) { id } }`;
+    const { errors } = await postGraphQL(opened.gateway, text, {}, headers);
+    expect(errors).toMatchObject([{ extensions: { code, outcome: 'NOT_DONE' } }]);
+  });
+
+  it('is NOT_DONE if connecting fails', async () => {
+    const rest = await startRest(() => {});
+    await rest[Symbol.asyncDispose]();
+    await using petStore = openRestPetStore(
+      { baseUrl: new URL(rest.url), messagesBaseUrl: undefined, timeoutMs: 1000 },
+      openTelemetry(),
+    );
+    await using opened = await openGateway({ petStore });
+    const { errors } = await postGraphQL(
+      opened.gateway,
+      'mutation { addPet(input: { name: "Rex", categoryId: 2 }) { id } m: sendMessage(message: "x") { id } }',
+    );
+    expect(errors).toMatchObject([
+      { extensions: { code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE' } },
+      { extensions: { code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE' } },
+    ]);
+  });
+
+  it('is not on the error of a query', async () => {
+    await using rest = await startRest(fault('500 Oops'));
+    await using opened = await openGateway({ petStore: rest.petStore });
+    const { errors } = await postGraphQL(opened.gateway, '{ pets { id } }');
+    expect(errors?.[0]?.extensions).not.toHaveProperty('outcome');
+  });
+});
