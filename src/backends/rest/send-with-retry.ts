@@ -67,7 +67,9 @@ export function createSend(
       let { repeats } = consequencesOf(outcome);
       // Each of these repetitions has used up a connection that had served a call.
       while (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {
-        outcome = await repeat(outcome);
+        const again = await repeat(outcome);
+        if (!wasSent(again) && cancellation.reason !== 'client') return outcome;
+        outcome = again;
         ({ repeats } = consequencesOf(outcome));
       }
       if (!isRead || repeats !== 'reads later') return outcome;
