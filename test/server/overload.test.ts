@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { CancelledError } from '../../src/contract/error.ts';
 import { openOverloadGuard } from '../../src/server/listener/overload.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
@@ -59,7 +60,7 @@ describe('overload', () => {
         listOrders(call) {
           entered++;
           return new Promise((_, reject) => {
-            call.signal?.addEventListener('abort', () => reject(call.signal?.reason));
+            call.signal?.addEventListener('abort', () => reject(new CancelledError()));
           });
         },
       },

@@ -1,4 +1,4 @@
-import { ErrorResponse } from '../../src/contract/error.ts';
+import { CancelledError, ErrorResponse } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 
 /** A pet store whose `listOrders` fails with 503. All other calls work. */
@@ -21,7 +21,7 @@ export function hanging(petStore: PetStore) {
     listPets: ({ signal }) =>
       new Promise((_resolve, reject) => {
         signal?.addEventListener('abort', () => {
-          reject(signal.reason);
+          reject(new CancelledError());
           ended.resolve();
         });
         called.resolve();

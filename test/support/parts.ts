@@ -1,3 +1,4 @@
+import { CancelledError } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 
@@ -13,7 +14,7 @@ export function holdingOrders(petStore: PetStore) {
       const { promise: aborted, reject } = Promise.withResolvers<never>();
       call.signal?.addEventListener('abort', () => {
         cancelled++;
-        reject(call.signal?.reason);
+        reject(new CancelledError());
       });
       await Promise.race([released, aborted]);
       return petStore.listOrders(call);
