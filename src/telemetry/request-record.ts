@@ -40,7 +40,7 @@ export class RequestRecord {
   keyAccepted = false;
   /** The codes of the errors in the result, one per error. */
   codes: readonly string[] = [];
-  /** The deprecated fields that the operation uses. */
+  /** The deprecated fields of the operation. They are counted if a field needed the key. */
   deprecatedFields: readonly string[] = [];
   #refusedOrigin: string | undefined;
   #client: ClientName | undefined;
@@ -120,7 +120,7 @@ export class RequestRecord {
     const firstPartMs = this.#firstPartMs;
     if (firstPartMs !== undefined) metrics.firstPart(operation?.name, firstPartMs / 1000);
     // Must follow metrics.request, which may give the operation a label.
-    for (const field of this.deprecatedFields) {
+    for (const field of this.usedKey ? this.deprecatedFields : []) {
       const clientName = (client ?? clientLibrary)?.name;
       metrics.deprecatedUse(field, operation?.name, clientName, this.keyAccepted);
     }

@@ -59,29 +59,86 @@ describe('the metrics', () => {
   });
 });
 
+/** The lines of a scrape that count uses of deprecated fields. */
+async function usesIn(metrics: Metrics): Promise<readonly string[]> {
+  const { text } = await metrics.scrape();
+  return text.match(/^petstore_graphql_deprecated_field_uses_total\{.*$/gm) ?? [];
+}
+
 describe('an operation that uses the deprecated field', () => {
-  it('gets a deprecation notice in its result and headers', async () => {
+  it('gets a deprecation notice in its result', async () => {
     await using opened = await openGateway();
     for (const query of [
       '{ pet(id: 1) { id } }',
       '{ ...F } fragment F on Query { pet(id: 1) { id } }',
+      '{ ...F } fragment F on Query { ...G } fragment G on Query { pet(id: 1) { id } }',
       '{ pet(id: 404404) { id } }',
     ]) {
-      const { text, headers } = await postGraphQL(opened.gateway, query);
+      const { text } = await postGraphQL(opened.gateway, query);
       expect(JSON.parse(text).extensions).toEqual({
         deprecations: [
           { field: 'Query.pet', removal: '2030-12-05', replacement: 'Query.pets(status:)' },
         ],
       });
-      expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
-      expect(headers.get('link')).toBe('</graphql>; rel="successor-version"');
     }
+  });
+
+  it('gets no Sunset header, which would announce the removal of /graphql itself', async () => {
+    await using opened = await openGateway();
+    const { headers } = await postGraphQL(opened.gateway, '{ pet(id: 1) { id } }');
+    expect([headers.get('sunset'), headers.get('link')]).toEqual([null, null]);
+  });
+
+  it.each([
+    ['an operation', 'query Old { pet(id: 1) { id } } query New { pets(limit: 1) { id } }'],
+    [
+      'a fragment',
+      'query New { pets(limit: 1) { id } } query Old { ...F } fragment F on Query { pet(id: 1) { id } }',
+    ],
+  ])('is the only one of its document that it counts for, in %s', async (_, query) => {
+    await using opened = await openGateway();
+    const run = async (operationName: string) => {
+      const url = `http://gateway.test/graphql?${new URLSearchParams({ query, operationName })}`;
+      const response = await opened.gateway(
+        new Request(url, { headers: { authorization: 'Bearer demo-key' } }),
+      );
+      return (await response.json()).extensions;
+    };
+    for (let times = 0; times < 3; times++) expect(await run('New')).toBeUndefined();
+    expect(await usesIn(opened.metrics)).toEqual([]);
+    expect(await run('Old')).toMatchObject({ deprecations: [{ field: 'Query.pet' }] });
+    expect(await usesIn(opened.metrics)).toEqual([
+      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Old",client="unknown"} 1',
+    ]);
+  });
+
+  it.each([
+    ['its variables are invalid', {}, { authorization: 'Bearer demo-key' }, undefined],
+    ['it has no key', { id: '1' }, {}, { pet: null }],
+    ['its key is malformed', { id: '1' }, { authorization: 'Bearer é' }, { pet: null }],
+  ])('is not counted if %s', async (_, variables, headers, expected) => {
+    await using opened = await openGateway();
+    const query = 'query One($id: ID!) { pet(id: $id) { id } }';
+    for (let times = 0; times < 3; times++) {
+      const { data, text } = await postGraphQL(opened.gateway, query, variables, headers);
+      expect(data).toEqual(expected);
+      if (data === undefined) expect(text).not.toContain('deprecations');
+    }
+    expect(await usesIn(opened.metrics)).toEqual([]);
+  });
+
+  it('is counted if its variables skip the field', async () => {
+    await using opened = await openGateway();
+    const query =
+      'query Both($old: Boolean!) { pets(limit: 1) { id } pet(id: 1) @include(if: $old) { id } }';
+    const { text } = await postGraphQL(opened.gateway, query, { old: false });
+    expect(text).toContain('deprecations');
+    expect(await usesIn(opened.metrics)).toHaveLength(1);
   });
 
   it('is the only one with a deprecation notice', async () => {
     await using opened = await openGateway();
-    const { text, headers } = await postGraphQL(opened.gateway, '{ pets(limit: 1) { id } }');
+    const { text } = await postGraphQL(opened.gateway, '{ pets(limit: 1) { id } }');
     expect(text).not.toContain('extensions');
-    expect(headers.get('sunset')).toBeNull();
   });
 });

@@ -237,7 +237,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 }
 
 function withDeprecations(result: TypedResult, { deprecations }: PreparedOperation): TypedResult {
-  return deprecations.length === 0 ? result : { ...result, extensions: { deprecations } };
+  if (!('data' in result) || deprecations.length === 0) return result;
+  return { ...result, extensions: { deprecations } };
 }
 
 function unknownOperation(): HttpError {

@@ -9,6 +9,7 @@ import {
   getVariableValues,
   legacyExecuteIncrementally,
   type OperationDefinitionNode,
+  separateOperations,
   visit,
 } from 'graphql';
 import { type CompiledOperation, compileOperation } from '../../execution/compile.ts';
@@ -27,14 +28,14 @@ type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' 
 export class PreparedDocument {
   readonly document: DocumentNode;
   readonly #args: CommonArgs;
-  /** The document without `@defer`; the same object if it has none. */
-  readonly #whole: DocumentNode;
+  /** By the name of each operation: a document of it and the fragments that it uses. */
+  readonly #documents: Readonly<Record<string, DocumentNode>>;
   readonly #operations = new Map<string | undefined, PreparedOperation>();
 
   constructor(args: CommonArgs) {
     this.document = args.document;
     this.#args = args;
-    this.#whole = withoutDefer(args.document);
+    this.#documents = separateOperations(args.document);
   }
 
   /**
@@ -45,12 +46,8 @@ export class PreparedDocument {
     if (known !== undefined) return known;
     const definition = getOperationAST(this.document, operationName);
     if (!definition) return undefined;
-    const args = { ...this.#args, operationName };
-    const operation = new PreparedOperation(
-      definition,
-      { ...args, document: this.#whole },
-      this.#whole === this.document ? undefined : { ...args, enableEarlyExecution: true },
-    );
+    const document = this.#documents[definition.name?.value ?? ''] ?? this.document;
+    const operation = new PreparedOperation(definition, { ...this.#args, document, operationName });
     this.#operations.set(operationName, operation);
     return operation;
   }
@@ -64,32 +61,31 @@ function withoutDefer(document: DocumentNode): DocumentNode {
 /** An operation of a prepared document. */
 export class PreparedOperation {
   readonly definition: OperationDefinitionNode;
-  /** The deprecated fields that its document uses. */
+  /** The deprecated fields that it uses, whatever its variables skip. */
   readonly deprecations: readonly Deprecation[];
-  /** Whether its document has aliases, with which a field can be selected any number of times. */
+  /** Whether it has aliases, with which a field can be selected any number of times. */
   readonly hasAliases: boolean;
-  /** Whether its document has introspection fields, which take milliseconds. */
+  /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
   readonly #whole: ExecutionArgs;
   readonly #deferred: ExecutionArgs | undefined;
   #uses: 'none' | 'one' | 'several' = 'none';
   #compiled: CompiledOperation | undefined;
 
-  constructor(
-    definition: OperationDefinitionNode,
-    whole: ExecutionArgs,
-    deferred: ExecutionArgs | undefined,
-  ) {
+  /** @param args with a document of only this operation and its fragments */
+  constructor(definition: OperationDefinitionNode, args: ExecutionArgs) {
+    const { schema, document } = args;
     this.definition = definition;
-    this.deprecations = deprecationsOf(whole.schema, whole.document);
-    const fields = fieldsOf(whole.document);
+    this.deprecations = deprecationsOf(schema, document);
+    const fields = fieldsOf(document);
     this.hasAliases = fields.some(({ alias }) => alias !== undefined);
     this.isIntrospection = fields.some(({ name }) => /^__(?:schema|type)$/.test(name.value));
-    this.#whole = whole;
-    this.#deferred = deferred;
+    const whole = withoutDefer(document);
+    this.#whole = { ...args, document: whole };
+    this.#deferred = whole === document ? undefined : { ...args, enableEarlyExecution: true };
   }
 
-  /** Whether its document has a `@defer`. */
+  /** Whether it has a `@defer`. */
   get isDeferred(): boolean {
     return this.#deferred !== undefined;
   }

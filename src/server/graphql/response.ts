@@ -1,4 +1,3 @@
-import type { Deprecation } from '../../graphql/result.ts';
 import { graphqlMediaType } from '../../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import { contentTypeOf, type Delivery } from './delivery.ts';
@@ -18,12 +17,10 @@ export function writeResult(
 ): HttpResponse {
   const type = graphqlMediaType(headers['accept']);
   const isRefused = !('data' in result) && type !== 'application/json';
-  const { extensions } = result;
   return {
     status: isRefused ? 400 : 200,
     headers: {
       'content-type': `${type}; charset=utf-8`,
-      ...deprecationHeaders(extensions?.deprecations ?? []),
       // A browser may store the response to a GET; a shared cache may not.
       ...(method === 'GET' && { 'cache-control': 'private', vary: 'Authorization, Accept' }),
     },
@@ -49,22 +46,8 @@ export function writeParts(
     status: 200,
     headers: {
       'content-type': contentTypeOf(delivery),
-      ...deprecationHeaders(parts.deprecations),
       'cache-control': 'no-store',
     },
     body,
-  };
-}
-
-/**
- * Announces the first removal in `extensions.deprecations` to programs that read no body (RFC
- * 8594).
- */
-function deprecationHeaders(deprecations: readonly Deprecation[]): Record<string, string> {
-  const [first] = deprecations;
-  if (first === undefined) return {};
-  return {
-    sunset: new Date(first.removal).toUTCString(),
-    link: '</graphql>; rel="successor-version"',
   };
 }

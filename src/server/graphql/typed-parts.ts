@@ -53,7 +53,6 @@ export interface TypedPartsOptions extends TypingContext {
  */
 export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
   readonly format: DeliveryFormat;
-  readonly deprecations: readonly Deprecation[];
   /** Resolves when the last part has been produced or the rest is cancelled. Never rejects. */
   readonly finished: Promise<void>;
   readonly #options: TypedPartsOptions;
@@ -64,7 +63,6 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
   constructor({ initialResult, subsequentResults }: EngineParts, options: TypedPartsOptions) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.format = options.format;
-    this.deprecations = options.deprecations;
     this.finished = promise;
     this.#finish = resolve;
     this.#options = options;
@@ -98,7 +96,7 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
     const initial = this.#initial;
     if (initial !== undefined) {
       this.#initial = undefined;
-      const { deprecations } = this;
+      const { deprecations } = this.#options;
       const part = this.#type(initial);
       return deprecations.length === 0 ? part : { ...part, extensions: { deprecations } };
     }
