@@ -1,6 +1,7 @@
 import { type BackendOptions, coalesceReads, openPetStore } from './backends/open.ts';
 import type { PetStore } from './contract/pet-store.ts';
 import type { HttpHandler } from './http/message.ts';
+import { createRefuse } from './http/refuse.ts';
 import type { Admission } from './server/admission.ts';
 import { createGraphiql, createGraphiqlNotice } from './server/graphiql.ts';
 import { createEngine, type EngineOptions } from './server/graphql/engine.ts';
@@ -104,9 +105,11 @@ export function createApp(parts: AppParts): App {
   });
   const checkReady = () => petStore.checkReady();
   const health = isDraining && createHealth({ checkReady, isDraining });
+  const refuse = createRefuse(telemetry);
   const handle = createRouter({
     telemetry,
     admission,
+    refuse,
     graphql,
     health,
     v1: parts.createV1?.({ petStore, demoKey, reportError }),
@@ -114,6 +117,6 @@ export function createApp(parts: AppParts): App {
     onlyLoopbackHosts: parts.onlyLoopbackHosts,
     mounted: isDraining === undefined,
   });
-  const localExecution = createLocalExecution({ telemetry, admission, graphql });
+  const localExecution = createLocalExecution({ telemetry, admission, refuse, graphql });
   return { handle, ...localExecution, health, checkReady };
 }

@@ -50,7 +50,7 @@ async function open(
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
   let isDraining = false;
-  const admission = opened.use(openOverloadGuard(options, telemetry));
+  const admission = opened.use(openOverloadGuard(options));
   const context = {
     telemetry,
     admission,

@@ -1,6 +1,7 @@
 import { bucketOf } from '../key-buckets.ts';
 import { KeyBudget } from '../key-budget.ts';
-import { HttpError, overloaded, tooManyRequests } from './error.ts';
+import { HttpError } from './error.ts';
+import { Refusal } from './refuse.ts';
 
 /** The most bytes of a request body. */
 export const maxBodyBytes = 256 * 1024;
@@ -73,7 +74,9 @@ export class BodyReader {
     if (this.#size > this.#maxBytes) return this.#refuse(bodyTooLarge(this.#maxBytes));
     const more = this.#size - freeBytes - this.#counted;
     const exceeded = budget.reserve(this.#bucket(), more);
-    if (exceeded) return this.#refuse(exceeded === 'key' ? tooManyRequests() : overloaded());
+    if (exceeded) {
+      return this.#refuse(new Refusal(exceeded === 'key' ? 'body_bytes_of_key' : 'body_bytes'));
+    }
     this.#counted += more;
     return true;
   }

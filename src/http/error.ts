@@ -20,18 +20,6 @@ export class HttpError extends Error {
   }
 }
 
-/** 503: the gateway is overloaded; the client may retry after one second. */
-export function overloaded(): HttpError {
-  const message = 'The gateway is overloaded. Try again in one second.';
-  return new HttpError(503, 'OVERLOADED', message, { 'retry-after': '1' });
-}
-
-/** 429: the API key has too many requests in flight; the client may retry after one second. */
-export function tooManyRequests(): HttpError {
-  const message = 'Too many requests with this API key are in flight. Try again in one second.';
-  return new HttpError(429, 'RATE_LIMITED', message, { 'retry-after': '1' });
-}
-
 /** 500: an unexpected error, which is logged and not shown to the client. */
 export function internalError(): HttpError {
   return new HttpError(

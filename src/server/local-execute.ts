@@ -1,6 +1,6 @@
 import { type DocumentNode, print } from 'graphql';
 import { JsonText } from '../execution/records-text.ts';
-import { HttpError, internalError } from '../http/error.ts';
+import type { Refuse } from '../http/refuse.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
@@ -19,6 +19,7 @@ import type {
 export interface LocalExecuteOptions {
   readonly telemetry: Telemetry;
   readonly admission: Admission;
+  readonly refuse: Refuse;
   readonly graphql: GraphqlHandler;
 }
 
@@ -47,10 +48,7 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
 
   function refuse(error: unknown, record: RequestRecord): TypedResult {
     const { requestId } = record;
-    if (!(error instanceof HttpError)) {
-      telemetry.log.error({ err: error, requestId }, 'unexpected error');
-    }
-    const { code, message } = error instanceof HttpError ? error : internalError();
+    const { code, message } = options.refuse(error, requestId);
     record.codes = [code];
     return { errors: [{ message, extensions: { code, requestId } }] };
   }

@@ -1,4 +1,4 @@
-import { HttpError, internalError, methodNotAllowed } from '../http/error.ts';
+import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
 import {
   type BodyParts,
@@ -7,6 +7,7 @@ import {
   type HttpResponse,
   isInParts,
 } from '../http/message.ts';
+import type { Refuse } from '../http/refuse.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { takeTurn, turnBytes } from '../turns.ts';
@@ -21,6 +22,7 @@ import { checkHost } from './http/host.ts';
 export interface RouterOptions {
   readonly telemetry: Telemetry;
   readonly admission: Admission;
+  readonly refuse: Refuse;
   readonly graphql: GraphqlHandler;
   /** `/livez` and `/readyz`; undefined if the gateway is mounted in another server. */
   readonly health: Health | undefined;
@@ -73,14 +75,10 @@ export function createRouter(options: RouterOptions): HttpHandler {
   }
 
   function refuse(error: unknown, request: HttpRequest, record: RequestRecord): HttpResponse {
-    const { requestId } = record;
-    if (!(error instanceof HttpError)) {
-      telemetry.log.error({ err: error, requestId }, 'unexpected error');
-    }
-    const refusal = error instanceof HttpError ? error : internalError();
+    const refusal = options.refuse(error, record.requestId);
     if (!mounted && request.path !== '/graphql') return restErrorResponse(refusal);
     record.codes = [refusal.code];
-    return graphqlErrorResponse(refusal, request, requestId);
+    return graphqlErrorResponse(refusal, request, record.requestId);
   }
 
   return async (request) => {

@@ -76,7 +76,7 @@ export class Metrics {
   readonly #retries: Counter<'operation' | 'after'>;
   readonly #coalesced: Counter<'operation'>;
   readonly #deprecated: Counter<'field' | 'operation' | 'client'>;
-  readonly #refused: Counter;
+  readonly #refused: Counter<'reason' | 'status'>;
 
   constructor() {
     const registers = [this.#registry];
@@ -131,7 +131,8 @@ export class Metrics {
     });
     this.#refused = new Counter({
       name: 'petstore_requests_refused',
-      help: 'Requests that were refused with 503.',
+      help: 'Requests that were refused due to load, by reason and HTTP status.',
+      labelNames: ['reason', 'status'],
       registers,
     });
     this.#gauge(
@@ -225,8 +226,9 @@ export class Metrics {
     this.#deprecated.inc({ field, ...labels });
   }
 
-  refused(): void {
-    this.#refused.inc();
+  /** Counts a request that was refused due to load. A count of 0 lets the series start at 0. */
+  refused(reason: string, status: number, count = 1): void {
+    this.#refused.inc({ reason, status }, count);
   }
 
   /** Adds the state of an origin to every scrape, under a name instead of its address. */

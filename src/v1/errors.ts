@@ -8,7 +8,6 @@ import {
   InvalidResponseError,
   UnauthenticatedError,
 } from '../contract/error.ts';
-import { HttpError } from '../http/error.ts';
 
 /**
  * Returns the Error body for an error. The contract does not specify codes, so these are our own. An
@@ -20,9 +19,6 @@ export function toErrorBody(error: unknown): ErrorBody {
   }
   if (error instanceof InvalidInputError) return body(400, 'invalid_value', error.message);
   if (error instanceof UnauthenticatedError) return body(401, 'unauthenticated', error.message);
-  if (error instanceof HttpError) {
-    return body(error.status, error.code.toLowerCase(), error.message);
-  }
   if (error instanceof ErrorResponse || error instanceof InvalidResponseError) {
     return body(502, 'bad_gateway', 'The upstream service returned an invalid response.');
   }

@@ -24,7 +24,10 @@ export interface V1Options {
   readonly demoKey?: string | undefined;
 }
 
-/** Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies; never rejects. */
+/**
+ * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies.
+ * @throws HttpError if the HTTP request is refused.
+ */
 export type V1Handler = (
   request: HttpRequest,
   caller: Pick<Call, 'requestId' | 'observe'>,
@@ -96,10 +99,10 @@ export function createV1(options: V1Options): V1Handler {
       const call: Call = { apiKey, authorization, signal: request.signal, requestId, observe };
       return withHeaders(await handle(resources, { request, call, parameter }), headers);
     } catch (error) {
+      if (error instanceof HttpError) throw error;
       const body = toErrorBody(error);
       if (body.status === 500) options.reportError(error, caller.requestId);
-      const own = error instanceof HttpError ? error.headers : {};
-      return withHeaders(errorBodyResponse(body, own), headers);
+      return withHeaders(errorBodyResponse(body), headers);
     }
   };
 }

@@ -64,11 +64,15 @@ describe('the dashboard and the alerts', () => {
 
   it.skipIf(!hasPrometheus)('fire the alerts for conditions that are hard to provoke', async () => {
     const job = 'job="shop/petstore-gateway"';
+    const refused = (status: number) =>
+      `petstore_requests_refused_total{${job}, reason="a", status="${status}"}`;
     const series = {
       PetstoreInternalErrors: [
         `petstore_graphql_errors_total{${job}, code="INTERNAL_SERVER_ERROR"}`,
         '0x20 1x20',
       ],
+      PetstoreRequestsRefused: [refused(503), '0x10 1+1x20'],
+      PetstoreKeyRequestsRefused: [refused(429), '0x10 1+1x20'],
       PetstoreEventLoopLags: [`nodejs_eventloop_lag_mean_seconds{${job}}`, '0.2x40'],
       PetstoreProcessorBusy: [`process_cpu_seconds_total{${job}}`, '0+58x40'],
       PetstoreMemoryHigh: [`process_resident_memory_bytes{${job}}`, '500000000x40'],
@@ -83,6 +87,12 @@ describe('the dashboard and the alerts', () => {
           expr: `count(ALERTS{alertname="${alert}", alertstate="firing"})`,
           eval_time: '22m',
           exp_samples: [{ labels: '{}', value: 1 }],
+        },
+        // A refused key is no reason to add replicas.
+        {
+          expr: `count(ALERTS{alertname=~"Petstore(Key)?RequestsRefused", alertname!="${alert}"})`,
+          eval_time: '22m',
+          exp_samples: [],
         },
       ],
     }));

@@ -1,18 +1,36 @@
-import { expect, it, vi } from 'vitest';
-import { createLog } from '../../src/telemetry/log.ts';
-import { createRefusalLog } from '../../src/telemetry/refusal-log.ts';
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { createRefuse, Refusal } from '../../src/http/refuse.ts';
+import { openTelemetry } from '../support/log.ts';
+import { refusalsIn } from '../support/refusals.ts';
 
-it('logs the first refused request immediately, and later ones as a count', async () => {
-  const lines: unknown[] = [];
-  const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
-  const refuse = createRefusalLog(log, 50);
-  const line = (refused: number) =>
-    expect.objectContaining({
-      level: 'warn',
-      refused,
-      msg: 'overloaded: requests were refused with 503',
-    });
-  for (let count = 0; count < 5; count++) refuse();
-  expect(lines).toEqual([line(1)]);
-  await vi.waitFor(() => expect(lines).toEqual([line(1), line(4)]));
+describe('refusals due to load', () => {
+  it('are logged: the first immediately, and later ones as counts per reason and status', async () => {
+    const telemetry = openTelemetry();
+    const lines = () => telemetry.logged.map((line) => JSON.parse(line));
+    const refuse = createRefuse(telemetry, 50);
+    const line = (reasons: object) =>
+      expect.objectContaining({ reasons, msg: 'requests were refused due to load' });
+    const first = line({ 'requests_of_key 429': 1 });
+    for (let count = 0; count < 3; count++) refuse(new Refusal('requests_of_key'), 'id');
+    for (let count = 0; count < 2; count++) refuse(new Refusal('event_loop_lag'), 'id');
+    expect(lines()).toEqual([first]);
+    const counts = { 'requests_of_key 429': 2, 'event_loop_lag 503': 2 };
+    await vi.waitFor(() => expect(lines()).toEqual([first, line(counts)]));
+    expect(await refusalsIn(telemetry.metrics)).toEqual({ ...counts, 'requests_of_key 429': 3 });
+  });
+
+  it('have a documented status for each reason, and a series that starts at 0', async () => {
+    const page = await readFile(new URL('../../docs/production.md', import.meta.url), 'utf8');
+    const documented = [...page.matchAll(/^\| `(\w+)` \| (\d{3}) \| .+ \|$/gm)];
+    const { metrics, log } = openTelemetry();
+    createRefuse({ metrics, log });
+    const { text } = await metrics.scrape();
+    expect(text.match(/^petstore_requests_refused_total\{.*$/gm)).toEqual(
+      documented.map(
+        ([, reason, status]) =>
+          `petstore_requests_refused_total{reason="${reason}",status="${status}"} 0`,
+      ),
+    );
+  });
 });

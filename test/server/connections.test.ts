@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { refusalsIn } from '../support/refusals.ts';
 
 const json = 'Authorization: Bearer demo-key\r\nContent-Type: application/json\r\n';
 const typename = '{"query":"{ __typename }"}';
@@ -111,8 +112,11 @@ describe('a body in chunks', () => {
     const ended = Array.from({ length: 300 }, async () => statusesOf(await send(service, flood)));
     const modest = chunkedPost([...typename, ...Array(1000).fill(' ')]) + last;
     expect(statusesOf(await send(service, modest))).toEqual([200, 200]);
-    const statuses = new Set((await Promise.all(ended)).flat());
-    expect(statuses).toEqual(new Set([413, 429]));
+    const statuses = (await Promise.all(ended)).flat();
+    expect(new Set(statuses)).toEqual(new Set([413, 429]));
+    expect(await refusalsIn(service.metrics)).toEqual({
+      'unparsed_bytes_of_key 429': statuses.filter((status) => status === 429).length,
+    });
   }, 30_000);
 
   it('gets 411 if it asks for an upgrade, and causes no work', async () => {

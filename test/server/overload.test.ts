@@ -4,9 +4,10 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { CancelledError } from '../../src/contract/error.ts';
+import { maxBodyBytes } from '../../src/http/body.ts';
 import { openOverloadGuard } from '../../src/server/listener/overload.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { openTelemetry } from '../support/log.ts';
+import { refusalsIn } from '../support/refusals.ts';
 
 const authorization = 'Bearer demo-key';
 
@@ -44,7 +45,10 @@ describe('overload', () => {
     expect(graphql.headers.get('access-control-allow-origin')).toBe('https://shop.example');
     expect(graphql.headers.get('access-control-expose-headers')).toContain('retry-after');
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
-    expect(service.logged.join('')).toContain('overloaded: requests were refused with 503');
+    expect(await refusalsIn(service.metrics)).toEqual({ 'requests_in_flight 503': 2 });
+    expect(service.logged.map((line) => JSON.parse(line))).toMatchObject([
+      { reasons: { 'requests_in_flight 503': 1 } },
+    ]);
 
     release();
     for (const response of await Promise.all(inFlight)) expect(response.status).toBe(200);
@@ -119,6 +123,14 @@ describe('overload', () => {
         },
       ],
     });
+    const authorization = 'Bearer greedy';
+    expect(await service.execute('{ orders }', {}, { authorization })).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMITED' } }],
+    });
+    expect(await refusalsIn(service.metrics)).toEqual({ 'requests_of_key 429': 2 });
+    expect(service.logged.map((line) => JSON.parse(line))).toMatchObject([
+      { reasons: { 'requests_of_key 429': 1 } },
+    ]);
     const other = orders('modest');
     await vi.waitFor(() => expect(entered).toBe(3), { interval: 5 });
     release();
@@ -126,6 +138,67 @@ describe('overload', () => {
       expect(response.status).toBe(200);
     }
     expect((await orders('greedy')).status).toBe(200);
+  });
+
+  it('refuses a key at its limit with 429 while the gateway is full', () => {
+    const limits = {
+      maxRequestsInFlight: 2,
+      maxRequestsInFlightPerKey: 2,
+      maxEventLoopLagMs: 1000,
+    };
+    using guard = openOverloadGuard(limits);
+    for (let times = 0; times < 2; times++) guard.enter('Bearer greedy');
+    expect(() => guard.enter('Bearer greedy')).toThrow('with this API key');
+    expect(() => guard.enter('Bearer modest')).toThrow('The gateway is overloaded');
+  });
+
+  it('counts each request that is refused for the bodies of its key once', async () => {
+    const held = Promise.withResolvers<readonly never[]>();
+    let entered = 0;
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listOrders: () => {
+          entered++;
+          return held.promise;
+        },
+      },
+    });
+    const headers = { authorization: 'Bearer large', 'content-type': 'application/json' };
+    const send = (path: string, type = 'application/json') => {
+      const body = JSON.stringify({ query: '{ orders }' }).padEnd(maxBodyBytes);
+      const all = { ...headers, 'content-type': type };
+      return fetch(`${service.url}${path}`, { method: 'POST', headers: all, body });
+    };
+    // A key may hold 8 MiB of bodies: 34 of them, of which 16 KiB each are free.
+    const inFlight = Array.from({ length: 34 }, () => send('/graphql'));
+    await vi.waitFor(() => expect(entered).toBe(34), { interval: 5 });
+    for (const path of ['/graphql', '/v1/pets', '/quickstart/messages']) {
+      const refused = await send(path);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+      expect(await refused.text()).toContain('bodies');
+    }
+    // Responses with another reason are not refusals due to load.
+    expect((await send('/nowhere')).status).toBe(404);
+    expect((await send('/graphql', 'text/plain')).status).toBe(415);
+    expect(await refusalsIn(service.metrics)).toEqual({ 'body_bytes_of_key 429': 3 });
+    held.resolve([]);
+    for (const response of await Promise.all(inFlight)) expect(response.status).toBe(200);
+  });
+
+  it('counts no request that it refuses for another reason', async () => {
+    await using service = await startGateway();
+    const headers = { authorization, 'content-type': 'application/json' };
+    const send = async (path: string, body: string) =>
+      (await fetch(`${service.url}${path}`, { method: 'POST', headers, body })).status;
+    const large = ' '.repeat(maxBodyBytes + 1);
+    for (const path of ['/graphql', '/v1/pets']) {
+      expect([await send(path, large), await send(path, '{')]).toEqual([413, 400]);
+    }
+    expect(await send('/nowhere', '')).toBe(404);
+    expect(await refusalsIn(service.metrics)).toEqual({});
+    expect(service.logged).toEqual([]);
   });
 
   it('does not count requests whose body has not arrived', async () => {
@@ -153,19 +226,19 @@ describe('overload', () => {
   }, 30_000);
 
   it('refuses requests only while the event loop lags', async () => {
-    const telemetry = openTelemetry();
     const limits = {
       maxRequestsInFlight: 10,
       maxRequestsInFlightPerKey: 10,
       maxEventLoopLagMs: 50,
     };
-    using guard = openOverloadGuard(limits, telemetry);
+    using guard = openOverloadGuard(limits);
     guard.enter();
     const block = setInterval(() => {
       const until = performance.now() + 100;
       while (performance.now() < until);
     }, 1);
-    await vi.waitFor(() => expect(() => guard.enter()).toThrow('The gateway is overloaded'), {
+    const lag = expect.objectContaining({ reason: 'event_loop_lag', status: 503 });
+    await vi.waitFor(() => expect(() => guard.enter()).toThrow(lag), {
       interval: 50,
       timeout: 5000,
     });
@@ -179,7 +252,7 @@ describe('overload', () => {
       maxRequestsInFlightPerKey: 1000,
       maxEventLoopLagMs: 50,
     };
-    using guard = openOverloadGuard(limits, openTelemetry());
+    using guard = openOverloadGuard(limits);
     const enterFor = async (milliseconds: number) => {
       for (const end = performance.now() + milliseconds; performance.now() < end; await turn()) {
         guard.enter();

@@ -43,7 +43,7 @@ export async function openGateway(options: TestOptions = {}) {
     maxEventLoopLagMs: 10_000,
     ...options,
   };
-  const admission = openOverloadGuard(limits, telemetry);
+  const admission = openOverloadGuard(limits);
   const app = createApp({
     telemetry,
     admission,

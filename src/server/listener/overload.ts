@@ -1,8 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { overloaded, tooManyRequests } from '../../http/error.ts';
+import { Refusal } from '../../http/refuse.ts';
 import { bucketCount, bucketOf } from '../../key-buckets.ts';
-import { createRefusalLog } from '../../telemetry/refusal-log.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Admission } from '../admission.ts';
 
 /** Beyond these limits new requests are refused, so that those in flight can finish. */
@@ -18,15 +16,12 @@ export interface OverloadLimits {
 const intervalMs = 250;
 
 /**
- * Refuses requests beyond the limits, and counts and logs them. Disposing it stops the measurement.
+ * Refuses requests beyond the limits: first those of a key at its own limit, which gets 429 even if
+ * the gateway is full. Disposing it stops the measurement.
  */
-export function openOverloadGuard(
-  limits: OverloadLimits,
-  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
-): Admission & Disposable {
+export function openOverloadGuard(limits: OverloadLimits): Admission & Disposable {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
-  const logRefusal = createRefusalLog(log);
   let lags = false;
   let wasSlow = false;
   let inFlight = 0;
@@ -46,12 +41,9 @@ export function openOverloadGuard(
     enter(authorization = '') {
       const bucket = bucketOf(authorization);
       const ofKey = inFlightPerKey[bucket] ?? 0;
-      const isFull = lags || inFlight >= limits.maxRequestsInFlight;
-      if (isFull || ofKey >= limits.maxRequestsInFlightPerKey) {
-        metrics.refused();
-        logRefusal();
-        throw isFull ? overloaded() : tooManyRequests();
-      }
+      if (ofKey >= limits.maxRequestsInFlightPerKey) throw new Refusal('requests_of_key');
+      if (inFlight >= limits.maxRequestsInFlight) throw new Refusal('requests_in_flight');
+      if (lags) throw new Refusal('event_loop_lag');
       inFlightPerKey[bucket] = ofKey + 1;
       inFlight++;
     },

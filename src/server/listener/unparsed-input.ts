@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { overloaded, tooManyRequests } from '../../http/error.ts';
+import { Refusal } from '../../http/refuse.ts';
 import { bucketOf } from '../../key-buckets.ts';
 import { KeyBudget } from '../../key-budget.ts';
 import { takeTurn } from '../../turns.ts';
@@ -143,7 +143,7 @@ export class UnparsedInput {
   }
 
   #refuse(exceeded: 'key' | 'all'): void {
-    const refusal = exceeded === 'key' ? tooManyRequests() : overloaded();
+    const refusal = new Refusal(exceeded === 'key' ? 'unparsed_bytes_of_key' : 'unparsed_bytes');
     if (!this.#chunkedBody()?.emit(bodyRefused, refusal)) this.#socket.destroy();
   }
 

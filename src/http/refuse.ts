@@ -1,0 +1,67 @@
+import { HttpError, internalError } from './error.ts';
+
+const overloaded = [503, 'The gateway is overloaded.'] as const;
+
+/** Why requests are refused due to load, with the status and the message of the response. */
+const refusals = {
+  event_loop_lag: overloaded,
+  requests_in_flight: overloaded,
+  requests_of_key: [429, 'Too many requests with this API key are in flight.'],
+  body_bytes: overloaded,
+  body_bytes_of_key: [429, 'The request bodies with this API key are too large together.'],
+  unparsed_bytes: overloaded,
+  unparsed_bytes_of_key: [429, 'Too much input with this API key is waiting to be parsed.'],
+} as const;
+
+/** The refusal of a request due to load; the client may retry after one second. */
+export class Refusal extends HttpError {
+  readonly reason: keyof typeof refusals;
+
+  constructor(reason: keyof typeof refusals) {
+    const [status, message] = refusals[reason];
+    const code = status === 429 ? 'RATE_LIMITED' : 'OVERLOADED';
+    super(status, code, `${message} Try again in one second.`, { 'retry-after': '1' });
+    this.reason = reason;
+  }
+}
+
+/** Where refusals are counted, and errors logged. */
+interface RefuseOptions {
+  readonly metrics: { refused(reason: string, status: number, count?: number): void };
+  readonly log: Readonly<Record<'warn' | 'error', (entry: object, message: string) => void>>;
+}
+
+/** Returns the error to respond with. Call it once for every request that fails. */
+export type Refuse = (error: unknown, requestId: string) => HttpError;
+
+/**
+ * Creates the function that counts and logs refusals due to load, and logs unexpected errors. The
+ * first refusal is logged immediately, later ones as counts at most every `intervalMs`.
+ */
+export function createRefuse({ log, metrics }: RefuseOptions, intervalMs = 10_000): Refuse {
+  let reasons: Record<string, number> = {};
+  let timer: NodeJS.Timeout | undefined;
+  for (const [reason, [status]] of Object.entries(refusals)) metrics.refused(reason, status, 0);
+
+  function logRefusals() {
+    timer = undefined;
+    if (Object.keys(reasons).length === 0) return;
+    log.warn({ reasons }, 'requests were refused due to load');
+    reasons = {};
+    timer = setTimeout(logRefusals, intervalMs).unref();
+  }
+
+  function count({ reason, status }: Refusal) {
+    metrics.refused(reason, status);
+    const name = `${reason} ${status}`;
+    reasons[name] = (reasons[name] ?? 0) + 1;
+    if (timer === undefined) logRefusals();
+  }
+
+  return (error, requestId) => {
+    if (error instanceof Refusal) count(error);
+    if (error instanceof HttpError) return error;
+    log.error({ err: error, requestId }, 'unexpected error');
+    return internalError();
+  };
+}
