@@ -12,14 +12,6 @@ export interface ErrorBody {
  */
 export type WriteOutcome = 'NOT_DONE' | 'DONE' | 'UNKNOWN';
 
-/** Options of the errors of a backend. */
-interface BackendErrorOptions extends ErrorOptions {
-  /** What became of the call if it was a write. */
-  readonly writeOutcome?: WriteOutcome;
-  /** How long to wait before a retry, in milliseconds, if known. */
-  readonly retryAfterMs?: number | undefined;
-}
-
 /** A failure that this module defines. All others are unexpected. */
 export abstract class PetStoreError extends Error {
   /** What became of the call if it was a write. */
@@ -81,37 +73,33 @@ export class CancelledError extends PetStoreError {
   }
 }
 
-/** The backend did not respond before the deadline of the call. */
-export class BackendTimeoutError extends PetStoreError {
-  override readonly name = 'BackendTimeoutError';
+/** A call to a backend failed without a usable response. */
+abstract class BackendError extends PetStoreError {
   readonly writeOutcome: WriteOutcome;
+  /** How long to wait before a retry, in milliseconds, if known. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, options: BackendErrorOptions = {}) {
-    super(message, options);
-    this.writeOutcome = options.writeOutcome ?? 'UNKNOWN';
+  constructor(
+    message: string,
+    more: ErrorOptions & Partial<Pick<BackendError, 'writeOutcome' | 'retryAfterMs'>> = {},
+  ) {
+    super(message, more);
+    this.writeOutcome = more.writeOutcome ?? 'UNKNOWN';
+    this.retryAfterMs = more.retryAfterMs;
   }
+}
+
+/** The backend did not respond before the deadline of the call. */
+export class BackendTimeoutError extends BackendError {
+  override readonly name = 'BackendTimeoutError';
 }
 
 /** The backend could not be reached, or the connection broke before the response was complete. */
-export class BackendUnavailableError extends PetStoreError {
+export class BackendUnavailableError extends BackendError {
   override readonly name = 'BackendUnavailableError';
-  readonly writeOutcome: WriteOutcome;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, options: BackendErrorOptions = {}) {
-    super(message, options);
-    this.writeOutcome = options.writeOutcome ?? 'UNKNOWN';
-    this.retryAfterMs = options.retryAfterMs;
-  }
 }
 
 /** The backend returned a success status with a body that violates the contract, or no HTTP. */
-export class InvalidResponseError extends PetStoreError {
+export class InvalidResponseError extends BackendError {
   override readonly name = 'InvalidResponseError';
-  readonly writeOutcome: WriteOutcome;
-
-  constructor(message: string, options: BackendErrorOptions = {}) {
-    super(message, options);
-    this.writeOutcome = options.writeOutcome ?? 'DONE';
-  }
 }
