@@ -132,6 +132,12 @@ describe('JSON', () => {
     expect(() => parseJson(deep)).toThrow(SyntaxError);
   });
 
+  it('reads up to 500 levels around a number that a double cannot represent', () => {
+    const nested = (depth: number) => `${'['.repeat(depth)}9007199254740993${']'.repeat(depth)}`;
+    expect(stringifyJson(parseJson(nested(500)))).toBe(nested(500));
+    expect(() => parseJson(nested(501))).toThrow(SyntaxError);
+  });
+
   it('throws a TypeError on a circular value', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;

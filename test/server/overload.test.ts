@@ -201,6 +201,22 @@ describe('overload', () => {
     expect(service.logged).toEqual([]);
   });
 
+  it('counts the requests without a key as those of one key, until they end', () => {
+    const limits = {
+      maxRequestsInFlight: 10,
+      maxRequestsInFlightPerKey: 2,
+      maxEventLoopLagMs: 10_000,
+    };
+    using guard = openOverloadGuard(limits);
+    for (let round = 0; round < 3; round++) {
+      guard.enter();
+      guard.enter(undefined);
+      expect(() => guard.enter()).toThrow('Too many requests');
+      guard.enter(authorization);
+      for (const key of [undefined, undefined, authorization]) guard.leave(key);
+    }
+  });
+
   it('does not count requests whose body has not arrived', async () => {
     await using service = await startGateway({ maxRequestsInFlight: 2 });
     const { hostname, port } = new URL(service.url);
