@@ -140,6 +140,30 @@ describe('GraphQL over HTTP', () => {
     expect(result.errors[0].extensions).not.toHaveProperty('originalError');
   });
 
+  it.each([
+    ['null', 'body: expected a JSON object, received null.'],
+    ['5', 'body: expected a JSON object, received a number.'],
+    ['{"query":["{pets{id}}"]}', 'query: expected a string, received an array.'],
+    ['{"query":"{pets{id}}","variables":[]}', 'variables: expected an object, received an array.'],
+    [
+      '{"query":"{pets{id}}","extra":0}',
+      'body: expected query, variables, operationName, extensions or documentId, received "extra".',
+    ],
+  ])('describes what it expected of the body %s', async (body, message) => {
+    await using service = await startGateway();
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body });
+    expect(await response.json()).toMatchObject({ errors: [{ message }] });
+  });
+
+  it('ignores unknown members of the body that are null', async () => {
+    await using service = await startGateway();
+    const headers = { 'content-type': 'application/json' };
+    const body = '{"query":"{__typename}","extra":null}';
+    const response = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body });
+    expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+  });
+
   it('responds with 413 to a body above 256 KiB, with and without a Content-Length', async () => {
     await using service = await startGateway();
     const body = JSON.stringify({

@@ -119,7 +119,12 @@ describe('suggestions', () => {
       'query ($s: PetStatus) { pets(status: $s) { id } }',
       { s: 'availabel' },
     );
-    for (const { text } of [ofField, ofVariable]) {
+    const besideLongText = await postGraphQL(
+      opened.gateway,
+      'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }',
+      { input: { name: 'x'.repeat(2000), categoryId: 1, status: 'availabel' } },
+    );
+    for (const { text } of [ofField, ofVariable, besideLongText]) {
       if (introspection) expect(text).toContain('Did you mean');
       else expect(text).not.toContain('Did you mean');
     }
