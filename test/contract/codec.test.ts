@@ -4,6 +4,7 @@ import {
   decodeMessage,
   decodeNewMessage,
   decodeNewPet,
+  decodeOrders,
   decodePet,
   decodePets,
   encodePet,
@@ -99,6 +100,34 @@ describe('decoding backend responses', () => {
   ])('rejects %j as a timestamp', (createdAt) => {
     const message = { id: 'm', message: 'hi', status: 'queued', createdAt };
     expect(() => decodeMessage(message)).toThrow(InvalidResponseError);
+  });
+
+  it.each([
+    ['null', 'body: expected an object, received null.'],
+    ['[]', 'body: expected an object, received array.'],
+    [
+      '{"message":"hi","status":"queued","createdAt":"2026-11-20T10:00Z"}',
+      'id: expected a string, received nothing.',
+    ],
+    [
+      '{"id":1,"message":"hi","status":"queued","createdAt":"2026-11-20T10:00Z"}',
+      'id: expected a string, received number.',
+    ],
+    [
+      '{"id":"m","message":"hi","status":"queued","createdAt":"today"}',
+      'createdAt: expected an ISO 8601 timestamp.',
+    ],
+  ])('rejects the message %s', (text, message) => {
+    expect(() => decodeMessage(parseJson(text))).toThrow(new InvalidResponseError(message));
+  });
+
+  it('accepts orders of up to 500 levels', () => {
+    const nested = (depth: number) => parseJson(`${'['.repeat(depth)}1${']'.repeat(depth)}`);
+    const orders = nested(500);
+    expect(decodeOrders(orders)).toBe(orders);
+    expect(() => decodeOrders(nested(501))).toThrow(
+      new InvalidResponseError('body: expected at most 500 levels of nesting.'),
+    );
   });
 
   it('distinguishes an Error body from other values', () => {

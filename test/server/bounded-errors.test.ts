@@ -39,6 +39,13 @@ describe('errors', () => {
     expect(text.length).toBeLessThan(8000);
   });
 
+  it('quote the items of a list before a long one', async () => {
+    await using opened = await openGateway();
+    const query = 'query ($n: Int) { pets(limit: $n) { id } }';
+    const { errors } = await postGraphQL(opened.gateway, query, { n: ['first', long] });
+    expect(errors?.[0]?.message).toMatch(/\["first", "x+…/);
+  });
+
   it('do not quote all of an unknown member of the body', async () => {
     await using opened = await openGateway();
     const request = new Request('http://gateway.test/graphql', {
