@@ -138,6 +138,11 @@ describe('JSON', () => {
     expect(() => parseJson(nested(501))).toThrow(SyntaxError);
   });
 
+  it('counts lists and objects next to each other as one level', () => {
+    const text = `[${Array(600).fill('[9007199254740993],{"a":{}}').join()}]`;
+    expect(stringifyJson(parseJson(text))).toBe(text);
+  });
+
   it('throws a TypeError on a circular value', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
