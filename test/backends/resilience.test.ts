@@ -272,6 +272,26 @@ describe('the limit on calls', () => {
     expect(rest.attempts()).toBe(100);
   });
 
+  it('is not used by a call whose client left while it was waiting', async () => {
+    const held: (() => void)[] = [];
+    await using rest = await startRest((socket) => held.push(() => socket.write(pets)), {
+      maxConnections: 1,
+    });
+    const first = rest.list();
+    await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 5 });
+    const client = new AbortController();
+    const waiting = rest.petStore.listPets(callWith(undefined, client.signal), {});
+    const last = rest.list();
+    client.abort();
+    await expect(waiting).rejects.toThrow();
+    held.shift()?.();
+    expect(await first).toEqual([]);
+    await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 5 });
+    held.shift()?.();
+    expect(await last).toEqual([]);
+    expect(rest.attempts()).toBe(2);
+  });
+
   it('counts the time in the queue towards the deadline', async () => {
     await using rest = await startRest(() => {}, { maxConnections: 1 }, 200);
     const calls = [rest.list(), rest.list()];
