@@ -75,6 +75,7 @@ const packages = {
   'node:sqlite': '^src/backends/builtin/sqlite\\.ts$',
   pg: '^src/backends/builtin/postgres\\.ts$',
   'graphql-yoga': '^src/server/',
+  hono: '^src/http/',
   '@pothos/core': '^src/graphql/',
   dataloader: '^src/graphql/',
   kysely: '^src/backends/builtin/',

@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../contract/error.ts';
 import type { HttpError } from './error.ts';
-import { graphqlMediaType } from './media-type.ts';
+import { readAccept } from './media-type.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 /** Formats an error as a GraphQL response, for the paths that serve GraphQL. */
@@ -13,7 +13,7 @@ export function graphqlErrorResponse(
   const retry = seconds && { status, retryAfterMs: Number(seconds) * 1000 };
   const extensions = { code, ...retry, requestId };
   const body = { errors: [{ message, extensions }] };
-  const type = graphqlMediaType(request.headers['accept']);
+  const { jsonType: type } = readAccept(request.headers['accept']);
   return {
     status,
     headers: { 'content-type': `${type}; charset=utf-8`, ...headers },

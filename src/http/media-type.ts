@@ -1,3 +1,4 @@
+import { type Accept, parseAccept } from 'hono/utils/accept';
 import { HttpError } from './error.ts';
 
 const json = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;
@@ -17,15 +18,36 @@ export function unsupportedMediaType(contentType: string | undefined): HttpError
   );
 }
 
-const acceptable = /application\/graphql-response\+json|application\/json|application\/\*|\*\/\*/i;
+/** The preferences of an `Accept` header (RFC 9110, section 12.5.1). */
+export interface Preferences {
+  readonly accept: string;
+  /** The media type of a GraphQL response; `application/json` if the header accepts neither. */
+  readonly jsonType: 'application/json' | 'application/graphql-response+json';
+  /** The ranges with at least the weight of JSON, in lower case, the highest weight first. */
+  readonly ranges: readonly Accept[];
+}
 
-/**
- * Returns the media type of a GraphQL response (GraphQL over HTTP, section 6.3): the first of the two
- * in `Accept`, or `application/json` if it contains neither.
- */
-export function graphqlMediaType(
-  accept: string | undefined,
-): 'application/json' | 'application/graphql-response+json' {
-  const first = accept && acceptable.exec(accept)?.[0].toLowerCase();
-  return first === 'application/graphql-response+json' ? first : 'application/json';
+let last = parse('');
+
+/** Reads an `Accept` header. Clients repeat theirs, so the last one is kept: Apollo's takes 1 µs. */
+export function readAccept(accept = ''): Preferences {
+  if (accept !== last.accept) last = parse(accept);
+  return last;
+}
+
+function parse(accept: string): Preferences {
+  const ranges = parseAccept(accept.toLowerCase());
+  const wildcard = ranges.find(({ type }) => type === 'application/*' || type === '*/*');
+  const rangeOf = (name: string) => ranges.find(({ type }) => type === name) ?? wildcard;
+  const json = rangeOf('application/json');
+  const response = rangeOf('application/graphql-response+json');
+  // The one with the higher weight, or else the first in the header.
+  const first = ranges.find((range) => range === json || range === response);
+  const weight = first?.q ?? 0;
+  return {
+    accept,
+    jsonType:
+      weight > 0 && first !== json ? 'application/graphql-response+json' : 'application/json',
+    ranges: ranges.filter(({ q }) => q > 0 && q >= weight),
+  };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { parseAccept } from 'hono/utils/accept';
 import { once } from '../once.ts';
 import type { HttpResponse, RequestHeaders } from './message.ts';
 
@@ -76,11 +77,7 @@ export function createStaticFile(
 
 /** Returns the accepted coding with the highest weight (RFC 9110, section 12.5.3), or identity. */
 function negotiateCoding(accepted = ''): Compression | 'identity' {
-  const weights = new Map<string, number>();
-  for (const item of accepted.toLowerCase().split(',')) {
-    const [, coding, weight = '1'] = /^\s*([\w*-]+)\s*(?:;\s*q=([\d.]+)\s*)?$/.exec(item) ?? [];
-    if (coding !== undefined) weights.set(coding, Number(weight));
-  }
+  const weights = new Map(parseAccept(accepted.toLowerCase()).map(({ type, q }) => [type, q]));
   let best: Compression | 'identity' = 'identity';
   // Identity is acceptable unless it is excluded, but it is the last choice.
   let highest = weights.get('identity') ?? Number.MIN_VALUE;

@@ -1,4 +1,5 @@
 import { readAsset } from '../assets.ts';
+import { readAccept } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
 
@@ -62,8 +63,8 @@ export function createGraphiqlNotice(): GraphiqlPage {
 }
 
 function acceptsPage({ method, headers }: HttpRequest): boolean {
-  const { accept = '' } = headers;
-  return (method === 'GET' || method === 'HEAD') && accept.includes('text/html');
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  return readAccept(headers['accept']).ranges.some(({ type }) => type === 'text/html');
 }
 
 /** Renders the page with its scripts and styles inline. */

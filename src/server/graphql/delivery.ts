@@ -1,3 +1,5 @@
+import { readAccept } from '../../http/media-type.ts';
+
 /**
  * The formats of incremental delivery by the `Accept` parameter that selects them: graphql-js 17's,
  * and the draft of August 2022.
@@ -16,27 +18,19 @@ export interface Delivery {
 }
 
 /**
- * Returns the first delivery in an `Accept` header; undefined if there is none. Wildcards do not
- * count, because clients that can't read parts send them too.
+ * Returns the preferred delivery of an `Accept` header; undefined if there is none or JSON has a
+ * higher weight. Wildcards do not count, because clients that can't read parts send them too.
  */
-export function readDelivery(accept = ''): Delivery | undefined {
-  for (const range of accept.split(',')) {
-    const [type, ...parameters] = range.split(';').map((text) => text.replace(/[\s"]/g, ''));
-    const transport = transports.find((name) => name === type?.toLowerCase());
-    if (transport === undefined || parameters.some(isRefusal)) continue;
-    const spec = parameters.find((text) => /^(?:incremental|defer)Spec=/i.test(text));
-    const format = spec === undefined ? formats[0] : formats.find((name) => isSame(name, spec));
-    if (format !== undefined) return { transport, format };
+export function readDelivery(accept: string | undefined): Delivery | undefined {
+  for (const { type, params } of readAccept(accept).ranges) {
+    const transport = transports.find((name) => name === type);
+    const spec = Object.keys(params).find((name) => /^(?:incremental|defer)spec$/.test(name));
+    const format = formats.find(
+      (name) => spec === undefined || name.toLowerCase() === `${spec}=${params[spec]}`,
+    );
+    if (transport && format) return { transport, format };
   }
   return undefined;
-}
-
-function isRefusal(parameter: string): boolean {
-  return /^q=0(?:\.0*)?$/i.test(parameter);
-}
-
-function isSame(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
 }
 
 /** Returns the `Content-Type` of a response with this delivery. */

@@ -1,4 +1,4 @@
-import { graphqlMediaType } from '../../http/media-type.ts';
+import { readAccept } from '../../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import { contentTypeOf, type Delivery } from './delivery.ts';
 import { EncodedParts } from './encoded-parts.ts';
@@ -15,7 +15,7 @@ export function writeResult(
   { method, headers }: HttpRequest,
   requestId: string,
 ): HttpResponse {
-  const type = graphqlMediaType(headers['accept']);
+  const { jsonType: type } = readAccept(headers['accept']);
   const isRefused = !('data' in result) && type !== 'application/json';
   return {
     status: isRefused ? 400 : 200,
