@@ -16,6 +16,7 @@ import { openTelemetry } from '../support/log.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { holdingOrders, type Part, petsFirst, readParts, sendForParts } from '../support/parts.ts';
 import { nodeStart } from '../support/process.ts';
+import { recording } from '../support/recording.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** Starts a gateway whose orders wait until they are released. */
@@ -142,6 +143,41 @@ describe('a deferred fragment', () => {
     const response = await text(socket);
     expect(response).toContain('content-type: application/json');
     expect(response).toMatch(/"pets":.+"orders":/);
+  });
+
+  it.each([
+    ['at the root', 'query ($later: Boolean) { pets { id } ... @defer(if: $later) { orders } }'],
+    ['in a list', 'query ($later: Boolean = true) { pets { id ... @defer(if: $later) { name } } }'],
+    ['by default', 'query ($n: Boolean = null) { pets { id } ... @defer(if: $n) { orders } }'],
+  ])('with a null condition %s is refused before any call, whole or in parts', async (_, query) => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using service = await startGateway({ petStore });
+    const variables = query.includes('$later') ? { later: null } : {};
+    for (const accept of ['application/json', 'multipart/mixed', 'text/event-stream']) {
+      for (let time = 0; time < 3; time++) {
+        const response = await fetch(`${service.url}/graphql`, {
+          method: 'POST',
+          headers: {
+            authorization: 'Bearer demo-key',
+            'content-type': 'application/json',
+            accept,
+          },
+          body: JSON.stringify({ query, variables }),
+        });
+        const message = expect.stringMatching(/^Argument "@defer\(if:\)" has invalid value/);
+        const body = await response.json();
+        expect([accept, body]).toEqual([
+          accept,
+          { errors: [expect.objectContaining({ message })] },
+        ]);
+        expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+      }
+    }
+    const { value } = await service
+      .executeIncrementally(query, variables, { authorization: 'Bearer demo-key' })
+      .next();
+    expect(value?.errors).toHaveLength(1);
+    expect(calls).toEqual([]);
   });
 
   it('is rejected at the root of a mutation', async () => {

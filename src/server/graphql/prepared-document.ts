@@ -1,10 +1,12 @@
 import {
+  type DirectiveNode,
   type DocumentNode,
   type ExecutionArgs,
   experimentalExecuteIncrementally,
   type FieldNode,
   GraphQLDeferDirective,
   type GraphQLError,
+  getDirectiveValues,
   getOperationAST,
   getVariableValues,
   legacyExecuteIncrementally,
@@ -53,11 +55,6 @@ export class PreparedDocument {
   }
 }
 
-function withoutDefer(document: DocumentNode): DocumentNode {
-  const { name: defer } = GraphQLDeferDirective;
-  return visit(document, { Directive: ({ name }) => (name.value === defer ? null : undefined) });
-}
-
 /** An operation of a prepared document. */
 export class PreparedOperation {
   readonly definition: OperationDefinitionNode;
@@ -68,7 +65,8 @@ export class PreparedOperation {
   /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
   readonly #whole: ExecutionArgs;
-  readonly #deferred: ExecutionArgs | undefined;
+  readonly #deferred: ExecutionArgs;
+  readonly #defers: DirectiveNode[] = [];
   #uses: 'none' | 'one' | 'several' = 'none';
   #compiled: CompiledOperation | undefined;
 
@@ -80,14 +78,22 @@ export class PreparedOperation {
     const fields = fieldsOf(document);
     this.hasAliases = fields.some(({ alias }) => alias !== undefined);
     this.isIntrospection = fields.some(({ name }) => /^__(?:schema|type)$/.test(name.value));
-    const whole = withoutDefer(document);
-    this.#whole = { ...args, document: whole };
-    this.#deferred = whole === document ? undefined : { ...args, enableEarlyExecution: true };
+    this.#whole = {
+      ...args,
+      document: visit(document, {
+        Directive: (node) => {
+          if (node.name.value !== GraphQLDeferDirective.name) return undefined;
+          this.#defers.push(node);
+          return null;
+        },
+      }),
+    };
+    this.#deferred = { ...args, enableEarlyExecution: true };
   }
 
   /** Whether it has a `@defer`. */
   get isDeferred(): boolean {
-    return this.#deferred !== undefined;
+    return this.#defers.length > 0;
   }
 
   /**
@@ -100,7 +106,7 @@ export class PreparedOperation {
     contextValue: GatewayContext,
   ): EngineResult | Promise<EngineResult> {
     if (this.#uses !== 'several') this.#countUse();
-    const errors = this.#checkLong(variableValues);
+    const errors = this.#check(variableValues);
     if (errors !== undefined) return { errors };
     return (
       this.#compiled?.(contextValue, variableValues) ??
@@ -118,26 +124,36 @@ export class PreparedOperation {
     contextValue: GatewayContext,
     format: DeliveryFormat,
   ): EngineResult | EngineParts | Promise<EngineResult | EngineParts> {
-    const errors = this.#checkLong(variableValues);
+    const errors = this.#check(variableValues);
     if (errors !== undefined) return { errors };
-    const args = { ...(this.#deferred ?? this.#whole), variableValues, contextValue };
+    const args = { ...this.#deferred, variableValues, contextValue };
     return format === 'incrementalSpec=v0.2'
       ? experimentalExecuteIncrementally(args)
       : legacyExecuteIncrementally(args);
   }
 
   /**
-   * Checks variables that contain long text, which is shortened first. Undefined without errors.
+   * Checks variables that contain long text, which is shortened first, and the conditions of
+   * `@defer`, which are not executed without deferring. Undefined without errors.
    */
-  #checkLong(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
-    const variableValues = shortenVariables(given);
-    if (variableValues === given) return undefined;
+  #check(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
+    const shortened = shortenVariables(given);
+    if (shortened === given && !this.isDeferred) return undefined;
     const { schema, hideSuggestions, options } = this.#whole;
     const { variableDefinitions = [] } = this.definition;
-    return getVariableValues(schema, variableDefinitions, variableValues, {
+    const { errors, variableValues } = getVariableValues(schema, variableDefinitions, shortened, {
       maxErrors: options?.maxCoercionErrors ?? 0,
       hideSuggestions: hideSuggestions ?? false,
-    }).errors;
+    });
+    if (errors !== undefined) return errors;
+    try {
+      for (const defer of this.#defers) {
+        getDirectiveValues(GraphQLDeferDirective, { directives: [defer] }, variableValues);
+      }
+    } catch (error) {
+      return [error as GraphQLError];
+    }
+    return undefined;
   }
 
   /**
