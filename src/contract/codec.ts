@@ -1,7 +1,7 @@
 import type { ErrorBody } from './error.ts';
 import { InvalidInputError, InvalidResponseError } from './error.ts';
 import { parseInt64 } from './int64.ts';
-import { isNestedBeyond, stringifyJson } from './json.ts';
+import { isNestedBeyond, jsonType, stringifyJson } from './json.ts';
 import {
   type Int64,
   type Message,
@@ -169,11 +169,5 @@ function invalidInput(field: string, expected: string, value: unknown): InvalidI
 
 /** The message contains only the type of the value, because clients must not see backend data. */
 function invalidResponse(field: string, expected: string, value: unknown): InvalidResponseError {
-  return new InvalidResponseError(`${field}: expected ${expected}, received ${typeOf(value)}.`);
-}
-
-function typeOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
+  return new InvalidResponseError(`${field}: expected ${expected}, received ${jsonType(value)}.`);
 }

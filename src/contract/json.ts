@@ -67,6 +67,14 @@ export function decodeUtf8(bytes: Uint8Array): string {
 
 const byteOrderMark = 0xfeff;
 
+/** Returns the JSON type of a value of `parseJson`, or `nothing` for undefined. */
+export function jsonType(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (typeof value === 'bigint' || JSON.isRawJSON(value)) return 'number';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
 /** Whether a value has more than `depth` levels; stringifying a deep value overflows the stack. */
 export function isNestedBeyond(depth: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -67,11 +67,11 @@ describe('decoding backend responses', () => {
     ],
     [
       '[{"id":9223372036854775808,"name":"a","categoryId":1}]',
-      '[0].id: expected an int64 number, received bigint.',
+      '[0].id: expected an int64 number, received number.',
     ],
     [
       '[{"id":9.007199254740993e15,"name":"a","categoryId":1}]',
-      '[0].id: expected an int64 number, received object.',
+      '[0].id: expected an int64 number, received number.',
     ],
     ['[{"id":1,"name":5,"categoryId":1}]', '[0].name: expected a string, received number.'],
     ['[{"id":1,"name":"a"}]', '[0].categoryId: expected an int64 number, received nothing.'],

@@ -54,6 +54,38 @@ describe('GraphQL over HTTP', () => {
   });
 
   it.each([
+    [
+      '{"query":"{ __typename }","operationName":12345678901234567890}',
+      'operationName',
+      'a number',
+    ],
+    [
+      '{"query":"{ __typename }","operationName":1.2345678901234567890}',
+      'operationName',
+      'a number',
+    ],
+    ['{"query":12345678901234567890}', 'query', 'a number'],
+    ['{"query":[]}', 'query', 'an array'],
+    ['{"query":{}}', 'query', 'an object'],
+    ['{"query":true}', 'query', 'a boolean'],
+    ['{"query":"{ __typename }","variables":12345678901234567890}', 'variables', 'a number'],
+    ['{"query":"{ __typename }","variables":1.2345678901234567890}', 'variables', 'a number'],
+    ['{"query":"{ __typename }","extensions":"x"}', 'extensions', 'a string'],
+    ['12345678901234567890', 'body', 'a number'],
+    ['1.2345678901234567890', 'body', 'a number'],
+    ['null', 'body', 'null'],
+  ])('reports the JSON type that was received in %s', async (body, name, received) => {
+    await using service = await startGateway();
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body });
+    const message = expect.stringMatching(`^${name}: expected .+, received ${received}\\.$`);
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { errors: [{ message }] },
+    ]);
+  });
+
+  it.each([
     'application/json',
     'application/graphql-response+json',
   ])('responds with 400 to a GET without a query from a client that accepts %s', async (accept) => {

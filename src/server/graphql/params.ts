@@ -1,4 +1,4 @@
-import { decodeUtf8, parseJson } from '../../contract/json.ts';
+import { decodeUtf8, jsonType, parseJson } from '../../contract/json.ts';
 import { HttpError } from '../../http/error.ts';
 import { requireSmallJson } from '../../http/json-limits.ts';
 import { isJsonType, unsupportedMediaType } from '../../http/media-type.ts';
@@ -48,8 +48,9 @@ function readSearch(search: string): GraphqlParams {
   const members: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(search)) {
     // Other parameters are ignored: links may have more, such as tracking parameters.
-    if (!isMember(name) || value === '' || name in members) continue;
-    members[name] = isJsonMember(name) ? parseObject(name, value) : value;
+    if (!memberNames.has(name) || value === '' || name in members) continue;
+    const isJson = name === 'variables' || name === 'extensions';
+    members[name] = isJson ? parseObject(name, value) : value;
   }
   return checkParams(members);
 }
@@ -73,7 +74,7 @@ function parseObject(name: string, text: string): Record<string, unknown> {
 
 function checkParams(members: Record<string, unknown>): GraphqlParams {
   for (const name in members) {
-    if (!isMember(name) && members[name] !== null) {
+    if (!memberNames.has(name) && members[name] !== null) {
       throw badRequest(
         `body: expected query, variables, operationName, extensions or documentId, received ${JSON.stringify(name.slice(0, 64))}.`,
       );
@@ -107,28 +108,15 @@ function readObject(
   throw badRequest(`${name}: expected an object, received ${typeName(value)}.`);
 }
 
-function isMember(name: string): boolean {
-  return (
-    name === 'query' ||
-    name === 'variables' ||
-    name === 'operationName' ||
-    name === 'extensions' ||
-    name === 'documentId'
-  );
-}
-
-function isJsonMember(name: string): boolean {
-  return name === 'variables' || name === 'extensions';
-}
+const memberNames = new Set(['query', 'variables', 'operationName', 'extensions', 'documentId']);
 
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return jsonType(value) === 'object';
 }
 
 function typeName(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  const type = jsonType(value);
+  return type === 'null' ? type : `${/^[ao]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
 function badRequest(message: string): HttpError {
