@@ -42,17 +42,24 @@ export interface CallTrace {
   end(outcome: number | string, isError: boolean): void;
 }
 
-const traceparentHeader = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+/** Version 00, or a later one with at most 256 more characters; ff is not valid. */
+const traceparentHeader =
+  /^(?!ff|00.{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-[ -~]{0,256})?$/;
 
-/** Parses a `traceparent` header. Returns undefined if it is malformed or an id is all zeros. */
+/**
+ * Parses the first fields of a `traceparent` header of any version, of whose flags only the sampled
+ * one is known (W3C Trace Context, section 3.2.4). Returns undefined if it is malformed or an id is
+ * all zeros.
+ */
 export function parseTraceparent(header: string | null | undefined) {
   const [, traceId = '', spanId = '', flags = ''] = traceparentHeader.exec(header ?? '') ?? [];
   if (/^0*$/.test(traceId) || /^0*$/.test(spanId)) return undefined;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 };
 }
 
 /**
- * Returns the headers to forward. `tracestate` is dropped unless it is printable and has at most
+ * Returns the headers to forward: `traceparent` unchanged, because only a service that adds a span
+ * analyzes its version (section 3.2.4). `tracestate` is dropped unless it is printable and has at most
  * 512 characters, which must be propagated (W3C Trace Context, section 3.3.1.5).
  */
 export function traceHeaders(
