@@ -282,13 +282,18 @@ describe('the gateway as a fetch handler', () => {
     await Promise.all([gateway[Symbol.asyncDispose](), gateway[Symbol.asyncDispose]()]);
     expect(await (await inFlight).json()).toEqual({ data: { pets: [{ id: '1' }] } });
     const late = await send();
-    expect([late.status, await late.json()]).toMatchObject([
+    const extensions = {
+      code: 'UPSTREAM_UNAVAILABLE',
+      status: 503,
+      retryAfterMs: 1000,
+      requestId: expect.any(String),
+    };
+    expect([late.status, late.headers.get('retry-after'), await late.json()]).toMatchObject([
       503,
-      { errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', requestId: expect.any(String) } }] },
+      '1',
+      { errors: [{ extensions }] },
     ]);
-    expect(await gateway.execute('{ pets { id } }')).toMatchObject({
-      errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }],
-    });
+    expect(await gateway.execute('{ pets { id } }')).toMatchObject({ errors: [{ extensions }] });
     expect(logged).toEqual([]);
   });
 

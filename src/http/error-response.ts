@@ -3,21 +3,30 @@ import type { HttpError } from './error.ts';
 import { readAccept } from './media-type.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
+/**
+ * Formats an error as a GraphQL result. Its extensions repeat the status and `Retry-After`, because
+ * GraphQL clients hide headers.
+ */
+export function graphqlErrorResult(
+  { status, code, message, headers }: HttpError,
+  requestId: string,
+) {
+  const seconds = headers['retry-after'];
+  const retry = seconds && { status, retryAfterMs: Number(seconds) * 1000 };
+  return { errors: [{ message, extensions: { code, ...retry, requestId } }] };
+}
+
 /** Formats an error as a GraphQL response, for the paths that serve GraphQL. */
 export function graphqlErrorResponse(
-  { status, code, message, headers }: HttpError,
+  error: HttpError,
   request: HttpRequest,
   requestId: string,
 ): HttpResponse {
-  const seconds = headers['retry-after'];
-  const retry = seconds && { status, retryAfterMs: Number(seconds) * 1000 };
-  const extensions = { code, ...retry, requestId };
-  const body = { errors: [{ message, extensions }] };
   const { jsonType: type } = readAccept(request.headers['accept']);
   return {
-    status,
-    headers: { 'content-type': `${type}; charset=utf-8`, ...headers },
-    body: JSON.stringify(body),
+    status: error.status,
+    headers: { 'content-type': `${type}; charset=utf-8`, ...error.headers },
+    body: JSON.stringify(graphqlErrorResult(error, requestId)),
   };
 }
 

@@ -34,5 +34,6 @@ function gatewayClosed(): HttpError {
     503,
     'UPSTREAM_UNAVAILABLE',
     'This gateway was disposed before this request arrived. Dispose it when your server shuts down.',
+    { 'retry-after': '1' },
   );
 }

@@ -1,5 +1,6 @@
 import { type DocumentNode, print } from 'graphql';
 import { JsonText } from '../execution/records-text.ts';
+import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -48,9 +49,9 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
 
   function refuse(error: unknown, record: RequestRecord): TypedResult {
     const { requestId } = record;
-    const { code, message } = options.refuse(error, requestId);
-    record.codes = [code];
-    return { errors: [{ message, extensions: { code, requestId } }] };
+    const refusal = options.refuse(error, requestId);
+    record.codes = [refusal.code];
+    return graphqlErrorResult(refusal, requestId);
   }
 
   function toRequest(document: string | object, variables: unknown): OperationRequest {

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { CancelledError } from '../../src/contract/error.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { openOverloadGuard } from '../../src/server/listener/overload.ts';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { openBuiltin, openGateway, startGateway } from '../support/gateway.ts';
 import { refusalsIn } from '../support/refusals.ts';
 
 const authorization = 'Bearer demo-key';
@@ -39,7 +39,11 @@ describe('overload', () => {
     const graphql = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body: '{}' });
     expect(graphql.status).toBe(503);
     expect(await graphql.json()).toMatchObject({
-      errors: [{ extensions: { code: 'OVERLOADED', requestId: 'busy-1' } }],
+      errors: [
+        {
+          extensions: { code: 'OVERLOADED', status: 503, retryAfterMs: 1000, requestId: 'busy-1' },
+        },
+      ],
     });
     expect(graphql.headers.get('x-request-id')).toBe('busy-1');
     expect(graphql.headers.get('access-control-allow-origin')).toBe('https://shop.example');
@@ -216,6 +220,50 @@ describe('overload', () => {
       for (const key of [undefined, undefined, authorization]) guard.leave(key);
     }
   });
+
+  it('sends the time to the next attempt to callers in the same process', async () => {
+    const refusals = [
+      [{ maxRequestsInFlight: 0 }, { code: 'OVERLOADED', status: 503, retryAfterMs: 1000 }],
+      [{ maxRequestsInFlightPerKey: 0 }, { code: 'RATE_LIMITED', status: 429, retryAfterMs: 1000 }],
+    ] as const;
+    for (const [limits, extensions] of refusals) {
+      await using service = await openGateway(limits);
+      expect(await service.execute('{ __typename }')).toMatchObject({ errors: [{ extensions }] });
+      const { value } = await service.executeIncrementally('{ __typename }').next();
+      expect(value).toMatchObject({ errors: [{ extensions }], hasNext: false });
+    }
+  });
+
+  it('sends the time to the next attempt when bodies hold too much memory', async () => {
+    await using service = await startGateway();
+    const { hostname, port } = new URL(service.url);
+    await using stack = new AsyncDisposableStack();
+    /** Sends all but the end of bodies that hold the share of a key. */
+    const hold = (key: string) => {
+      for (let count = 0; count < 36; count++) {
+        const socket = connect(Number(port), hostname);
+        stack.defer(() => void socket.destroy());
+        const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
+        socket.write(`${head}Content-Length: 262144\r\n\r\n${' '.repeat(262_000)}`);
+      }
+    };
+    const extensionsFor = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const body = ' '.repeat(262_000);
+      const response = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body });
+      return (await response.json()).errors[0].extensions;
+    };
+    hold('greedy');
+    const limited = { code: 'RATE_LIMITED', status: 429, retryAfterMs: 1000 };
+    await vi.waitFor(async () => expect(await extensionsFor('greedy')).toMatchObject(limited), {
+      timeout: 10_000,
+    });
+    for (const key of ['a', 'b', 'c', 'd']) hold(key);
+    const full = { code: 'OVERLOADED', status: 503, retryAfterMs: 1000 };
+    await vi.waitFor(async () => expect(await extensionsFor('modest')).toMatchObject(full), {
+      timeout: 10_000,
+    });
+  }, 30_000);
 
   it('does not count requests whose body has not arrived', async () => {
     await using service = await startGateway({ maxRequestsInFlight: 2 });

@@ -1,4 +1,4 @@
-/** The Error body of the REST service, unchanged. The service defines the codes. */
+/** The Error body of the REST service, without the caller's API key. The service defines the codes. */
 export interface RestErrorBody {
   readonly code: string;
   readonly message: string;
@@ -6,7 +6,7 @@ export interface RestErrorBody {
   readonly status: number;
 }
 
-/** The REST response that caused a field's error. */
+/** The REST response that caused a field's error, or the gateway's own response of this status. */
 interface RestResponse {
   /** The HTTP status of the REST response. */
   readonly status: number;
@@ -31,13 +31,14 @@ interface FieldErrors {
   FORBIDDEN: RestResponse;
   NOT_FOUND: RestResponse;
   CONFLICT: RestResponse;
+  /** The service's limit, or the gateway's own, which has no `error`. */
   RATE_LIMITED: RestResponse;
   /** Any other REST status that is not a success. */
   UPSTREAM_ERROR: RestResponse;
   /** No complete response in time. */
   UPSTREAM_TIMEOUT: object;
-  /** No connection, or a broken one. */
-  UPSTREAM_UNAVAILABLE: Pick<RestResponse, 'retryAfterMs'>;
+  /** No connection, or a broken one. `status` is present if the gateway itself was disposed. */
+  UPSTREAM_UNAVAILABLE: Partial<Pick<RestResponse, 'status' | 'retryAfterMs'>>;
   /** A successful response whose body breaks the contract. */
   UPSTREAM_INVALID_RESPONSE: object;
   /** The field would make the response too large. The fields before it have their data. */
@@ -64,8 +65,8 @@ interface RequestErrors {
   /** The gateway does not accept hashes: send the document. */
   PERSISTED_QUERY_NOT_SUPPORTED: object;
   PERSISTED_QUERY_MISMATCH: object;
-  /** The gateway is too busy. Wait for `Retry-After`. */
-  OVERLOADED: object;
+  /** The gateway is too busy. */
+  OVERLOADED: Required<Pick<RestResponse, 'status' | 'retryAfterMs'>>;
 }
 
 interface Errors extends FieldErrors, RequestErrors {}
