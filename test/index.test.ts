@@ -230,6 +230,9 @@ describe('the gateway as a fetch handler', () => {
     const page = await gateway(
       new Request('https://shop.example/api/graphql', { headers: { accept: 'text/html' } }),
     );
+    expect(page.headers.get('content-security-policy')).toMatch(/; script-src 'sha256-/);
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     expect(await page.text()).toContain('Bearer demo-key');
   });
 

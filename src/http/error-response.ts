@@ -7,10 +7,8 @@ import type { HttpRequest, HttpResponse } from './message.ts';
  * Formats an error as a GraphQL result. Its extensions repeat the status and `Retry-After`, because
  * GraphQL clients hide headers.
  */
-export function graphqlErrorResult(
-  { status, code, message, headers }: HttpError,
-  requestId: string,
-) {
+export function graphqlErrorResult(error: HttpError, requestId: string) {
+  const { status, code, message, headers } = error;
   const seconds = headers['retry-after'];
   const retry = seconds && { status, retryAfterMs: Number(seconds) * 1000 };
   return { errors: [{ message, extensions: { code, ...retry, requestId } }] };

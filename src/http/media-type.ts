@@ -1,4 +1,4 @@
-import { type Accept, parseAccept } from 'hono/utils/accept';
+import { parseAccept } from 'hono/utils/accept';
 import { HttpError } from './error.ts';
 
 const json = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;
@@ -18,24 +18,19 @@ export function unsupportedMediaType(contentType: string | undefined): HttpError
   );
 }
 
-/** The preferences of an `Accept` header (RFC 9110, section 12.5.1). */
-export interface Preferences {
-  readonly accept: string;
-  /** The media type of a GraphQL response; `application/json` if the header accepts neither. */
-  readonly jsonType: 'application/json' | 'application/graphql-response+json';
-  /** The ranges with at least the weight of JSON, in lower case, the highest weight first. */
-  readonly ranges: readonly Accept[];
-}
-
 let last = parse('');
 
-/** Reads an `Accept` header. Clients repeat theirs, so the last one is kept: Apollo's takes 1 µs. */
-export function readAccept(accept = ''): Preferences {
+/**
+ * Reads an `Accept` header (RFC 9110, section 12.5.1): the media type of a GraphQL response, and the
+ * ranges with at least the weight of JSON, in lower case, the highest weight first. The last header
+ * is kept, because clients repeat theirs: parsing Apollo's takes 1 µs.
+ */
+export function readAccept(accept = ''): typeof last {
   if (accept !== last.accept) last = parse(accept);
   return last;
 }
 
-function parse(accept: string): Preferences {
+function parse(accept: string) {
   const ranges = parseAccept(accept.toLowerCase());
   const wildcard = ranges.find(({ type }) => type === 'application/*' || type === '*/*');
   const rangeOf = (name: string) => ranges.find(({ type }) => type === name) ?? wildcard;
@@ -44,10 +39,10 @@ function parse(accept: string): Preferences {
   // The one with the higher weight, or else the first in the header.
   const first = ranges.find((range) => range === json || range === response);
   const weight = first?.q ?? 0;
+  const isResponse = weight > 0 && first !== json;
   return {
     accept,
-    jsonType:
-      weight > 0 && first !== json ? 'application/graphql-response+json' : 'application/json',
+    jsonType: isResponse ? 'application/graphql-response+json' : 'application/json',
     ranges: ranges.filter(({ q }) => q > 0 && q >= weight),
   };
 }

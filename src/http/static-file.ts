@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { parseAccept } from 'hono/utils/accept';
@@ -14,7 +14,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 interface Representation {
   readonly bytes: Bytes;
   readonly etag: string;
-  /** `content-type`, and `content-encoding` if compressed. */
+  /** `content-type`, restrictions, and `content-encoding` if compressed. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -48,7 +48,7 @@ export function createStaticFile(
     const content = await read();
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
     const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
-    return { bytes, etag, headers: { 'content-type': type } };
+    return { bytes, etag, headers: { 'content-type': type, ...restrictions(type, content) } };
   });
   const compressed = (coding: Compression) =>
     once(async (): Promise<Representation> => {
@@ -75,17 +75,35 @@ export function createStaticFile(
   };
 }
 
+/** GraphiQL and Swagger UI set style attributes, and their style sheets contain data URLs. */
+const sources =
+  "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; worker-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/**
+ * Returns headers by which browsers restrict a page to requests to this server, and to its inline
+ * scripts, or the scripts of this server if it has none.
+ */
+function restrictions(type: string, content: Bytes | string): Record<string, string> {
+  const page = type.startsWith('text/html') ? String(content) : '';
+  const hashes = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, script = '']) => {
+    return `'sha256-${hash('sha256', script, 'base64')}'`;
+  });
+  const scripts = hashes.join(' ') || "'self'";
+  return {
+    'content-security-policy': `default-src 'none'; script-src ${scripts}; ${sources}`,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  };
+}
+
 /** Returns the accepted coding with the highest weight (RFC 9110, section 12.5.3), or identity. */
 function negotiateCoding(accepted = ''): Compression | 'identity' {
   const weights = new Map(parseAccept(accepted.toLowerCase()).map(({ type, q }) => [type, q]));
-  let best: Compression | 'identity' = 'identity';
+  const weigh = (coding: Compression) => weights.get(coding) ?? weights.get('*') ?? 0;
+  const coding = weigh('br') >= weigh('gzip') ? 'br' : 'gzip';
   // Identity is acceptable unless it is excluded, but it is the last choice.
-  let highest = weights.get('identity') ?? Number.MIN_VALUE;
-  for (const coding of ['gzip', 'br'] as const) {
-    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
-    if (weight > 0 && weight >= highest) [best, highest] = [coding, weight];
-  }
-  return best;
+  const least = weights.get('identity') || Number.MIN_VALUE;
+  return weigh(coding) >= least ? coding : 'identity';
 }
 
 /** Whether `If-None-Match` contains the ETag; a proxy may have marked it as weak. */

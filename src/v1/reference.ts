@@ -10,19 +10,6 @@ const files: ReadonlyMap<string, readonly [asset: AssetName, type: string]> = ne
   ['swagger-ui-bundle.js', ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8']],
 ]);
 
-/** Makes browsers restrict the page to requests to this server. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  // Swagger UI sets style attributes, and its style sheet contains icons as data URLs.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 /** The files of the reference page by name; the page itself has the name ''. */
 export type Reference = ReadonlyMap<string, StaticFile>;
 
@@ -33,8 +20,6 @@ export function createReference(apiKey: string | undefined): Reference {
     const headers = {
       // The page may contain an API key, which shared caches must not store.
       'cache-control': name === '' ? 'private, no-cache' : 'public, max-age=3600',
-      'content-security-policy': contentSecurityPolicy,
-      'x-content-type-options': 'nosniff',
     };
     const read = async () => {
       const text = await readAsset(asset);

@@ -7,13 +7,20 @@ import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.
 import { manifestFile } from '../support/manifest.ts';
 import { holdingOrders } from '../support/parts.ts';
 
-/** Opens GraphiQL in a new browser, and records the requested URLs and the sent bodies. */
+/**
+ * Opens GraphiQL in a new browser, and records the requested URLs and the sent bodies. Disposing fails
+ * if the page violated its Content-Security-Policy.
+ */
 async function openGraphiql(options: TestOptions = {}, width = 1280) {
   const service = await startGateway({ graphiql: true, demoKey: 'demo-key', ...options });
   const browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width, height: 800 } });
   const requestedUrls: string[] = [];
   const sent: string[] = [];
+  const violations: string[] = [];
+  page.on('console', (message) => {
+    if (/Content.Security.Policy/i.test(message.text())) violations.push(message.text());
+  });
   page.on('request', (request) => {
     requestedUrls.push(request.url());
     if (request.method() === 'POST') sent.push(request.postData() ?? '');
@@ -28,6 +35,7 @@ async function openGraphiql(options: TestOptions = {}, width = 1280) {
     async [Symbol.asyncDispose]() {
       await browser.close();
       await service[Symbol.asyncDispose]();
+      expect(violations).toEqual([]);
     },
   };
 }
@@ -61,6 +69,45 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
       expect(external).toEqual([]);
     },
   );
+
+  browserTest('completes fields and checks documents in its workers', async () => {
+    await using graphiql = await openGraphiql();
+    const { page } = graphiql;
+    const workers = new Set<string>();
+    page.on('worker', (worker) => workers.add(new URL(worker.url()).protocol));
+    await page.reload();
+    const editor = page.locator('.graphiql-query-editor');
+    await editor.getByText('ListPets').waitFor();
+    await editor.click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText('{ pets { nam } }');
+    await editor.locator('.squiggly-error').waitFor();
+    for (let count = 0; count < 4; count++) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ControlOrMeta+Space');
+    await page.locator('.suggest-widget').getByText('name', { exact: true }).first().waitFor();
+    expect([...workers]).toEqual(['blob:']);
+  });
+
+  browserTest('runs no injected script and can not be framed', async () => {
+    await using service = await startGateway({ graphiql: true });
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    await page.goto(`${service.url}/graphql`);
+    const runs = await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'window.injected = true';
+      document.body.append(script);
+      return 'injected' in window;
+    });
+    expect(runs).toBe(false);
+    const framing = await browser.newPage();
+    await framing.route('**/framing', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<iframe src="/graphql"></iframe>' }),
+    );
+    await framing.goto(`${service.url}/framing`);
+    const [frame] = framing.frames().filter((other) => other !== framing.mainFrame());
+    expect(frame?.url()).toMatch(/^chrome-error:/);
+  });
 
   browserTest('keeps the key out of URLs and storage', async () => {
     await using graphiql = await openGraphiql();

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -557,6 +558,45 @@ describe('GraphiQL', () => {
       expect(page).toMatch(new RegExp(`(?:query|mutation) ${name}\\b`));
     }
     expect(page).toContain('Bearer demo-key');
+  });
+
+  it('may run only its own scripts, and not be framed, sniffed or named in a Referer', async () => {
+    await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
+    for (const coding of ['identity', 'br']) {
+      const headers = { accept: 'text/html', 'accept-encoding': coding };
+      const response = await fetch(`${service.url}/graphql`, { headers });
+      const page = await response.text();
+      const policy = response.headers.get('content-security-policy') ?? '';
+      const scripts = [...page.matchAll(/<script>(.*?)<\/script>/gs)].map(
+        ([, script = '']) => script,
+      );
+      expect(scripts).toHaveLength(2);
+      const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
+      expect(policy.split('; ')).toEqual(
+        expect.arrayContaining([
+          "default-src 'none'",
+          `script-src ${hashes.join(' ')}`,
+          "connect-src 'self'",
+          "base-uri 'none'",
+          "form-action 'none'",
+          "frame-ancestors 'none'",
+        ]),
+      );
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    }
+  });
+
+  it('is replaced by a page with the same restrictions', async () => {
+    const persistedDocuments = { mode: 'only', manifest: new Map() } as const;
+    await using service = await startGateway({ graphiql: true, persistedDocuments });
+    const { status, headers } = await fetch(`${service.url}/graphql`, asBrowser);
+    expect(status).toBe(404);
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none';.+frame-ancestors 'none'$/,
+    );
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
   });
 
   it('is smaller than 2.5 MB, and gets 304 when the browser has it', async () => {

@@ -27,8 +27,10 @@ describe('the files of the reference page', () => {
         type,
       ]);
       expect(response.headers.get('content-security-policy')).toMatch(
-        /^default-src 'none'; script-src 'self';.* connect-src 'self';/,
+        /^default-src 'none'; script-src 'self';.* connect-src 'self';.* frame-ancestors 'none'/,
       );
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('referrer-policy')).toBe('no-referrer');
     }
   });
 

@@ -147,13 +147,13 @@ export class PreparedOperation {
     });
     if (errors !== undefined) return errors;
     try {
-      for (const defer of this.#defers) {
-        getDirectiveValues(GraphQLDeferDirective, { directives: [defer] }, variableValues);
+      for (const directive of this.#defers) {
+        getDirectiveValues(GraphQLDeferDirective, { directives: [directive] }, variableValues);
       }
+      return undefined;
     } catch (error) {
       return [error as GraphQLError];
     }
-    return undefined;
   }
 
   /**
