@@ -7,7 +7,8 @@ import { serve } from './commands/serve.ts';
 import { formatTable } from './commands/table.ts';
 import { exportTo, importFrom, progressOn } from './commands/transfer.ts';
 import { configRows, describeValue, loadConfig, unknownVariables } from './config.ts';
-import { createLog, openLogWriter } from './telemetry/log.ts';
+import { createLog } from './telemetry/log.ts';
+import { openLogWriter } from './telemetry/log-writer.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
 import { type Variable, variables } from './variables.ts';
@@ -41,16 +42,13 @@ program
       return;
     }
     const workers = config.workers > 1 ? await import('node:cluster') : undefined;
-    // The banner goes to standard output for people, the log to standard error for programs.
-    const writer = openLogWriter(2, process.stderr.isTTY, workers !== undefined);
-    process.on('exit', () => writer.closeNow());
     const metrics = new Metrics();
+    // The banner goes to standard output for people, the log to standard error for programs.
+    const isShared = workers !== undefined;
+    const writer = openLogWriter(2, process.stderr.isTTY, isShared, metrics.logLineDropped);
+    process.on('exit', writer.closeNow);
     const log = createLog(config.logLevel, writer);
-    const telemetry = {
-      log,
-      metrics,
-      tracing: await openTracing(config.otlpEndpoint, log),
-    };
+    const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
     const isWorker = workers?.default.isWorker === true;
     const worker = isWorker ? await import('./workers/worker.ts') : undefined;
     const unknown = unknownVariables(process.env);
@@ -79,7 +77,8 @@ program
       const end = async () => {
         await service.stop(force.signal);
         log.info('shut down');
-        // process.exit() would block on a log pipe that nobody reads.
+        process.off('exit', writer.closeNow);
+        // process.exit() would block on a write to a log pipe that nobody reads.
         if (!(await writer.close())) process.kill(process.pid, 'SIGKILL');
         process.exit(force.signal.aborted ? 1 : 0);
       };

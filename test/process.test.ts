@@ -1,12 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBuiltin, startGateway } from './support/gateway.ts';
 import { readParts, sendForParts } from './support/parts.ts';
@@ -298,63 +294,4 @@ describe('a client that disconnects', () => {
     expect(calls).toEqual(['createPet {"name":"first","categoryId":"1"}']);
     expect(service.logged).toEqual([]);
   });
-});
-
-describe('a gateway with a blocked log', () => {
-  /** Starts a gateway that logs to a pipe without a reader, and fills the pipe. */
-  async function startBlocked(env: Record<string, string> = {}) {
-    const pipe = join(folder, `log-${randomUUID()}`);
-    execFileSync('mkfifo', [pipe]);
-    const pipeFd = openSync(pipe, 'r+');
-    const child = spawn(process.execPath, ['src/main.ts'], {
-      env: {
-        PORT: '0',
-        DATABASE_URL: `file:${folder}/unread.db`,
-        MAX_EVENT_LOOP_LAG_MS: '60000',
-        ...env,
-      },
-      stdio: ['ignore', 'pipe', pipeFd],
-    });
-    const exited = once(child, 'exit');
-    const [banner] = await once(child.stdout as Readable, 'data');
-    const url = /GraphQL +(\S+)/.exec(String(banner))?.[1] ?? '';
-    // The log lines of these requests exceed the capacity of the pipe.
-    for (let index = 0; index < 1000; index++) {
-      const response = await fetch(`${url}?query={__typename}`);
-      expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
-    }
-    return {
-      child,
-      exited,
-      port: Number(new URL(url).port),
-      async [Symbol.asyncDispose]() {
-        child.kill('SIGKILL');
-        await exited;
-        closeSync(pipeFd);
-      },
-    };
-  }
-
-  it('keeps serving, and exits on SIGTERM', async () => {
-    await using started = await startBlocked();
-    started.child.kill('SIGTERM');
-    expect(await started.exited).toEqual([null, 'SIGKILL']);
-  }, 30_000);
-
-  it.each(['1', '2'])('exits on a second signal, with WORKERS=%s', async (WORKERS) => {
-    await using started = await startBlocked({ WORKERS, SHUTDOWN_GRACE_MS: '600000' });
-    // A request that never ends keeps the drain from completing.
-    const client = connect(started.port, '127.0.0.1');
-    client.on('error', () => {}).write('POST /graphql HTTP/1.1\r\nHost: localhost\r\n');
-    await once(client, 'connect');
-    const closed = once(client, 'close');
-    started.child.kill('SIGTERM');
-    await vi.waitFor(() => expect(fetch(`http://127.0.0.1:${started.port}`)).rejects.toThrow(), {
-      timeout: 5000,
-    });
-    started.child.kill('SIGTERM');
-    // With workers, the primary may manage to log its few lines and exit with 1.
-    expect([1, 'SIGKILL']).toContain((await started.exited).find((outcome) => outcome !== null));
-    await closed;
-  }, 30_000);
 });

@@ -1,8 +1,5 @@
-import { once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
 import pino from 'pino';
 import type { ClientName } from './client-name.ts';
-import { formatForTerminal } from './terminal.ts';
 
 /** One call to the REST service, as the log shows it. */
 export interface CallRecord {
@@ -73,58 +70,6 @@ export function createLog(level: LogLevel, writer: LogWriter): Log {
       writer.write(`${JSON.stringify({ level: 'info', time: now(), ...entry, msg: 'request' })}\n`);
     },
   });
-}
-
-/** The most bytes buffered for a slow reader. Further lines are dropped. */
-const maxBufferedBytes = 16 * 1024 * 1024;
-
-/**
- * Opens a writer to a file descriptor: formatted for people on a terminal, otherwise JSON in
- * blocks. If processes share the descriptor, blocks are small enough that a pipe writes each
- * atomically.
- */
-export function openLogWriter(fd: 1 | 2, isTerminal: boolean, isShared: boolean) {
-  const blockBytes = isShared ? 4096 : 16_384;
-  const destination = pino.destination({
-    dest: fd,
-    sync: isTerminal,
-    maxWrite: blockBytes,
-    maxLength: maxBufferedBytes,
-  });
-  let block = '';
-  let bytes = 0;
-  let isClosing = false;
-  const flush = () => {
-    if (bytes > 0) destination.write(block);
-    block = '';
-    bytes = 0;
-  };
-  // A partly filled block is written after a short time.
-  const timer = setInterval(flush, 250).unref();
-  return {
-    write(line: string) {
-      if (isTerminal) return void destination.write(formatForTerminal(line));
-      const more = Buffer.byteLength(line);
-      if (bytes + more > blockBytes) flush();
-      block += line;
-      bytes += more;
-    },
-    /** Flushes the buffer. Resolves to false when the reader does not accept it within a second. */
-    async close(): Promise<boolean> {
-      isClosing = true;
-      clearInterval(timer);
-      flush();
-      const closed = once(destination, 'close').then(() => true);
-      destination.end();
-      return Promise.race([closed, wait(1000, false)]);
-    },
-    /** Flushes the buffer synchronously, for a process that is exiting. */
-    closeNow() {
-      if (isClosing) return;
-      flush();
-      destination.flushSync();
-    },
-  };
 }
 
 /** Returns the time in ISO 8601 format. It is formatted once per millisecond. */

@@ -47,14 +47,14 @@ export async function aggregate(processes: readonly MetricsSnapshot[]): Promise<
 }
 
 /**
- * Adds the counts of a process that has exited to the sum of earlier ones, because Prometheus reads
- * a decrease as a counter reset. Gauges are dropped.
+ * Adds the counts of a process to a sum. Those of a process that has exited are kept, because
+ * Prometheus reads a decrease as a counter reset. Gauges are dropped.
  */
-export async function addExited(
+export async function addCounts(
   sum: MetricsSnapshot,
-  exited: MetricsSnapshot,
+  added: MetricsSnapshot,
 ): Promise<MetricsSnapshot> {
-  const counts = exited.filter(({ type }) => cumulative.has(type));
+  const counts = added.filter(({ type }) => cumulative.has(type));
   return Registry.aggregate([sum, counts]).getMetricsAsJSON();
 }
 
@@ -77,6 +77,7 @@ export class Metrics {
   readonly #coalesced: Counter<'operation'>;
   readonly #deprecated: Counter<'field' | 'operation' | 'client'>;
   readonly #refused: Counter<'reason' | 'status'>;
+  readonly #droppedLines: Counter;
 
   constructor() {
     const registers = [this.#registry];
@@ -111,30 +112,33 @@ export class Metrics {
       buckets,
       registers,
     });
-    this.#retries = new Counter({
-      name: 'petstore_rest_retries',
-      help: 'Calls that were sent again, by what became of them before.',
-      labelNames: ['operation', 'after'],
-      registers,
-    });
-    this.#coalesced = new Counter({
-      name: 'petstore_coalesced_reads',
-      help: 'Reads that joined an equal read in flight.',
-      labelNames: ['operation'],
-      registers,
-    });
-    this.#deprecated = new Counter({
-      name: 'petstore_graphql_deprecated_field_uses',
-      help: 'Uses of deprecated fields, by the operation and the client that still use them.',
-      labelNames: ['field', 'operation', 'client'],
-      registers,
-    });
-    this.#refused = new Counter({
-      name: 'petstore_requests_refused',
-      help: 'Requests that were refused due to load, by reason and HTTP status.',
-      labelNames: ['reason', 'status'],
-      registers,
-    });
+    const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+      new Counter({ name, help, labelNames, registers });
+    this.#retries = counter(
+      'petstore_rest_retries',
+      'Calls that were sent again, by what became of them before.',
+      'operation',
+      'after',
+    );
+    this.#coalesced = counter(
+      'petstore_coalesced_reads',
+      'Reads that joined an equal read in flight.',
+      'operation',
+    );
+    this.#deprecated = counter(
+      'petstore_graphql_deprecated_field_uses',
+      'Uses of deprecated fields, by the operation and the client that still use them.',
+      'field',
+      'operation',
+      'client',
+    );
+    this.#refused = counter(
+      'petstore_requests_refused',
+      'Requests that were refused due to load, by reason and HTTP status.',
+      'reason',
+      'status',
+    );
+    this.#droppedLines = counter('petstore_log_lines_dropped', 'Log lines that were dropped.');
     this.#gauge(
       'petstore_rest_circuit',
       '0 closed, 0.5 half open, 1 open.',
@@ -230,6 +234,9 @@ export class Metrics {
   refused(reason: string, status: number, count = 1): void {
     this.#refused.inc({ reason, status }, count);
   }
+
+  /** Counts a log line that was not written. */
+  readonly logLineDropped = (): void => this.#droppedLines.inc();
 
   /** Adds the state of an origin to every scrape, under a name instead of its address. */
   watchOrigin(service: string, state: () => OriginState): void {

@@ -7,7 +7,7 @@ import { createAdmin } from '../server/admin.ts';
 import { createHealth } from '../server/health.ts';
 import { listen } from '../server/listener/listen.ts';
 import type { Log } from '../telemetry/log.ts';
-import { aggregate } from '../telemetry/metrics.ts';
+import { addCounts, aggregate, type Metrics } from '../telemetry/metrics.ts';
 import type { PrimaryMessage, WorkerMessage, WorkerReply } from './messages.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
@@ -40,7 +40,7 @@ const killDelayMs = 1000;
  */
 export async function superviseWorkers(
   options: ServeOptions & { readonly workers: number },
-  { log }: { readonly log: Log },
+  { log, metrics: own }: { readonly log: Log; readonly metrics: Metrics },
 ): Promise<Service> {
   const { workers: count, adminPort, shutdownGraceMs } = options;
   const serving = new Set<Worker>();
@@ -104,7 +104,8 @@ export async function superviseWorkers(
         if (reply !== undefined) metrics.record(worker, reply.metrics);
       }),
     );
-    return aggregate(await metrics.all());
+    // The primary also counts the log lines that it drops.
+    return aggregate([...(await metrics.all()), await addCounts([], await own.snapshot())]);
   };
   const admin =
     adminPort === undefined

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster';
-import { addExited, type MetricsSnapshot } from '../telemetry/metrics.ts';
+import { addCounts, type MetricsSnapshot } from '../telemetry/metrics.ts';
 
 /** The metrics of all workers, including those that have exited. */
 export class WorkerMetrics {
@@ -16,7 +16,7 @@ export class WorkerMetrics {
   recordExit(worker: Worker): void {
     const last = this.#live.get(worker) ?? [];
     this.#live.delete(worker);
-    this.#exited = this.#exited.then((sum) => addExited(sum, last));
+    this.#exited = this.#exited.then((sum) => addCounts(sum, last));
   }
 
   /** Returns one snapshot per live worker, and one of all exited workers together. */

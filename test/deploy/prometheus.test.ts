@@ -73,6 +73,7 @@ describe('the dashboard and the alerts', () => {
       ],
       PetstoreRequestsRefused: [refused(503), '0x10 1+1x20'],
       PetstoreKeyRequestsRefused: [refused(429), '0x10 1+1x20'],
+      PetstoreLogLinesDropped: [`petstore_log_lines_dropped_total{${job}}`, '0x20 1+1x20'],
       PetstoreEventLoopLags: [`nodejs_eventloop_lag_mean_seconds{${job}}`, '0.2x40'],
       PetstoreProcessorBusy: [`process_cpu_seconds_total{${job}}`, '0+58x40'],
       PetstoreMemoryHigh: [`process_resident_memory_bytes{${job}}`, '500000000x40'],
