@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
 import fastify from 'fastify';
 import { Hono } from 'hono';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { DeferredStorefrontDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
 import {
   createGateway,
@@ -371,6 +371,18 @@ describe('a lazy gateway', () => {
   });
 });
 
+/** Expects only arrays, and objects with the ordinary prototype, at every level. */
+function expectPlain(value: unknown): void {
+  expect(['string', 'number', 'boolean', 'object']).toContain(typeof value);
+  if (typeof value !== 'object' || value === null) return;
+  const ordinary: object = Array.isArray(value) ? Array.prototype : Object.prototype;
+  expect(Object.getPrototypeOf(value) === ordinary).toBe(true);
+  expect(JSON.isRawJSON(value)).toBe(false);
+  for (const key of Object.keys(value)) {
+    expectPlain(Object.getOwnPropertyDescriptor(value, key)?.value);
+  }
+}
+
 describe('gateway.execute', () => {
   const authorization = 'Bearer demo-key';
 
@@ -443,7 +455,7 @@ describe('gateway.execute', () => {
     sendJson(await called, 200, '[9007199254740993]');
     const second = (await results.next()).value;
     expect(second).toEqual({
-      data: { ...first?.data, orders: [9007199254740993n] },
+      data: { ...first?.data, orders: ['9007199254740993'] },
       hasNext: false,
     });
     expect(second?.data?.pets).toBe(first?.data?.pets);
@@ -451,6 +463,115 @@ describe('gateway.execute', () => {
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { operation: 'query DeferredStorefront', status: 200, firstPartMs: expect.any(Number) },
     ]);
+  });
+
+  describe('returns data that any framework takes', () => {
+    const orders =
+      '{"__proto__":{"id":9007199254740993},"total":0.12345678901234567890,"lines":[{"id":-9007199254740993,"count":2}],"none":null}';
+    const expected = {
+      ['__proto__']: { id: '9007199254740993' },
+      total: '0.12345678901234567890',
+      lines: [{ id: '-9007199254740993', count: 2 }],
+      none: null,
+    };
+    const query = '{ pets { id name } orders pet(id: 1) { id } }';
+    const deferred = '{ pets { id ... @defer { name } } ... @defer { orders pet(id: 1) { id } } }';
+
+    /** Opens a gateway, and a REST service that has no `pet` and one call of orders per gate. */
+    async function open(gate?: Promise<void>) {
+      const upstream = await startUpstream(async ({ url }, response) => {
+        if (url.includes('orders')) {
+          await gate;
+          sendJson(response, 200, orders);
+        } else if (url.includes('pets/')) {
+          sendJson(response, 404, '{"code":"pet_not_found","message":"No.","status":404}');
+        } else sendJson(response, 200, '[{"id":9007199254740993,"name":"a","categoryId":1}]');
+      });
+      const env = { PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' };
+      const gateway = await createGateway(loadConfig(env));
+      return {
+        gateway,
+        seen: upstream.seen,
+        async [Symbol.asyncDispose]() {
+          await gateway[Symbol.asyncDispose]();
+          await upstream[Symbol.asyncDispose]();
+        },
+      };
+    }
+
+    const error = {
+      message: 'No.',
+      locations: [{ line: 1, column: expect.any(Number) }],
+      path: ['pet'],
+      extensions: {
+        code: 'NOT_FOUND',
+        status: 404,
+        error: { code: 'pet_not_found', message: 'No.', status: 404 },
+        requestId: 'test',
+      },
+    };
+    const deprecation = {
+      field: 'Query.pet',
+      removal: '2030-12-05',
+      replacement: 'Query.pets(status:)',
+    };
+
+    it('from the first call on, with ordinary prototypes', async () => {
+      await using opened = await open();
+      for (let call = 0; call < 5; call++) {
+        const caller = { authorization, requestId: 'test' };
+        const result = await opened.gateway.execute(query, {}, caller);
+        expect(result).toStrictEqual({
+          errors: [error],
+          data: { pets: [{ id: '9007199254740993', name: 'a' }], orders: expected, pet: null },
+          extensions: { deprecations: [deprecation] },
+        });
+        expectPlain(result);
+        expect(structuredClone(result)).toStrictEqual(result);
+      }
+    });
+
+    it('in parts too', async () => {
+      await using opened = await open();
+      for (let call = 0; call < 5; call++) {
+        const caller = { authorization, requestId: 'test' };
+        const results = opened.gateway.executeIncrementally(deferred, {}, caller);
+        let last: unknown;
+        for await (const result of results) {
+          expectPlain(result);
+          last = structuredClone(result);
+        }
+        expect(last).toStrictEqual({
+          errors: [error],
+          data: { pets: [{ id: '9007199254740993', name: 'a' }], orders: expected, pet: null },
+          extensions: { deprecations: [deprecation] },
+          hasNext: false,
+        });
+      }
+    });
+
+    it.each([
+      'execute',
+      'executeIncrementally',
+    ] as const)('and that no other caller of %s shares', async (method) => {
+      const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+      await using opened = await open(gate);
+      const { gateway } = opened;
+      const read = async () => {
+        if (method === 'execute') return gateway.execute('{ orders }', {}, { authorization });
+        const deferred = '{ __typename ... @defer { orders } }';
+        const parts = gateway.executeIncrementally(deferred, {}, { authorization });
+        return (await Array.fromAsync(parts)).at(-1);
+      };
+      const reads = [read(), read()];
+      await vi.waitFor(() => expect(opened.seen).toHaveLength(1));
+      release();
+      const [one, other] = (await Promise.all(reads)).map((result) => result?.data?.['orders']);
+      expect(opened.seen).toHaveLength(1);
+      (one as typeof expected).lines.push({ id: 'mine', count: 0 });
+      (one as typeof expected).total = 'mine';
+      expect(other).toStrictEqual(expected);
+    });
   });
 
   it('merges fragments that are deferred below the root, and errors', async () => {

@@ -20,17 +20,22 @@ const maxIntegerLength = 64;
  * @throws SyntaxError if the text is not JSON, or is nested too deeply.
  */
 export function parseExactly(text: string): unknown {
-  let marked = '';
+  return restore(JSON.parse(quoteNumbers(text, openingMarker)), maxDepth);
+}
+
+/**
+ * Writes each number that a double cannot represent as a string: between this opening and a quote.
+ */
+export function quoteNumbers(text: string, opening = '"'): string {
+  let quoted = '';
   let copied = 0;
-  const { depth } = scanJson(text, (start, end) => {
+  scanJson(text, (start, end) => {
     const source = text.slice(start, end);
     if (!losesDigits(source) || isKey(text, end)) return;
-    marked += `${text.slice(copied, start)}${openingMarker}${source}"`;
+    quoted += `${text.slice(copied, start)}${opening}${source}"`;
     copied = end;
   });
-  if (depth > maxDepth) throw new SyntaxError('Nested too deeply');
-  if (copied === 0) return JSON.parse(text);
-  return restore(JSON.parse(marked + text.slice(copied)));
+  return quoted + text.slice(copied);
 }
 
 const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
@@ -65,16 +70,13 @@ function isKey(text: string, end: number): boolean {
 }
 
 /** Replaces marked strings with their numbers, in place. */
-function restore(value: unknown): unknown {
+function restore(value: unknown, levels: number): unknown {
   if (typeof value === 'string') return value.startsWith(marker) ? toNumber(value) : value;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) value[index] = restore(value[index]);
-    return value;
-  }
+  if (levels === 0) throw new SyntaxError('Nested too deeply');
   // Every key is an own property, so assigning `__proto__` does not set the prototype.
   const members = value as Record<string, unknown>;
-  for (const key of Object.keys(members)) members[key] = restore(members[key]);
+  for (const key of Object.keys(members)) members[key] = restore(members[key], levels - 1);
   return value;
 }
 

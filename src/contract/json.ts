@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseExactly } from './exact-numbers.ts';
+import { parseExactly, quoteNumbers } from './exact-numbers.ts';
 
 /** JSON text that `JSON.stringify` copies unchanged (ECMAScript `JSON.rawJSON`). */
 export interface RawJson {
@@ -50,6 +50,15 @@ function isDigitOrPoint(text: string, index: number): boolean {
  */
 export function parseJson(text: string): unknown {
   return mayLoseDigits(text) ? parseExactly(text) : JSON.parse(text);
+}
+
+/**
+ * Parses JSON to plain values, which any program can clone or stringify: a number that a double
+ * cannot represent becomes a string of its digits.
+ * @throws SyntaxError if the text is not JSON.
+ */
+export function parsePlainJson(text: string): unknown {
+  return JSON.parse(mayLoseDigits(text) ? quoteNumbers(text) : text);
 }
 
 /**

@@ -21,7 +21,10 @@ export interface LocalCaller {
   readonly traceparent?: string | null | undefined;
 }
 
-/** The result that an HTTP client would receive, as an object. */
+/**
+ * The result that an HTTP client would receive, as plain objects that belong to this caller. A number
+ * in `orders` that a double cannot represent is a string of its digits.
+ */
 export interface LocalResult<Data> {
   readonly errors?: readonly TypedError[];
   /** Absent if the operation was not executed. */

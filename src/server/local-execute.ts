@@ -1,5 +1,5 @@
 import { type DocumentNode, print } from 'graphql';
-import { JsonText } from '../execution/records-text.ts';
+import { parsePlainJson, stringifyJson } from '../contract/json.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
@@ -7,7 +7,8 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
 import type { Caller, GraphqlHandler, OperationRequest } from './graphql/handler.ts';
 import { mergeParts, type PartialResult } from './graphql/merge-parts.ts';
-import { TypedParts } from './graphql/typed-parts.ts';
+import { writeBounded } from './graphql/response-size.ts';
+import { type TypedPart, TypedParts } from './graphql/typed-parts.ts';
 import type { TypedResult } from './graphql/typed-result.ts';
 import type {
   LocalCaller,
@@ -93,8 +94,8 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
       try {
         const request = toRequest(document, variables);
         const result = await graphql.executeIncrementally(request, caller, record);
-        if (result instanceof TypedParts) yield* mergeParts(result);
-        else yield { ...asObjects(result), hasNext: false };
+        if (result instanceof TypedParts) yield* mergeParts(toPlainParts(result));
+        else yield { ...toPlain(result, record), hasNext: false };
       } finally {
         admission.leave(authorization);
       }
@@ -106,7 +107,7 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
   return {
     async execute<Data>(document: string | object, variables?: unknown, caller: LocalCaller = {}) {
       const record = open(caller);
-      const result = asObjects(await run(document, variables, toCaller(caller), record));
+      const result = toPlain(await run(document, variables, toCaller(caller), record), record);
       close(record, result);
       return result as LocalResult<Data>;
     },
@@ -131,14 +132,13 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
   };
 }
 
-/** Parses the fields of a result that are JSON text. */
-function asObjects(result: TypedResult): TypedResult {
-  if (!Object.values(result.data ?? {}).some((value) => value instanceof JsonText)) return result;
-  const entries = Object.entries(result.data ?? {}).map(([key, value]) => [
-    key,
-    value instanceof JsonText ? value.toJSON() : value,
-  ]);
-  return { ...result, data: Object.fromEntries(entries) };
+/** Returns what an HTTP client would parse: plain objects, which belong to one caller. */
+function toPlain(result: TypedResult, { requestId }: RequestRecord): TypedResult {
+  return parsePlainJson(writeBounded(result, requestId)) as TypedResult;
+}
+
+async function* toPlainParts(parts: TypedParts): AsyncGenerator<TypedPart, void> {
+  for await (const part of parts) yield parsePlainJson(stringifyJson(part)) as TypedPart;
 }
 
 /** The signal of a caller without a deadline. */

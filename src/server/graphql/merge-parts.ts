@@ -1,5 +1,5 @@
 import type { TypedError } from '../../graphql/result.ts';
-import type { TypedPart, TypedParts } from './typed-parts.ts';
+import type { TypedPart } from './typed-parts.ts';
 import type { TypedResult } from './typed-result.ts';
 
 /** All data received so far. */
@@ -14,7 +14,9 @@ type Path = readonly (string | number)[];
  * Yields the merged result after each part. Objects that a part adds to are copied, as are their
  * parents; all others are shared with the previous result.
  */
-export async function* mergeParts(parts: TypedParts): AsyncGenerator<PartialResult, void> {
+export async function* mergeParts(
+  parts: AsyncIterable<TypedPart>,
+): AsyncGenerator<PartialResult, void> {
   const paths = new Map<string, Path>();
   let result: PartialResult = { hasNext: true };
   for await (const part of parts) {
