@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { InvalidResponseError } from '../../src/contract/error.ts';
 import type { Pet } from '../../src/contract/records.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 
@@ -35,6 +37,65 @@ describe('a response', () => {
     });
     const nulls = Object.values(data).filter((value) => value === null);
     expect(errors).toHaveLength(nulls.length);
+  });
+
+  /** Sends a query to a gateway whose pets depend on the limit. */
+  async function send(query: string, pageOf: (limit: number | undefined) => readonly Pet[]) {
+    const petStore = await openBuiltin();
+    const { operationLimits } = loadConfig({ MAX_ALIASES: '100' });
+    await using service = await startGateway({
+      operationLimits,
+      petStore: { ...petStore, listPets: async (_call, { limit }) => pageOf(limit) },
+    });
+    const response = await fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    const text = await response.text();
+    return { text, ...JSON.parse(text) };
+  }
+
+  const maxLength = 8 * 1024 * 1024;
+  const petNamed = (name: string): Pet => ({ id: '1', name, categoryId: '1' });
+
+  it('has as many characters as its error says, and every field in order that fits', async () => {
+    const large = [petNamed('x'.repeat(5_000_000))];
+    const fits = [petNamed('y'.repeat(maxLength - 5_001_000))];
+    const { text, data, errors } = await send(
+      '{ a: pets(limit: 1) { name } b: pets(limit: 1) { name } c: pets(limit: 2) { name } }',
+      (limit) => (limit === 1 ? large : fits),
+    );
+    expect(text.length).toBeLessThanOrEqual(maxLength);
+    expect(text.length).toBeGreaterThan(maxLength - 1000);
+    expect([data.a?.length, data.b, data.c?.length]).toEqual([1, null, 1]);
+    expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'RESPONSE_TOO_LARGE' } }]);
+    expect(errors[0].message).toContain(`at most ${maxLength} characters`);
+  });
+
+  it('counts escapes, so that only the field that they make too large is omitted', async () => {
+    const escaped = [petNamed('\u0001'.repeat(2_000_000))];
+    const plain = [petNamed('x'.repeat(7_000_000))];
+    const { text, data, errors } = await send(
+      '{ a: pets(limit: 1) { name } b: pets(limit: 2) { name } }',
+      (limit) => (limit === 1 ? escaped : plain),
+    );
+    expect(text.length).toBeLessThanOrEqual(maxLength);
+    expect([data.a, data.b?.length]).toEqual([null, 1]);
+    expect(errors).toMatchObject([{ path: ['a'] }]);
+  });
+
+  it('is within the limit even if the errors of its fields are not', async () => {
+    const pet = {
+      ...petNamed('x'),
+      status: new InvalidResponseError('y'.repeat(1000)),
+    } as unknown as Pet;
+    const aliases = Array.from({ length: 100 }, (_, index) => `a${index}: status`);
+    const { text, errors } = await send(`{ pets { ${aliases.join(' ')} } }`, () =>
+      Array.from({ length: 100 }, () => pet),
+    );
+    expect(text.length).toBeLessThanOrEqual(maxLength);
+    expect(errors[0].extensions.code).toBe('RESPONSE_TOO_LARGE');
   });
 
   it.each([

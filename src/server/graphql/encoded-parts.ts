@@ -58,9 +58,11 @@ export class EncodedParts implements BodyParts {
   #cutOff({ data, errors = [], extensions }: TypedPart): TypedPart {
     const tooLarge = responseTooLarge(this.#requestId);
     if (this.#isFirst) {
-      const whole = { errors: [...errors, tooLarge], data: data ?? null };
-      const kept = withoutExcess(whole, this.#requestId, (value) => stringifyJson(value).length);
-      return { ...kept, ...(extensions && { extensions }), hasNext: false };
+      const whole = { errors: [...errors, tooLarge], data: data ?? null, hasNext: false };
+      return {
+        ...withoutExcess({ ...whole, ...(extensions && { extensions }) }, this.#requestId),
+        hasNext: false,
+      };
     }
     if (this.#parts.format === 'deferSpec=20220824') {
       return { incremental: [{ data: null, path: [], errors: [tooLarge] }], hasNext: false };

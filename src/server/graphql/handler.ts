@@ -16,7 +16,7 @@ import { PreparedDocument, type PreparedOperation } from './prepared-document.ts
 import { ReleaseCallbacks } from './release-callbacks.ts';
 import { RequestedDocuments } from './requested-document.ts';
 import { writeParts, writeResult } from './response.ts';
-import { limitResult } from './response-size.ts';
+import { isLarge } from './response-size.ts';
 import { TypedParts } from './typed-parts.ts';
 import { type TypedResult, typeResult } from './typed-result.ts';
 
@@ -141,10 +141,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const result = await operation.execute(variables, createContext(options));
       cache();
       const typed = typeResult(result, { record, reportError });
-      const limited = operation.hasAliases
-        ? await limitResult(typed, requestId, authorization)
-        : typed;
-      return withDeprecations(limited, operation);
+      // Before the memory of large bodies of the backend is released.
+      if (isLarge(typed)) await takeTurn(authorization);
+      return withDeprecations(typed, operation);
     } finally {
       release.complete();
     }

@@ -3,7 +3,6 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   experimentalExecuteIncrementally,
-  type FieldNode,
   GraphQLDeferDirective,
   type GraphQLError,
   getDirectiveValues,
@@ -60,8 +59,6 @@ export class PreparedOperation {
   readonly definition: OperationDefinitionNode;
   /** The deprecated fields that it uses, whatever its variables skip. */
   readonly deprecations: readonly Deprecation[];
-  /** Whether it has aliases, with which a field can be selected any number of times. */
-  readonly hasAliases: boolean;
   /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
   readonly #whole: ExecutionArgs;
@@ -75,9 +72,7 @@ export class PreparedOperation {
     const { schema, document } = args;
     this.definition = definition;
     this.deprecations = deprecationsOf(schema, document);
-    const fields = fieldsOf(document);
-    this.hasAliases = fields.some(({ alias }) => alias !== undefined);
-    this.isIntrospection = fields.some(({ name }) => /^__(?:schema|type)$/.test(name.value));
+    this.isIntrospection = hasIntrospection(document);
     this.#whole = {
       ...args,
       document: visit(document, {
@@ -168,8 +163,12 @@ export class PreparedOperation {
   }
 }
 
-function fieldsOf(document: DocumentNode): readonly FieldNode[] {
-  const fields: FieldNode[] = [];
-  visit(document, { Field: (field) => void fields.push(field) });
-  return fields;
+function hasIntrospection(document: DocumentNode): boolean {
+  let isFound = false;
+  visit(document, {
+    Field({ name }) {
+      if (/^__(?:schema|type)$/.test(name.value)) isFound = true;
+    },
+  });
+  return isFound;
 }

@@ -1,44 +1,36 @@
 import { stringifyJson } from '../../contract/json.ts';
 import { JsonText } from '../../execution/records-text.ts';
 import type { TypedError } from '../../graphql/result.ts';
-import { takeTurn, turnBytes } from '../../turns.ts';
+import { turnBytes } from '../../turns.ts';
 import type { TypedResult } from './typed-result.ts';
 
 /** The most characters of a response. */
 export const maxResponseLength = 8 * 1024 * 1024;
 
+/** Whether writing a result takes milliseconds, so that it has to wait for its turn. */
+export function isLarge(result: TypedResult): boolean {
+  return lengthOf(result, turnBytes) > turnBytes;
+}
+
 /**
- * Limits the size of a result: the root fields that exceed it become null, each with an error.
- * Large results wait for their turn. Only results of documents with aliases need this, because
- * aliases can repeat what the backend sent.
+ * Encodes a result as JSON of at most `maxResponseLength` characters. Root fields that do not fit
+ * become null, each with an error. Only a result that may fit is encoded as a whole, because aliases
+ * can repeat what the backend sent.
  */
-export async function limitResult(
-  result: TypedResult,
-  requestId: string,
-  authorization: string | undefined,
-): Promise<TypedResult> {
-  const { data } = result;
-  if (!data) return result;
-  // A field of the type JSON has the same value under each of its aliases.
-  const known = new Map<unknown, number>();
-  const measure = (value: unknown) => {
-    const length = known.get(value) ?? lengthOf(value, maxResponseLength);
-    known.set(value, length);
-    return length;
-  };
-  let total = 0;
-  for (const value of Object.values(data)) total += measure(value);
-  if (total > turnBytes) await takeTurn(authorization);
-  return total > maxResponseLength ? withoutExcess(result, requestId, measure) : result;
+export function writeBounded(result: TypedResult, requestId: string): string {
+  if (lengthOf(result, maxResponseLength) <= maxResponseLength) {
+    const text = write(result);
+    if (text.length <= maxResponseLength) return text;
+  }
+  return write(withoutExcess(result, requestId));
 }
 
 /** Encodes a result as JSON. Root fields that are JSON text already are copied. */
-function write({ errors, data, extensions }: TypedResult): string {
-  const members: string[] = [];
-  if (errors !== undefined) members.push(`"errors":${stringifyJson(errors)}`);
-  if (data !== undefined) members.push(`"data":${data === null ? 'null' : writeFields(data)}`);
-  if (extensions !== undefined) members.push(`"extensions":${stringifyJson(extensions)}`);
-  return `{${members.join(',')}}`;
+function write(result: object): string {
+  const members = Object.entries(result).map(([key, value]) => {
+    return `"${key}":${key === 'data' && value ? writeFields(value) : stringifyJson(value)}`;
+  });
+  return `{${members.join()}}`;
 }
 
 function writeFields(data: Readonly<Record<string, unknown>>): string {
@@ -53,17 +45,7 @@ function writeField(value: unknown): string {
 }
 
 /**
- * Encodes a result as JSON within the limit, even if escapes make it longer than `limitResult`
- * estimated.
- */
-export function writeBounded(result: TypedResult, requestId: string): string {
-  const text = write(result);
-  if (text.length <= maxResponseLength) return text;
-  return write(withoutExcess(result, requestId, (value) => writeField(value).length));
-}
-
-/**
- * Returns the length of a value as JSON, without escapes. Stops soon after reaching `enough`.
+ * Returns the length of a value as JSON, without escapes. Stops soon after exceeding `enough`.
  *
  * `for…in` instead of `Object.entries` halves the time (docs/performance.md).
  */
@@ -75,37 +57,49 @@ function lengthOf(value: unknown, enough: number): number {
   // Each member or item is followed by a comma, or the last one by a bracket.
   let length = 1;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && length < enough; index++) {
+    for (let index = 0; index < value.length && length <= enough; index++) {
       length += 1 + lengthOf(value[index], enough - length);
     }
     return Math.max(2, length);
   }
   const members = value as Readonly<Record<string, unknown>>;
   for (const key in members) {
-    if (length >= enough) break;
+    if (length > enough) break;
     length += key.length + 4 + lengthOf(members[key], enough - length);
   }
   return Math.max(2, length);
 }
 
-/** Replaces each root field that does not fit with null and an error. */
+/**
+ * Keeps the root fields that fit, in order; the others become null, each with an error. Errors that
+ * do not fit without any field are replaced with one.
+ */
 export function withoutExcess(
-  result: TypedResult,
+  { errors: own = [], data, ...rest }: TypedResult,
   requestId: string,
-  measure: (value: unknown) => number,
 ): TypedResult {
-  const data: [key: string, value: unknown][] = [];
-  const errors = [...(result.errors ?? [])];
-  // Half of the response is reserved for errors and extensions.
-  let left = maxResponseLength / 2;
-  for (const [key, value] of Object.entries(result.data ?? {})) {
-    const length = measure(value);
-    const fits = length <= left;
-    data.push([key, fits ? value : null]);
-    if (fits) left -= length;
-    else errors.push({ ...responseTooLarge(requestId), path: [key] });
+  const tooLarge = responseTooLarge(requestId);
+  const fields = Object.entries(data ?? {}).filter(([, value]) => value !== null);
+  const omitted = new Map(fields.map(([key]) => [key, { ...tooLarge, path: [key] }]));
+  const kept = data && Object.fromEntries(Object.keys(data).map((key) => [key, null as unknown]));
+  const build = (errors: readonly TypedError[]): TypedResult => ({
+    errors: [...errors, ...omitted.values()],
+    ...(kept !== undefined && { data: kept }),
+    ...rest,
+  });
+  const isShort = lengthOf(own, maxResponseLength) <= maxResponseLength;
+  const errors = isShort && write(build(own)).length <= maxResponseLength ? own : [tooLarge];
+  let left = maxResponseLength - write(build(errors)).length;
+  for (const [key, value] of fields) {
+    // A field that is kept needs no null, and no error with a comma.
+    const space = left + JSON.stringify(omitted.get(key)).length + ',null'.length;
+    const length = lengthOf(value, space) > space ? Infinity : writeField(value).length;
+    if (length > space || !kept) continue;
+    kept[key] = value;
+    omitted.delete(key);
+    left = space - length;
   }
-  return { ...result, errors, data: Object.fromEntries(data) };
+  return build(errors);
 }
 
 /** Returns the error for omitted data, without a path. */
