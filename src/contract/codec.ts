@@ -1,7 +1,7 @@
 import type { ErrorBody } from './error.ts';
 import { InvalidInputError, InvalidResponseError } from './error.ts';
 import { parseInt64 } from './int64.ts';
-import { isNestedBeyond, jsonType, stringifyJson } from './json.ts';
+import { jsonType, stringifyJson } from './json.ts';
 import {
   type Int64,
   type Message,
@@ -87,18 +87,6 @@ export function decodePet(json: unknown, index?: number): Pet {
   if (isPetStatus(status)) return { id, name, categoryId, status };
   return { id, name, categoryId, status: invalidResponse(`${at}status`, knownStatuses, status) };
 }
-
-/**
- * Checks the response to `GET /store/orders`. It can be any JSON that is shallow enough to
- * stringify.
- * @throws InvalidResponseError if it is nested too deeply.
- */
-export function decodeOrders(json: unknown): unknown {
-  if (!isNestedBeyond(maxOrdersDepth, json)) return json;
-  throw new InvalidResponseError(`body: expected at most ${maxOrdersDepth} levels of nesting.`);
-}
-
-const maxOrdersDepth = 500;
 
 /**
  * Decodes the response to `POST /messages`.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { scanJson } from './scan-json.ts';
+import { JsonScanner } from './json-scanner.ts';
 
 /** Prefix of strings that replace numbers. It is random, so that input cannot contain it. */
 const marker = `\0${randomUUID()}`;
@@ -25,27 +25,29 @@ export function parseExactly(text: string): unknown {
 
 /**
  * Writes each number that a double cannot represent as a string: between this opening and a quote.
+ * @throws SyntaxError if the text is not JSON.
  */
 export function quoteNumbers(text: string, opening = '"'): string {
+  const scanner = new JsonScanner();
+  // The space ends a number.
+  const bytes = Buffer.from(`${text} `);
   let quoted = '';
   let copied = 0;
-  scanJson(text, (start, end) => {
-    const source = text.slice(start, end);
-    if (!losesDigits(source) || isKey(text, end)) return;
-    quoted += `${text.slice(copied, start)}${opening}${source}"`;
+  scanner.push(bytes, (start, end) => {
+    const source = bytes.toString('latin1', start, end);
+    if (!losesDigits(source)) return;
+    quoted += `${bytes.toString('utf8', copied, start)}${opening}${source}"`;
     copied = end;
   });
-  return quoted + text.slice(copied);
+  scanner.end();
+  return quoted + bytes.toString('utf8', copied);
 }
 
-const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
 const integer = /^-?[0-9]+$/;
 
-/** Also false for an invalid number, which `JSON.parse` then rejects. */
 function losesDigits(source: string): boolean {
   // A double represents every integer and decimal of up to fifteen digits.
   if (source.length < 16 && !/[eE]/.test(source)) return false;
-  if (!number.test(source)) return false;
   const value = Number(source);
   return integer.test(source) ? !Number.isSafeInteger(value) : !isExact(value, source);
 }
@@ -59,14 +61,6 @@ function isExact(value: number, source: string): boolean {
   if (digits === '') return true;
   const isNormal = Number.isFinite(value) && Math.abs(value) > 2.3e-308;
   return isNormal && (digits.length <= 15 || String(value) === source);
-}
-
-const colon = /[ \t\r\n]*:/y;
-
-/** Whether a number is in the position of a key; as a string it would become a valid key. */
-function isKey(text: string, end: number): boolean {
-  colon.lastIndex = end;
-  return colon.test(text);
 }
 
 /** Replaces marked strings with their numbers, in place. */

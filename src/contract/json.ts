@@ -18,28 +18,8 @@ declare global {
  * and points, or an exponent. A match inside a string costs time but has no other effect.
  */
 function mayLoseDigits(text: string): boolean {
-  // A run of sixteen always covers one of every sixteen characters, so the others can be skipped.
-  for (let index = 15; index < text.length; index += 16) {
-    if (isDigitOrPoint(text, index) && isLongNumber(text, index)) return true;
-  }
-  return exponent.test(text);
-}
-
-const exponent = /[0-9.][eE][-+0-9]/;
-
-/** Whether this character belongs to a run of at least sixteen digits and points. */
-function isLongNumber(text: string, index: number): boolean {
-  let start = index;
-  while (isDigitOrPoint(text, start - 1)) start--;
-  let end = index + 1;
-  while (isDigitOrPoint(text, end)) end++;
-  return end - start >= 16;
-}
-
-/** Whether a character is a digit or a point; false outside the text. */
-function isDigitOrPoint(text: string, index: number): boolean {
-  const code = text.charCodeAt(index);
-  return code >= 0x2e && code <= 0x39 && code !== 0x2f;
+  // One expression for both takes ten times as long.
+  return /\d[\d.]{15}/.test(text) || /\d[eE][-+\d]/.test(text);
 }
 
 /**
@@ -82,13 +62,6 @@ export function jsonType(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value === 'bigint' || JSON.isRawJSON(value)) return 'number';
   return Array.isArray(value) ? 'array' : typeof value;
-}
-
-/** Whether a value has more than `depth` levels; stringifying a deep value overflows the stack. */
-export function isNestedBeyond(depth: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (depth === 0) return true;
-  return Object.values(value).some((item) => isNestedBeyond(depth - 1, item));
 }
 
 /**

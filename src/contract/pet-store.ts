@@ -1,3 +1,4 @@
+import type { JsonText } from './json-text.ts';
 import type { Int64, Message, NewPet, Pet, PetStatus, Pets } from './records.ts';
 
 /** The request that a call is made for. */
@@ -49,8 +50,8 @@ export interface PetStore extends AsyncDisposable {
   createPet(call: Call, pet: NewPet): Promise<Pet>;
   /** `GET /pets/{petId}`, deprecated; `ErrorResponse` 404 for an unknown animal. */
   getPet(call: Call, petId: Int64): Promise<Pet>;
-  /** `GET /store/orders`: JSON of unpublished shape, as `parseJson` reads it. */
-  listOrders(call: Call): Promise<unknown>;
+  /** `GET /store/orders`: JSON of unpublished shape. */
+  listOrders(call: Call): Promise<JsonText>;
   /** `POST /messages` of the quickstart. */
   sendMessage(call: Call, message: string): Promise<Message>;
   /** Resolves if the backend can take calls; otherwise rejects with the reason. */

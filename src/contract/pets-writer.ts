@@ -1,3 +1,4 @@
+import { JsonText } from './json-text.ts';
 import { pageSize } from './records.ts';
 
 /** The most characters of a list, each of up to three bytes. */
@@ -31,7 +32,7 @@ const targetView = new DataView(target.buffer);
 export function createPetsWriter(
   literals: readonly string[],
   names: readonly string[],
-): (text: string) => string | undefined {
+): (text: string) => JsonText | undefined {
   const literal = literals.join('');
   const literalView = new DataView(new ArrayBuffer(literal.length + fewest));
   Buffer.from(literalView.buffer).write(literal);
@@ -85,7 +86,7 @@ export function createPetsWriter(
     // Replace the last comma with the closing bracket.
     if (at === 1) at++;
     target[at - 1] = closingBracket;
-    return target.toString(size === text.length ? 'latin1' : 'utf8', 0, at);
+    return new JsonText(target.toString(size === text.length ? 'latin1' : 'utf8', 0, at));
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { NotCompilableError, UnsupportedValueError } from './errors.ts';
 import type { FieldCollector, SelectedField } from './field-collector.ts';
-import { isRecordsText, isText, JsonText, planRecords, type WriteRecords } from './records-text.ts';
+import { isRecordsText, isText, planRecords, type WriteRecords } from './records-text.ts';
 
 /** The state of completing the value of one root field. */
 export interface Completion {
@@ -102,8 +102,9 @@ function planList(
   writeRecords: WriteRecords,
 ): Complete {
   return (value, completion) => {
-    const list = isRecordsText(value) ? (writeRecords(value) ?? [...value]) : value;
-    if (list instanceof JsonText) return list;
+    const written = isRecordsText(value) ? writeRecords(value) : undefined;
+    if (written !== undefined) return written;
+    const list = isRecordsText(value) ? [...value] : value;
     if (!isPlainArray(list)) throw new UnsupportedValueError();
     const { path } = completion;
     const depth = path.length;

@@ -21,7 +21,7 @@ export interface RecordsFormat {
   /** The format of each property. */
   readonly properties: Readonly<Record<string, PropertyText>>;
   /**
-   * Returns a function that writes the text of a list as a JSON array with one item per record.
+   * Returns a function that completes a list, given its text: a JSON array with one item per record.
    * Like a template literal, an item consists of the `literals`, which are ASCII, with the
    * properties of these names between them. The function returns undefined for a list that it
    * cannot write.
@@ -29,7 +29,7 @@ export interface RecordsFormat {
   readonly createWriter: (
     literals: readonly string[],
     names: readonly string[],
-  ) => (text: string) => string | undefined;
+  ) => (text: string) => unknown;
 }
 
 /**
@@ -47,22 +47,8 @@ export function isRecordsText(list: unknown): list is RecordsText {
   return 'format' in list && 'text' in list && Symbol.iterator in list;
 }
 
-/** A completed value as JSON text. `JSON.stringify` writes its value too, but parses it first. */
-export class JsonText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  /** Parses the text. */
-  toJSON(): unknown {
-    return JSON.parse(this.text);
-  }
-}
-
 /** Writes a list of records. Returns undefined if it cannot be copied from the text. */
-export type WriteRecords = (list: RecordsText) => JsonText | undefined;
+export type WriteRecords = (list: RecordsText) => unknown;
 
 /** Plans how to write lists of this item type with the selected fields. */
 export function planRecords(
@@ -75,14 +61,13 @@ export function planRecords(
   const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
   const fields = collector.collect(type, selectionSets);
   let plannedFor: RecordsFormat | undefined;
-  let write: ((text: string) => string | undefined) | undefined;
+  let write: ((text: string) => unknown) | undefined;
   return ({ format, text }) => {
     if (plannedFor !== format) {
       plannedFor = format;
       write = planWriter(fields, type.name, format);
     }
-    const written = write?.(text);
-    return written === undefined ? undefined : new JsonText(written);
+    return write?.(text);
   };
 }
 
@@ -90,7 +75,7 @@ function planWriter(
   fields: readonly SelectedField[],
   typeName: string,
   { properties, createWriter }: RecordsFormat,
-): ((text: string) => string | undefined) | undefined {
+): ((text: string) => unknown) | undefined {
   const literals: string[] = [];
   const names: string[] = [];
   let text = '{';

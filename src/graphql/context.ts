@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
+import type { JsonText } from '../contract/json-text.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import type { Int64, Message, NewPet, Pet, Pets } from '../contract/records.ts';
 
@@ -36,7 +37,7 @@ export interface GatewayContext {
   /** `GET /pets/{petId}`, once per id. */
   readonly pet: Reads<Int64, Pet>;
   /** `GET /store/orders`, once. */
-  readonly orders: Reads<'all', unknown>;
+  readonly orders: Reads<'all', JsonText>;
   /** `POST /pets`. @throws UnauthenticatedError if the request has no valid bearer token. */
   addPet(pet: NewPet): Promise<Pet>;
   /** `POST /messages`. @throws UnauthenticatedError if the request has no valid bearer token. */

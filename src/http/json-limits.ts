@@ -1,4 +1,4 @@
-import { scanJson } from '../contract/scan-json.ts';
+import { JsonScanner } from '../contract/json-scanner.ts';
 import { HttpError } from './error.ts';
 
 /** The limits of JSON in a request. */
@@ -8,16 +8,24 @@ const limits = { depth: 500, values: 10_000, numberLength: 1000 };
 const harmlessLength = 1000;
 
 /**
- * Refuses JSON that is far more expensive to parse and check than its size suggests.
+ * Refuses JSON that is far more expensive to parse and check than its size suggests. Text that is
+ * not JSON is left to the parser.
  * @param name the part of the request, for the error message
  * @throws HttpError with status 400
  */
 export function requireSmallJson(name: string, text: string): void {
   if (text.length <= harmlessLength) return;
+  const scanner = new JsonScanner();
   let numberLength = 0;
-  const { depth, values } = scanJson(text, (start, end) => {
-    numberLength = Math.max(numberLength, end - start);
-  });
+  try {
+    // The space ends a number.
+    scanner.push(Buffer.from(`${text} `), (start, end) => {
+      numberLength = Math.max(numberLength, end - start);
+    });
+  } catch {
+    // The parser stops at the same position.
+  }
+  const { depth, values } = scanner;
   if (depth > limits.depth) throw tooMuch(name, limits.depth, 'levels of nesting');
   if (values > limits.values) throw tooMuch(name, limits.values, 'JSON values');
   if (numberLength > limits.numberLength) {

@@ -1,5 +1,5 @@
 import { type DocumentNode, print } from 'graphql';
-import { parsePlainJson, stringifyJson } from '../contract/json.ts';
+import { parsePlainJson } from '../contract/json.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
@@ -7,7 +7,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
 import type { Caller, GraphqlHandler, OperationRequest } from './graphql/handler.ts';
 import { mergeParts, type PartialResult } from './graphql/merge-parts.ts';
-import { writeBounded } from './graphql/response-size.ts';
+import { write, writeBounded } from './graphql/response-size.ts';
 import { type TypedPart, TypedParts } from './graphql/typed-parts.ts';
 import type { TypedResult } from './graphql/typed-result.ts';
 import type {
@@ -138,7 +138,7 @@ function toPlain(result: TypedResult, { requestId }: RequestRecord): TypedResult
 }
 
 async function* toPlainParts(parts: TypedParts): AsyncGenerator<TypedPart, void> {
-  for await (const part of parts) yield parsePlainJson(stringifyJson(part)) as TypedPart;
+  for await (const part of parts) yield parsePlainJson(write(part)) as TypedPart;
 }
 
 /** The signal of a caller without a deadline. */

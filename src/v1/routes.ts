@@ -2,7 +2,7 @@ import { readBearer } from '../contract/bearer.ts';
 import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/codec.ts';
 import { InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import { decodeUtf8, parseJson, stringifyJson } from '../contract/json.ts';
+import { decodeUtf8, parseJson } from '../contract/json.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import { getPetRemoval, pageSize } from '../contract/records.ts';
 import { HttpError, methodNotAllowed } from '../http/error.ts';
@@ -142,7 +142,7 @@ async function getPet(
 }
 
 async function listOrders({ petStore }: V1Options, { call }: RoutedRequest): Promise<HttpResponse> {
-  return json(200, stringifyJson(await petStore.listOrders(call)));
+  return json(200, (await petStore.listOrders(call)).text);
 }
 
 async function sendMessage(

@@ -4,7 +4,6 @@ import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
 import { importFrom } from '../../src/commands/transfer.ts';
-import { stringifyJson } from '../../src/contract/json.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { callWith, openBuiltin, startGateway } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
@@ -131,9 +130,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     await using store = await openStore(databaseUrl);
     await administration.keys.createAccount('acme');
     const { key } = await administration.keys.create('acme');
-    expect(stringifyJson(await store.listOrders(callWith(key)))).toBe(
-      '[{"b":1.5,"a":12345678901234567890},[1],"text",null]',
-    );
+    expect((await store.listOrders(callWith(key))).text).toBe(`[${orders.join()}]`);
   });
 
   it('limit the list of orders to what another gateway accepts', async () => {
@@ -152,7 +149,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
       quiet,
     );
     // Each order has 5,001 bytes, and the list is limited to 500,000.
-    expect(await rest.listOrders(callWith())).toHaveLength(99);
+    expect(JSON.parse((await rest.listOrders(callWith())).text)).toHaveLength(99);
   });
 
   it.each([

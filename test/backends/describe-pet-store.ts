@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorResponse } from '../../src/contract/error.ts';
-import { stringifyJson } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 import { callWith } from '../support/gateway.ts';
 
@@ -85,8 +84,8 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
 
     it('lists orders with exact digits', async () => {
       await using opened = await open();
-      const orders = stringifyJson(await opened.petStore.listOrders(callWith()));
-      expect(orders).toMatch(/^\[\{"id":9007199254740993,/);
+      const orders = await opened.petStore.listOrders(callWith());
+      expect(orders.text).toMatch(/^\[\{"id":9007199254740993,/);
     });
 
     it('queues a message', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
+import { JsonText } from '../../src/contract/json-text.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
@@ -61,7 +62,7 @@ describe('a page of another origin, in Chromium', { timeout: 60_000 }, () => {
         async listOrders() {
           entered[calls++]?.resolve();
           await released;
-          return [];
+          return new JsonText('[]');
         },
       },
       corsOrigins: ['http://127.0.0.1:*'],

@@ -93,7 +93,7 @@ function write({ text }: PetsText, selected: readonly (keyof Pet)[]): string | u
     return `${quotes[index - 1] ?? ''}${separator}${isEnd ? '}' : `"m${index}":${quotes[index]}`}`;
   });
   if (selected.length === 0) literals.splice(0, 1, '{}');
-  return petsFormat.createWriter(literals, selected)(text);
+  return petsFormat.createWriter(literals, selected)(text)?.text;
 }
 
 describe('a list of animals as text', () => {

@@ -7,8 +7,8 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { JsonText } from '../../src/contract/json-text.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { JsonText } from '../../src/execution/records-text.ts';
 import { comparable } from './differential.ts';
 
 type Resolvers = Readonly<Record<string, GraphQLFieldResolver<unknown, unknown>>>;
@@ -155,7 +155,9 @@ describe('compileOperation', () => {
         createWriter: (literals: readonly string[], names: readonly string[]) => (values: string) =>
           names.includes('name')
             ? undefined
-            : `[${literals.map((one, at) => one + (JSON.parse(values)[names[at] ?? ''] ?? '')).join('')}]`,
+            : new JsonText(
+                `[${literals.map((one, at) => one + (JSON.parse(values)[names[at] ?? ''] ?? '')).join('')}]`,
+              ),
       },
       text: '{"id":1,"word":"\\"a\\""}',
       [Symbol.iterator]: () => [item].values(),

@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { expect } from 'vitest';
+import { JsonText } from '../../src/contract/json-text.ts';
 import { typedError } from '../../src/graphql/errors.ts';
 
 /**
@@ -43,6 +44,7 @@ export function expectSameResult(
 /** Serialises a value as JSON, including values that JSON omits or rejects. */
 export function written(value: unknown): string | undefined {
   return JSON.stringify(value, (_, item) => {
+    if (item instanceof JsonText) return JSON.parse(item.text);
     if (typeof item === 'bigint') return `${item}n`;
     if (typeof item === 'function') return 'function';
     if (item === undefined) return 'undefined';

@@ -7,6 +7,7 @@ import {
   validate,
 } from 'graphql';
 import { expect, it } from 'vitest';
+import { JsonText } from '../../src/contract/json-text.ts';
 import { PetsText } from '../../src/contract/pets-text.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { executeFallback } from '../../src/execution/fallback-executor.ts';
@@ -178,7 +179,9 @@ const backend = fc.record({
     ),
   ),
   getPet: outcome(record),
-  listOrders: outcome(fc.constantFrom<unknown>([{ id: 9_007_199_254_740_993n }], null, 1, 'text')),
+  listOrders: outcome(
+    fc.constantFrom('[{"id":9007199254740993}]', 'null', '1').map((text) => new JsonText(text)),
+  ),
   createPet: outcome(record),
   sendMessage: outcome(record),
 });

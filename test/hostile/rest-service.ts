@@ -8,9 +8,8 @@ const page = (length: number, name: string) =>
 const honestPage = page(5, 'Rex');
 /** Nearly the maximum of 4 MiB for a REST response. */
 const largePage = page(90, 'x'.repeat(40_000));
-const largeOrders = JSON.stringify(
-  Array.from({ length: 40_000 }, (_, id) => ({ id, total: 12.5, note: 'an order like any other' })),
-);
+/** 3.5 MB, with ids beyond 2^53. */
+const largeOrders = `[${Array.from({ length: 50_000 }, (_, id) => `{"id":${2n ** 53n + BigInt(id)},"total":12.5,"note":"an order like any other"}`).join()}]`;
 
 /**
  * Starts a REST service. It responds immediately to the honest key. For the hostile key, a page of

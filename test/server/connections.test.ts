@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
+import { JsonText } from '../../src/contract/json-text.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { refusalsIn } from '../support/refusals.ts';
 
@@ -214,7 +215,7 @@ describe('pipelined requests', () => {
         ...petStore,
         listOrders: async () => {
           calls++;
-          return 'x'.repeat(7_000_000);
+          return new JsonText(JSON.stringify('x'.repeat(7_000_000)));
         },
       },
     });
@@ -261,7 +262,7 @@ describe('pipelined requests', () => {
     const held = Promise.withResolvers<void>();
     const petStore = await openBuiltin();
     await using service = await startGateway({
-      petStore: { ...petStore, listOrders: () => held.promise.then(() => []) },
+      petStore: { ...petStore, listOrders: () => held.promise.then(() => new JsonText('[]')) },
     });
     const orders = `GET /graphql?query={orders} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo-key\r\n\r\n`;
     let closed = 0;

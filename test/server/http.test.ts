@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { auditServer, serverAudits } from 'graphql-http';
 import { describe, expect, it, vi } from 'vitest';
+import { JsonText } from '../../src/contract/json-text.ts';
 import { formatForTerminal } from '../../src/telemetry/terminal.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { recording } from '../support/recording.ts';
@@ -500,7 +501,7 @@ describe('the HTTP server', () => {
         async listOrders() {
           enter();
           await released;
-          return [];
+          return new JsonText('[]');
         },
       },
     });

@@ -1,6 +1,7 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { readJsonText } from '../../src/backends/rest/response.ts';
 import { openGateway, type TestOptions } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
@@ -40,6 +41,14 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
     const query = 'query ($text: String!) { __typename @include(if: true) pets(limit: 0) { id } }';
     const text = { text: 'x'.repeat(100_000) };
     expect(await turnsOf(query, 20, text)).toBeGreaterThanOrEqual(20);
+  });
+
+  it('for validating large orders of a REST service, which takes many turns', async () => {
+    const orders = `[${'{"identifier":9007199254740993},'.repeat(110_000)}0]`;
+    using counted = countTurns();
+    const { text } = await readJsonText(orders, 'Bearer demo-key');
+    expect(text === orders).toBe(true);
+    expect(counted.turns).toBeGreaterThanOrEqual(25);
   });
 
   it('for writing large responses', async () => {

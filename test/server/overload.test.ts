@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { CancelledError } from '../../src/contract/error.ts';
+import { JsonText } from '../../src/contract/json-text.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { openOverloadGuard } from '../../src/server/listener/overload.ts';
 import { openBuiltin, openGateway, startGateway } from '../support/gateway.ts';
@@ -22,7 +23,7 @@ describe('overload', () => {
         async listOrders() {
           entered++;
           await released;
-          return [];
+          return new JsonText('[]');
         },
       },
       maxRequestsInFlight: 2,
@@ -100,7 +101,7 @@ describe('overload', () => {
         async listOrders() {
           entered++;
           await released;
-          return [];
+          return new JsonText('[]');
         },
       },
       maxRequestsInFlight: 8,
@@ -157,7 +158,7 @@ describe('overload', () => {
   });
 
   it('counts each request that is refused for the bodies of its key once', async () => {
-    const held = Promise.withResolvers<readonly never[]>();
+    const held = Promise.withResolvers<JsonText>();
     let entered = 0;
     const petStore = await openBuiltin();
     await using service = await startGateway({
@@ -187,7 +188,7 @@ describe('overload', () => {
     expect((await send('/nowhere')).status).toBe(404);
     expect((await send('/graphql', 'text/plain')).status).toBe(415);
     expect(await refusalsIn(service.metrics)).toEqual({ 'body_bytes_of_key 429': 3 });
-    held.resolve([]);
+    held.resolve(new JsonText('[]'));
     for (const response of await Promise.all(inFlight)) expect(response.status).toBe(200);
   });
 
@@ -341,7 +342,7 @@ describe('slow clients', () => {
   }
 
   it('receive 408 when their headers or body do not arrive in time, unless a request is queued', async () => {
-    const held = Promise.withResolvers<readonly never[]>();
+    const held = Promise.withResolvers<JsonText>();
     let calls = 0;
     const petStore = await openBuiltin();
     await using service = await startGateway({
@@ -374,7 +375,7 @@ describe('slow clients', () => {
     for (const response of responses) expect(response).toMatch(/^HTTP\/1\.1 408 /);
     late.resolve(slow.slice(20));
     await turn();
-    held.resolve([]);
+    held.resolve(new JsonText('[]'));
     expect((await queued).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
     expect((await incomplete).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 408']);
     expect(calls).toBe(2);

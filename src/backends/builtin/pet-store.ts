@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts';
-import { parseJson } from '../../contract/json.ts';
+import { JsonText } from '../../contract/json-text.ts';
 import type { Call, PetStore } from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -103,7 +103,7 @@ function createPetStore(
           .where('bytes', '<=', maxOrdersBytes)
           .orderBy('id')
           .execute();
-        return rows.map(({ document }) => parseJson(document));
+        return new JsonText(`[${rows.map(({ document }) => document).join()}]`);
       }),
 
     sendMessage: (call, message) =>

@@ -1,10 +1,4 @@
-import {
-  decodeMessage,
-  decodeOrders,
-  decodePet,
-  decodePets,
-  encodeNewPet,
-} from '../../contract/codec.ts';
+import { decodeMessage, decodePet, decodePets, encodeNewPet } from '../../contract/codec.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
 import { PetsText } from '../../contract/pets-text.ts';
@@ -14,7 +8,7 @@ import { takeTurn, turnBytes } from '../../turns.ts';
 import { logFailure } from './call-log.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
-import { readError, readJson, readText } from './response.ts';
+import { readError, readJson, readJsonText, readText } from './response.ts';
 import { createSend, type RestRequest, type Send } from './send-with-retry.ts';
 
 /** Options of the REST backend. */
@@ -59,7 +53,7 @@ export function openRestPetStore(
     send: Send,
     call: Call,
     request: RestRequest,
-    read: (text: string) => T,
+    read: (text: string, authorization: string) => T | Promise<T>,
   ): Promise<T> {
     const { operation, method } = request;
     const observation = call.observe?.(operation);
@@ -69,7 +63,7 @@ export function openRestPetStore(
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
         if (outcome.body.byteLength > turnBytes) await takeTurn(call.authorization);
-        return read(readText(outcome));
+        return await read(readText(outcome), call.authorization);
       }
     } catch (error) {
       if (!(error instanceof InvalidResponseError) || outcome.kind !== 'responded') throw error;
@@ -98,7 +92,7 @@ export function openRestPetStore(
     createPet: (call, pet) =>
       callService(pets, call, post('createPet', '/pets', encodeNewPet(pet)), readPet),
     getPet: (call, petId) => callService(pets, call, get('getPet', `/pets/${petId}`), readPet),
-    listOrders: (call) => callService(pets, call, get('listOrders', '/store/orders'), readOrders),
+    listOrders: (call) => callService(pets, call, get('listOrders', '/store/orders'), readJsonText),
     sendMessage: (call, message) =>
       callService(messages, call, post('sendMessage', '/messages', { message }), readMessage),
     async checkReady() {
@@ -116,7 +110,6 @@ export function openRestPetStore(
 
 const readPets = (text: string): Pets => PetsText.match(text) ?? decodePets(readJson(text));
 const readPet = (text: string) => decodePet(readJson(text));
-const readOrders = (text: string) => decodeOrders(readJson(text));
 const readMessage = (text: string) => decodeMessage(readJson(text));
 
 function get(operation: string, path: string): RestRequest {

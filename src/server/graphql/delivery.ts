@@ -51,7 +51,9 @@ export function framePart(
   { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },
 ): string {
   if (transport === 'text/event-stream') {
-    return `event: next\ndata: ${json}\n\n${isLast ? 'event: complete\ndata:\n\n' : ''}`;
+    // A line break would end the data. Within JSON it is always white space.
+    const line = json.replaceAll(/[\r\n]/g, ' ');
+    return `event: next\ndata: ${line}\n\n${isLast ? 'event: complete\ndata:\n\n' : ''}`;
   }
   const head = '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n';
   return `${isFirst ? '\r\n---' : ''}${head}${json}\r\n---${isLast ? '--\r\n' : ''}`;

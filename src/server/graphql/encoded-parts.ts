@@ -1,7 +1,6 @@
-import { stringifyJson } from '../../contract/json.ts';
 import type { BodyParts } from '../../http/message.ts';
 import { type Delivery, framePart } from './delivery.ts';
-import { maxResponseLength, responseTooLarge, withoutExcess } from './response-size.ts';
+import { maxResponseLength, responseTooLarge, withoutExcess, write } from './response-size.ts';
 import type { TypedPart, TypedParts } from './typed-parts.ts';
 
 /**
@@ -32,10 +31,10 @@ export class EncodedParts implements BodyParts {
   async next(): Promise<IteratorResult<string, undefined>> {
     const { value: part, done } = await this.#parts.next();
     if (done) return { value: undefined, done };
-    let text = stringifyJson(part);
+    let text = write(part);
     const isTooLarge = text.length > this.#left;
     if (isTooLarge) {
-      text = stringifyJson(this.#cutOff(part));
+      text = write(this.#cutOff(part));
       await this.#parts.return();
     }
     this.#left -= text.length;

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../contract/json.ts';
-import { JsonText } from '../../execution/records-text.ts';
+import { JsonText } from '../../contract/json-text.ts';
 import type { TypedError } from '../../graphql/result.ts';
 import { turnBytes } from '../../turns.ts';
 import type { TypedResult } from './typed-result.ts';
@@ -25,15 +25,22 @@ export function writeBounded(result: TypedResult, requestId: string): string {
   return write(withoutExcess(result, requestId));
 }
 
-/** Encodes a result as JSON. Root fields that are JSON text already are copied. */
-function write(result: object): string {
-  const members = Object.entries(result).map(([key, value]) => {
-    return `"${key}":${key === 'data' && value ? writeFields(value) : stringifyJson(value)}`;
-  });
+/** Encodes a result, or a part of one, as JSON. Root fields that are JSON text are copied. */
+export function write(result: object): string {
+  const members = Object.entries(result).map(
+    ([key, value]) => `"${key}":${writeMember(key, value)}`,
+  );
   return `{${members.join()}}`;
 }
 
-function writeFields(data: Readonly<Record<string, unknown>>): string {
+function writeMember(key: string, value: unknown): string {
+  if (key === 'data' && value) return writeFields(value);
+  if (key === 'incremental') return `[${(value as readonly object[]).map(write).join()}]`;
+  return stringifyJson(value);
+}
+
+function writeFields(value: object): string {
+  const data = value as Readonly<Record<string, unknown>>;
   let text = '';
   // A GraphQL name needs no escaping.
   for (const key in data) text += `${text === '' ? '' : ','}"${key}":${writeField(data[key])}`;

@@ -253,7 +253,13 @@ export const documentAttacks: readonly Attack[] = [
   floodOf('fifteen large pages', 'Fifteen aliases of a page with large names.', 8, () => ({
     body: graphql(`{ ${fields(15, (n) => `a${n}: pets(limit: 99) { id name }`)} }`),
   })),
-  floodOf('fifteen lists of orders', 'Fifteen aliases of orders of 2 MB.', 8, () =>
+  floodOf(
+    'orders of 3.5 MB',
+    'Sixteen connections read large orders, with a key and without one.',
+    16,
+    () => graphql('{ orders }'),
+  ),
+  floodOf('fifteen lists of orders', 'Fifteen aliases of orders of 3.5 MB.', 8, () =>
     graphql(`{ ${fields(15, (n) => `a${n}: orders`)} }`),
   ),
   floodOf(

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { JsonScanner } from '../../src/contract/json-scanner.ts';
+
+/** Scans a text in slices of this many bytes. @returns whether it is JSON. */
+function isJson(text: string, slice: number): boolean {
+  const scanner = new JsonScanner();
+  const bytes = Buffer.from(text);
+  try {
+    for (let start = 0; start < bytes.length; start += slice) {
+      scanner.push(bytes.subarray(start, start + slice));
+    }
+    scanner.end();
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(SyntaxError);
+    return false;
+  }
+}
+
+function canParse(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const slices = fc.integer({ min: 1, max: 9 });
+/** Texts of the characters and words that JSON consists of. */
+const almostJson = fc
+  .array(fc.constantFrom(...'[]{}:,"\\ \n\t019-+.eEuatrfnlsé\u0001', 'true', 'null', '"a":', '1'), {
+    maxLength: 12,
+  })
+  .map((parts) => parts.join(''));
+/** JSON in which one character is deleted or replaced. */
+const damagedJson = fc
+  .tuple(fc.json(), fc.nat(), fc.constantFrom('', ...'[]{}:,"\\ 0-.eE\u0000'))
+  .map(([text, at, other]) => {
+    const index = at % text.length;
+    return text.slice(0, index) + other + text.slice(index + 1);
+  });
+
+describe('the scanner of JSON', () => {
+  it('accepts what JSON.parse accepts, in slices of any size', () => {
+    const texts = fc.oneof(almostJson, damagedJson, fc.json());
+    fc.assert(
+      fc.property(texts, slices, (text, slice) => {
+        expect([text, isJson(text, slice)]).toEqual([text, canParse(text)]);
+      }),
+      { numRuns: 4000 },
+    );
+  });
+
+  it.each([
+    ...[
+      '',
+      ' ',
+      '[',
+      '[1,]',
+      '{"a":1,}',
+      '{,}',
+      '[,1]',
+      '[1 2]',
+      '{"a" 1}',
+      '{"a"}',
+      '{1:2}',
+      '[1}',
+    ],
+    ...[
+      '{"a":1]',
+      ']',
+      '1 1',
+      '"a"b',
+      '01',
+      '-',
+      '-01',
+      '1.',
+      '.5',
+      '1.e3',
+      '1e',
+      '1e+',
+      '+1',
+      '0x1',
+    ],
+    ...[
+      '"a',
+      '"\\x"',
+      '"\\u12g4"',
+      '"\n"',
+      'tru',
+      'nul',
+      'falsey',
+      'NaN',
+      '\ufeff1',
+      '[1]]',
+      "'a'",
+    ],
+    ...['-0', '-0.0e-1', '1E+5', '[]', '{}', ' [ ] ', '{ "a" : [ ] , "b":{}}', '"\\u00e9\\n\\""'],
+    ...['"\u007f"', '{"":0}', '[1 ,2]', '"\u2028"', ' true ', '"🐕"'],
+  ])('judges %j like JSON.parse', (text) => {
+    expect(isJson(text, 1)).toBe(canParse(text));
+  });
+
+  it('counts levels and values', () => {
+    const scanner = new JsonScanner();
+    scanner.push(Buffer.from('[1,{"a,[":[]},"[[,"'));
+    expect([scanner.depth, scanner.values]).toEqual([3, 6]);
+  });
+
+  it('finds numbers, but not in strings', () => {
+    const bytes = Buffer.from('{"é1":-1.5e+3,"b":[0,12 ,"9"],"c":7} ');
+    const found: string[] = [];
+    new JsonScanner().push(bytes, (start, end) => found.push(bytes.toString('utf8', start, end)));
+    expect(found).toEqual(['-1.5e+3', '0', '12', '7']);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { openPetStore } from '../../src/backends/open.ts';
+import { startGateway } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
+import { readParts, sendForParts } from '../support/parts.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+/** Orders that no parser returns unchanged. */
+const orders = `[ {"id": 9007199254740993, "id": 1.0,\r\n "__proto__": {"b": 1e3, "2": 0.12345678901234567890, "1": -0} },
+\t"größer \\u0041\\ud800 🐕", true, null ]\n`;
+const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+
+/** Starts a gateway for a REST service that sends these orders. */
+async function startWithOrders(text: string) {
+  const upstream = await startUpstream(({ url }, response) =>
+    sendJson(response, 200, url.includes('orders') ? text : '[]'),
+  );
+  const petStore = await openPetStore(
+    {
+      kind: 'rest',
+      baseUrl: new URL(`${upstream.url}/v1`),
+      messagesBaseUrl: undefined,
+      timeoutMs: 10_000,
+    },
+    quiet,
+  );
+  const gateway = await startGateway({ petStore });
+  return {
+    ...gateway,
+    async send(query: string): Promise<string> {
+      const body = JSON.stringify({ query });
+      const url = `${gateway.url}/graphql`;
+      return (await fetch(url, { method: 'POST', headers, body })).text();
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('the orders of a REST service', () => {
+  it('are returned unchanged, however often the operation is used', async () => {
+    await using service = await startWithOrders(orders);
+    for (let repeat = 0; repeat < 5; repeat++) {
+      expect(await service.send('{ a: orders pets { id } b: orders }')).toBe(
+        `{"data":{"a":${orders},"pets":[],"b":${orders}}}`,
+      );
+    }
+    const rest = await fetch(`${service.url}/v1/store/orders`, { headers });
+    expect(await rest.text()).toBe(orders);
+  });
+
+  it('are returned unchanged in a part, on one line in an event stream', async () => {
+    await using service = await startWithOrders(orders);
+    const query = '{ pets { id } ... @defer { orders } }';
+    const send = (accept: string) => sendForParts(fetch, service.url, query, accept);
+    expect(await (await send('multipart/mixed')).text()).toContain(`{"orders":${orders}}`);
+    const events = await send('text/event-stream');
+    expect(await events.clone().text()).toContain(
+      `{"orders":${orders.replaceAll(/[\r\n]/g, ' ')}}`,
+    );
+    expect(await Array.fromAsync(readParts(events))).toHaveLength(2);
+  });
+
+  it.each(['null', '0', '"text"', ' [] '])('may be %s', async (text) => {
+    await using service = await startWithOrders(text);
+    expect(await service.send('{ orders }')).toBe(`{"data":{"orders":${text}}}`);
+  });
+
+  it.each([
+    ['', 'expected JSON, received other text'],
+    [`${orders}]`, 'expected JSON, received other text'],
+    [`[${'1,'.repeat(200_000)}`, 'expected JSON, received other text'],
+    [`[${'1,'.repeat(250_000)}1]`, 'expected at most 250000 JSON values'],
+    [`${'['.repeat(501)}${']'.repeat(501)}`, 'expected at most 500 levels of nesting'],
+  ])('are refused if they are not JSON or exceed a limit (%#)', async (text, expected) => {
+    await using service = await startWithOrders(text);
+    const { data, errors } = JSON.parse(await service.send('{ orders }'));
+    expect(data).toEqual({ orders: null });
+    expect(errors[0].extensions.code).toBe('UPSTREAM_INVALID_RESPONSE');
+    expect(errors[0].message).toContain(`body: ${expected}.`);
+  });
+});
