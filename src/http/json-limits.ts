@@ -8,8 +8,7 @@ const limits = { depth: 500, values: 10_000, numberLength: 1000 };
 const harmlessLength = 1000;
 
 /**
- * Refuses JSON that is far more expensive to parse and check than its size suggests. Text that is
- * not JSON is left to the parser.
+ * Refuses JSON that is far more expensive to parse and check than its size suggests.
  * @param name the part of the request, for the error message
  * @throws HttpError with status 400
  */
@@ -23,7 +22,7 @@ export function requireSmallJson(name: string, text: string): void {
       numberLength = Math.max(numberLength, end - start);
     });
   } catch {
-    // The parser stops at the same position.
+    // Not JSON: the parser stops at the same position and reports it.
   }
   const { depth, values } = scanner;
   if (depth > limits.depth) throw tooMuch(name, limits.depth, 'levels of nesting');

@@ -5,9 +5,10 @@ import type { Refuse } from '../http/refuse.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
+import { EncodedParts } from './graphql/encoded-parts.ts';
 import type { Caller, GraphqlHandler, OperationRequest } from './graphql/handler.ts';
 import { mergeParts, type PartialResult } from './graphql/merge-parts.ts';
-import { write, writeBounded } from './graphql/response-size.ts';
+import { writeBounded } from './graphql/response-size.ts';
 import { type TypedPart, TypedParts } from './graphql/typed-parts.ts';
 import type { TypedResult } from './graphql/typed-result.ts';
 import type {
@@ -73,7 +74,8 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     try {
       admission.enter(authorization);
       try {
-        return await graphql.execute(toRequest(document, variables), caller, record);
+        const request = toRequest(document, variables);
+        return toPlain(await graphql.execute(request, caller, record), record);
       } finally {
         admission.leave(authorization);
       }
@@ -94,7 +96,7 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
       try {
         const request = toRequest(document, variables);
         const result = await graphql.executeIncrementally(request, caller, record);
-        if (result instanceof TypedParts) yield* mergeParts(toPlainParts(result));
+        if (result instanceof TypedParts) yield* mergeParts(toPlainParts(result, record));
         else yield { ...toPlain(result, record), hasNext: false };
       } finally {
         admission.leave(authorization);
@@ -107,7 +109,7 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
   return {
     async execute<Data>(document: string | object, variables?: unknown, caller: LocalCaller = {}) {
       const record = open(caller);
-      const result = toPlain(await run(document, variables, toCaller(caller), record), record);
+      const result = await run(document, variables, toCaller(caller), record);
       close(record, result);
       return result as LocalResult<Data>;
     },
@@ -137,8 +139,12 @@ function toPlain(result: TypedResult, { requestId }: RequestRecord): TypedResult
   return parsePlainJson(writeBounded(result, requestId)) as TypedResult;
 }
 
-async function* toPlainParts(parts: TypedParts): AsyncGenerator<TypedPart, void> {
-  for await (const part of parts) yield parsePlainJson(write(part)) as TypedPart;
+async function* toPlainParts(
+  parts: TypedParts,
+  { requestId }: RequestRecord,
+): AsyncGenerator<TypedPart, void> {
+  const texts = new EncodedParts(parts, (json) => json, requestId);
+  for await (const text of texts) yield parsePlainJson(text) as TypedPart;
 }
 
 /** The signal of a caller without a deadline. */

@@ -6,6 +6,7 @@ import { InvalidResponseError } from '../../src/contract/error.ts';
 import { JsonText } from '../../src/contract/json-text.ts';
 import type { Pet } from '../../src/contract/records.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { sendForParts } from '../support/parts.ts';
 
 const authorization = 'Bearer demo-key';
 
@@ -114,6 +115,62 @@ describe('a response', () => {
     });
     const fields = aliases.map((_, index) => `"a${index}":${orders}`);
     expect((await response.text()) === `{"data":{${fields.join(',')}}}`).toBe(true);
+  });
+
+  /** Names that JSON.stringify could not repeat thirty times: V8 limits the length of a string. */
+  const hugePage = Array.from({ length: 10 }, () => petNamed('x'.repeat(2_000_000)));
+  const thirty = Array.from({ length: 30 }, (_, index) => `a${index}: name`).join(' ');
+
+  it.each([
+    ['a whole', `{ pets { ${thirty} } }`, 'application/json'],
+    ['a first', `{ pets { ${thirty} } ... @defer { __typename } }`, 'multipart/mixed'],
+    ['a later', `{ __typename ... @defer { pets { ${thirty} } } }`, 'multipart/mixed'],
+    [
+      'a later (2022)',
+      `{ __typename ... @defer { pets { ${thirty} } } }`,
+      'multipart/mixed;deferSpec=20220824',
+    ],
+  ])('is not encoded if %s part of it is far too large', async (_, query, accept) => {
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: { ...petStore, listPets: async () => hugePage },
+    });
+    const response = await sendForParts(fetch, service.url, query, accept);
+    const text = await response.text();
+    expect(text).toContain('"code":"RESPONSE_TOO_LARGE"');
+    expect(text.length).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ['execute', `{ pets { ${thirty} } }`],
+    ['executeIncrementally', `{ pets { ${thirty} } ... @defer { __typename } }`],
+    ['executeIncrementally', `{ __typename ... @defer { pets { ${thirty} } } }`],
+  ] as const)('has the same limit for callers of %s: %s', async (method, query) => {
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: { ...petStore, listPets: async () => hugePage },
+    });
+    const result = service[method](query, {}, { authorization });
+    const last = 'then' in result ? await result : (await Array.fromAsync(result)).at(-1);
+    const codes = new Set(last?.errors?.map(({ extensions }) => extensions.code));
+    expect([...codes]).toEqual(['RESPONSE_TOO_LARGE']);
+  });
+
+  it.each([
+    'incrementalSpec=v0.2',
+    'deferSpec=20220824',
+  ])('has at most its maximum in all parts together, with the error that ends it: %s', async (spec) => {
+    const petStore = await openBuiltin();
+    const pages = [[petNamed('x'.repeat(maxLength - 500))], [petNamed('y'.repeat(400))]];
+    await using service = await startGateway({
+      petStore: { ...petStore, listPets: async (_call, { limit = 1 }) => pages[limit - 1] ?? [] },
+    });
+    const query =
+      '{ a: pets(limit: 1) { name } ... @defer { pets(limit: 2) { name } } ... @defer { none: pets(limit: 3) { id } } }';
+    const response = await sendForParts(fetch, service.url, query, `multipart/mixed;${spec}`);
+    const json = (await response.text()).match(/^\{.*\}$/gm) ?? [];
+    expect(json.join('')).toContain('RESPONSE_TOO_LARGE');
+    expect(json.join('').length).toBeLessThanOrEqual(maxLength);
   });
 
   it('is dropped when clients leave too much unread; others receive theirs', async () => {

@@ -5,6 +5,7 @@ import { readJsonText } from '../../src/backends/rest/response.ts';
 import { openGateway, type TestOptions } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
+import { sendForParts } from '../support/parts.ts';
 import { countTurns } from '../support/turns.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -57,6 +58,27 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
     const petStore = { ...opened.petStore, listPets: async () => [pet, pet] };
     const query = `{ pets { ${aliases(10, () => 'name')} } }`;
     expect(await turnsOf(query, 20, undefined, { petStore })).toBeGreaterThanOrEqual(20);
+  });
+});
+
+describe('a large response in parts takes turns like a whole one', () => {
+  const pet = { id: '1', name: 'x'.repeat(10_000), categoryId: '1' };
+  const large = `pets { ${aliases(10, () => 'name')} }`;
+
+  it.each([
+    ['if its first part is large', `{ ${large} ... @defer { __typename } }`],
+    ['if a later part is large', `{ __typename ... @defer { ${large} } }`],
+    ['if its variables turn every @defer off', `{ ${large} ... @defer(if: false) { __typename } }`],
+  ])('%s', async (_, query) => {
+    await using opened = await openGateway();
+    const petStore = { ...opened.petStore, listPets: async () => [pet, pet] };
+    await using service = await openGateway({ petStore });
+    const send = async (text: string) =>
+      (await sendForParts(service.gateway, 'http://gateway.test', text)).text();
+    await send(query);
+    using counted = countTurns();
+    await Promise.all(Array.from({ length: 20 }, (_, index) => send(`${query} # ${index}`)));
+    expect(counted.turns).toBeGreaterThanOrEqual(20);
   });
 });
 

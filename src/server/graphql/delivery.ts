@@ -46,8 +46,8 @@ export function contentTypeOf({ transport, format }: Delivery): string {
  * mode of GraphQL over SSE.
  */
 export function framePart(
-  json: string,
   transport: Delivery['transport'],
+  json: string,
   { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },
 ): string {
   if (transport === 'text/event-stream') {

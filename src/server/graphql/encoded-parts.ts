@@ -1,26 +1,34 @@
 import type { BodyParts } from '../../http/message.ts';
-import { type Delivery, framePart } from './delivery.ts';
-import { maxResponseLength, responseTooLarge, withoutExcess, write } from './response-size.ts';
+import {
+  maxResponseLength,
+  responseTooLarge,
+  withoutExcess,
+  write,
+  writeWithin,
+} from './response-size.ts';
 import type { TypedPart, TypedParts } from './typed-parts.ts';
 
+/** Formats the JSON of a part for its transport. */
+type Frame = (json: string, position: { isFirst: boolean; isLast: boolean }) => string;
+
 /**
- * The parts of a result as text. One size limit applies to all together: the part that exceeds it
+ * The parts of a result as text. One limit applies to their JSON together: the part that exceeds it
  * becomes the last, with an error for every pending fragment.
  */
 export class EncodedParts implements BodyParts {
   readonly finished: Promise<void>;
   readonly #parts: TypedParts;
-  readonly #transport: Delivery['transport'];
+  readonly #frame: Frame;
   readonly #requestId: string;
   /** The ids of pending fragments. */
   readonly #pending = new Set<string>();
   #left = maxResponseLength;
   #isFirst = true;
 
-  constructor(parts: TypedParts, transport: Delivery['transport'], requestId: string) {
+  constructor(parts: TypedParts, frame: Frame, requestId: string) {
     this.finished = parts.finished;
     this.#parts = parts;
-    this.#transport = transport;
+    this.#frame = frame;
     this.#requestId = requestId;
   }
 
@@ -31,17 +39,16 @@ export class EncodedParts implements BodyParts {
   async next(): Promise<IteratorResult<string, undefined>> {
     const { value: part, done } = await this.#parts.next();
     if (done) return { value: undefined, done };
-    let text = write(part);
-    const isTooLarge = text.length > this.#left;
-    if (isTooLarge) {
-      text = write(this.#cutOff(part));
-      await this.#parts.return();
-    }
-    this.#left -= text.length;
+    const cutOff = this.#isFirst ? undefined : this.#cutOff();
     for (const { id } of part.pending ?? []) this.#pending.add(id);
     for (const { id } of part.completed ?? []) this.#pending.delete(id);
-    const isLast = isTooLarge || !part.hasNext;
-    const value = framePart(text, this.#transport, { isFirst: this.#isFirst, isLast });
+    const reserved = part.hasNext ? write(this.#cutOff()).length : 0;
+    const whole = writeWithin(part, this.#left - reserved);
+    const text = whole ?? write(cutOff ?? this.#withoutExcess(part));
+    if (whole === undefined) await this.#parts.return();
+    this.#left -= text.length;
+    const isLast = whole === undefined || !part.hasNext;
+    const value = this.#frame(text, { isFirst: this.#isFirst, isLast });
     this.#isFirst = false;
     return { value, done: false };
   }
@@ -54,19 +61,19 @@ export class EncodedParts implements BodyParts {
     this.#parts.end();
   }
 
-  #cutOff({ data, errors = [], extensions }: TypedPart): TypedPart {
+  /** Returns the first part as the only one. */
+  #withoutExcess({ pending: _, errors = [], ...part }: TypedPart): object {
     const tooLarge = responseTooLarge(this.#requestId);
-    if (this.#isFirst) {
-      const whole = { errors: [...errors, tooLarge], data: data ?? null, hasNext: false };
-      return {
-        ...withoutExcess({ ...whole, ...(extensions && { extensions }) }, this.#requestId),
-        hasNext: false,
-      };
-    }
+    const only = { ...part, errors: [...errors, tooLarge], hasNext: false };
+    return withoutExcess(only, this.#requestId);
+  }
+
+  /** Returns a last part with an error for the fragments that are pending. */
+  #cutOff(): TypedPart {
+    const errors = [responseTooLarge(this.#requestId)];
     if (this.#parts.format === 'deferSpec=20220824') {
-      return { incremental: [{ data: null, path: [], errors: [tooLarge] }], hasNext: false };
+      return { incremental: [{ data: null, path: [], errors }], hasNext: false };
     }
-    const completed = [...this.#pending].map((id) => ({ id, errors: [tooLarge] }));
-    return { completed, hasNext: false };
+    return { completed: [...this.#pending].map((id) => ({ id, errors })), hasNext: false };
   }
 }

@@ -120,30 +120,26 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     return { operation, cache };
   }
 
+  /** Creates the context of an execution, whose release callbacks are called after the response. */
+  function open({ authorization, signal }: Caller, record: RequestRecord) {
+    const { requestId } = record;
+    const release = new ReleaseCallbacks();
+    const common = { petStore, authorization, requestId, signal, listener: record };
+    const context = createContext({ ...common, onResponseComplete: release.add });
+    return { context, release, typing: { record, reportError, authorization } };
+  }
+
   async function run(
     { operation, cache }: ResolvedOperation,
     { variables = {} }: Pick<OperationRequest, 'variables'>,
-    { authorization, signal }: Caller,
+    caller: Caller,
     record: RequestRecord,
   ): Promise<TypedResult> {
-    const { requestId } = record;
-    const release = new ReleaseCallbacks();
-    const { add: onResponseComplete } = release;
-    const options = {
-      petStore,
-      authorization,
-      requestId,
-      signal,
-      listener: record,
-      onResponseComplete,
-    };
+    const { context, release, typing } = open(caller, record);
     try {
-      const result = await operation.execute(variables, createContext(options));
+      const result = await operation.execute(variables, context);
       cache();
-      const typed = typeResult(result, { record, reportError });
-      // Before the memory of large bodies of the backend is released.
-      if (isLarge(typed)) await takeTurn(authorization);
-      return withDeprecations(typed, operation);
+      return await complete(typeResult(result, typing), operation, caller);
     } finally {
       release.complete();
     }
@@ -152,27 +148,22 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   async function runIncrementally(
     { operation, cache }: ResolvedOperation,
     { variables = {} }: Pick<OperationRequest, 'variables'>,
-    { authorization, signal }: Caller,
+    caller: Caller,
     record: RequestRecord,
     format: DeliveryFormat,
   ): Promise<TypedResult | TypedParts> {
-    const { requestId } = record;
     const calls = new AbortController();
-    const eitherSignal = AbortSignal.any([signal, calls.signal]);
-    const release = new ReleaseCallbacks();
-    const { add: onResponseComplete } = release;
-    const common = { petStore, authorization, requestId, listener: record, onResponseComplete };
-    const context = createContext({ ...common, signal: eitherSignal });
-    const typingContext = { record, reportError };
+    const signal = AbortSignal.any([caller.signal, calls.signal]);
+    const { context, release, typing } = open({ ...caller, signal }, record);
     let parts: TypedParts | undefined;
     try {
       const result = await operation.executeIncrementally(variables, context, format);
       if (!('initialResult' in result)) {
         cache();
-        return withDeprecations(typeResult(result, typingContext), operation);
+        return await complete(typeResult(result, typing), operation, caller);
       }
       const { deprecations } = operation;
-      parts = new TypedParts(result, { ...typingContext, deprecations, format, calls });
+      parts = new TypedParts(result, { ...typing, deprecations, format, calls });
       return parts;
     } finally {
       if (parts === undefined) release.complete();
@@ -235,7 +226,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   };
 }
 
-function withDeprecations(result: TypedResult, { deprecations }: PreparedOperation): TypedResult {
+/** Adds deprecations. A large result waits for its turn, while the memory of bodies is reserved. */
+async function complete(
+  result: TypedResult,
+  { deprecations }: PreparedOperation,
+  { authorization }: Caller,
+): Promise<TypedResult> {
+  if (isLarge(result)) await takeTurn(authorization);
   if (!('data' in result) || deprecations.length === 0) return result;
   return { ...result, extensions: { deprecations } };
 }

@@ -18,11 +18,14 @@ export function isLarge(result: TypedResult): boolean {
  * can repeat what the backend sent.
  */
 export function writeBounded(result: TypedResult, requestId: string): string {
-  if (lengthOf(result, maxResponseLength) <= maxResponseLength) {
-    const text = write(result);
-    if (text.length <= maxResponseLength) return text;
-  }
-  return write(withoutExcess(result, requestId));
+  return writeWithin(result, maxResponseLength) ?? write(withoutExcess(result, requestId));
+}
+
+/** Encodes a result, or a part of one, as JSON. Returns undefined if it has more characters. */
+export function writeWithin(result: TypedResult, limit: number): string | undefined {
+  if (lengthOf(result, limit) > limit) return undefined;
+  const text = write(result);
+  return text.length > limit ? undefined : text;
 }
 
 /** Encodes a result, or a part of one, as JSON. Root fields that are JSON text are copied. */

@@ -1,6 +1,6 @@
 import { readAccept } from '../../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
-import { contentTypeOf, type Delivery } from './delivery.ts';
+import { contentTypeOf, type Delivery, framePart } from './delivery.ts';
 import { EncodedParts } from './encoded-parts.ts';
 import { writeBounded } from './response-size.ts';
 import type { TypedParts } from './typed-parts.ts';
@@ -38,7 +38,8 @@ export function writeParts(
   { signal }: HttpRequest,
   requestId: string,
 ): HttpResponse {
-  const body = new EncodedParts(parts, delivery.transport, requestId);
+  const frame = framePart.bind(undefined, delivery.transport);
+  const body = new EncodedParts(parts, frame, requestId);
   const cancel = () => void body.return();
   if (signal.aborted) cancel();
   else signal.addEventListener('abort', cancel, { once: true });

@@ -1,6 +1,8 @@
 import type { GraphQLError } from 'graphql';
 import type { Deprecation, TypedError } from '../../graphql/result.ts';
+import { takeTurn } from '../../turns.ts';
 import type { DeliveryFormat } from './delivery.ts';
+import { isLarge } from './response-size.ts';
 import {
   type EngineParts,
   type TypedResult,
@@ -43,6 +45,7 @@ interface EnginePart
 export interface TypedPartsOptions extends TypingContext {
   readonly format: DeliveryFormat;
   readonly deprecations: readonly Deprecation[];
+  readonly authorization: string | undefined;
   /** Aborts the calls of the operation. */
   readonly calls: AbortController;
 }
@@ -97,15 +100,15 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
     if (initial !== undefined) {
       this.#initial = undefined;
       const { deprecations } = this.#options;
-      const part = this.#type(initial);
+      const part = await this.#type(initial);
       return deprecations.length === 0 ? part : { ...part, extensions: { deprecations } };
     }
     try {
       const { value, done } = await this.#subsequent.next();
-      if (!done && value.hasNext) return this.#type(value);
-      const last = done ? undefined : this.#type(value);
+      const part = done ? undefined : await this.#type(value);
+      if (part?.hasNext) return part;
       this.#finish();
-      return last;
+      return part;
     } catch (error) {
       const { record, reportError } = this.#options;
       reportError(error, record.requestId);
@@ -114,16 +117,19 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
     }
   }
 
-  #type({ errors, incremental, completed, ...rest }: EnginePart): TypedPart {
+  /** Types the errors of a part. A large part waits for its turn. */
+  async #type({ errors, incremental, completed, ...rest }: EnginePart): Promise<TypedPart> {
     const type = <Entry extends { readonly errors?: readonly GraphQLError[] }>(entry: Entry) => {
       const { errors, ...rest } = entry;
       return errors ? { ...rest, errors: typeErrors(errors, this.#options) } : rest;
     };
-    return {
+    const part = {
       ...(errors && { errors: typeErrors(errors, this.#options) }),
       ...rest,
       ...(incremental && { incremental: incremental.map(type) }),
       ...(completed && { completed: completed.map(type) }),
     };
+    if (isLarge(part)) await takeTurn(this.#options.authorization);
+    return part;
   }
 }
