@@ -146,6 +146,19 @@ describe('the failures of one key', () => {
     );
   });
 
+  it('open the circuit of the service if calls of several keys are lost after errors', async () => {
+    let isUp = true;
+    await using rest = await startRest((socket) => {
+      if (isUp) socket.write(encodeResponse('500 Oops', ''));
+      else socket.resetAndDestroy();
+    }, limits);
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    await lists(rest, [...names, ...names, ...names]);
+    isUp = false;
+    await lists(rest, names);
+    await expect(rest.petStore.checkReady()).rejects.toThrow(/Calls are paused/);
+  });
+
   it('do not count against the service if another call has succeeded meanwhile', async () => {
     const keys = Array.from({ length: 20 }, (_, index) => `bad-${index}`);
     await using rest = await startRest(

@@ -16,6 +16,8 @@ export class Circuit {
   readonly #limits: CircuitLimits;
   readonly #onChange: ((state: 'open' | 'closed') => void) | undefined;
   #failures = 0;
+  /** The failures of each key; there are at most as many keys as failures. */
+  readonly #failuresByKey = new Map<string, number>();
   #succeededAt = 0;
   #openedAt: number | undefined;
   #isProbing = false;
@@ -49,11 +51,12 @@ export class Circuit {
 
   /**
    * Records the end of a call that started at `startedAt`. A failure does not count if a call has
-   * succeeded since then, or if `counts` is false and the call was no probe.
+   * succeeded since then, or if that of a `key` exceeds `maxPerKey` since the last success.
    */
-  end(effect: Effect, startedAt: number, counts = true): void {
+  end(effect: Effect, startedAt: number, key = '', maxPerKey = Number.POSITIVE_INFINITY): void {
     if (effect === 'success') {
       this.#succeededAt = performance.now();
+      if (this.#failures > 0) this.#failuresByKey.clear();
       this.#failures = 0;
       if (this.#openedAt !== undefined) this.#onChange?.('closed');
       this.#openedAt = undefined;
@@ -63,7 +66,10 @@ export class Circuit {
       if (startedAt < this.#openedAt) return;
       this.#isProbing = false;
       if (effect === 'failure') this.#openedAt = performance.now();
-    } else if (effect === 'failure' && counts && startedAt >= this.#succeededAt) {
+    } else if (effect === 'failure' && startedAt >= this.#succeededAt) {
+      const ofKey = (this.#failuresByKey.get(key) ?? 0) + 1;
+      if (ofKey > maxPerKey) return;
+      this.#failuresByKey.set(key, ofKey);
       this.#failures++;
       if (this.#failures < this.#limits.breakAfterFailures) return;
       this.#openedAt = performance.now();

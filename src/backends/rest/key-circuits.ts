@@ -24,11 +24,11 @@ export class KeyCircuits {
   }
 
   /**
-   * Records the end of a call that started at `startedAt`. Returns the number of failures of the key
-   * since its last success.
+   * Records the end of a call that started at `startedAt`. Returns a digest that identifies the key
+   * of a failure.
    */
-  end(authorization: string, effect: Effect, startedAt: number): number {
-    if (effect !== 'failure' && this.#circuits.size === 0) return 0;
+  end(authorization: string, effect: Effect, startedAt: number): string | undefined {
+    if (effect !== 'failure' && this.#circuits.size === 0) return undefined;
     const digest = digestOf(authorization);
     const circuit = this.#circuits.get(digest) ?? new Circuit(this.#limits);
     circuit.end(effect, startedAt);
@@ -39,7 +39,7 @@ export class KeyCircuits {
       const [oldest = ''] = this.#circuits.keys();
       this.#circuits.delete(oldest);
     }
-    return circuit.failures;
+    return effect === 'failure' ? digest : undefined;
   }
 
   /** Returns the number of keys whose calls are rejected now. */

@@ -97,8 +97,8 @@ export function openOrigin(
     circuit.start();
     const outcome = await dispatchCall(pool, options, { cancellation, budget, bucket });
     const { key, service } = consequencesOf(outcome);
-    const failures = keyCircuits.end(authorization, key, startedAt);
-    circuit.end(service, startedAt, failures <= maxPerKey);
+    const failedKey = keyCircuits.end(authorization, key, startedAt);
+    circuit.end(service, startedAt, failedKey, failedKey ? maxPerKey : undefined);
     return outcome;
   }
 
