@@ -10,15 +10,13 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { Execution } from './execution.ts';
 import { planVariables } from './inputs.ts';
 import { type Conditions, type Execute, planOperation } from './plan.ts';
-import type { CompiledSource } from './resume-in-fallback.ts';
 
 /**
  * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: if a
- * variable is invalid, because the fallback executor reports the error; if the variables include a
- * selection that cannot be compiled; and always after compiled code met an unsupported value.
+ * variable is invalid, because the fallback executor reports the error; and if the variables include
+ * a selection that cannot be compiled.
  */
 export type CompiledOperation = (
   context: object,
@@ -34,10 +32,9 @@ const maxVariants = 2;
 /**
  * Compiles an operation of a document that is valid for the schema. Returns undefined if the result
  * could differ from that of graphql-js: for subscriptions, introspection, directives other than
- * `@skip` and `@include`, interfaces, unions, resolvers below the root, and anything else that can
- * fail after the variables were read. If a resolver returns an unsupported value (a function, a
- * nested promise, a list that is not an array), graphql-js completes it and executes the operation
- * from then on.
+ * `@skip` and `@include`, resolvers below the root, and anything else that can fail after the
+ * variables were read. Root resolvers take no `info`; they return records, lists of records, JSON
+ * text or null, whose properties are values of their types or an Error, or a promise of these.
  */
 export function compileOperation(
   schema: GraphQLSchema,
@@ -45,25 +42,19 @@ export function compileOperation(
   operationName: string | undefined,
 ): CompiledOperation | undefined {
   const operation = getOperationAST(document, operationName);
-  const root = operation && schema.getRootType(operation.operation);
-  if (!root || operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
+  if (!operation || operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
   const conditions = conditionsOf(schema, document);
   if (conditions === undefined || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
   const readVariables = attempt(() => planVariables(schema, definitions));
   if (readVariables === undefined) return undefined;
-  const source: CompiledSource = { schema, document, operation, root };
   const plans = new Map<string, Execute | undefined>();
-  let isCompiled = true;
-  const disable = () => {
-    isCompiled = false;
-  };
 
   /** Returns the plan for the variant with these conditions. */
   const planFor = (variables: Conditions): Execute | undefined => {
     const variant = conditions.map((name) => (variables[name] ? '1' : '0')).join('');
     if (!plans.has(variant)) {
-      const plan = attempt(() => planOperation(source, variables, disable));
+      const plan = attempt(() => planOperation(schema, document, operation, variables));
       if (plans.size === maxVariants) plans.clear();
       plans.set(variant, plan);
     }
@@ -71,9 +62,8 @@ export function compileOperation(
   };
 
   return (context, rawVariables) => {
-    const variables = isCompiled ? readVariables(rawVariables) : undefined;
-    if (variables === undefined) return undefined;
-    return planFor(variables.coerced)?.(new Execution(context, rawVariables, variables));
+    const variables = readVariables(rawVariables);
+    return variables && planFor(variables.coerced)?.(context, variables);
   };
 }
 

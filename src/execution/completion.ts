@@ -10,8 +10,7 @@ import {
   isObjectType,
   locatedError,
 } from 'graphql';
-import { NotCompilableError, UnsupportedValueError } from './errors.ts';
-import type { FieldCollector, SelectedField } from './field-collector.ts';
+import { type FieldCollector, NotCompilableError, type SelectedField } from './field-collector.ts';
 import { isRecordsText, isText, planRecords, type WriteRecords } from './records-text.ts';
 
 /** The state of completing the value of one root field. */
@@ -19,14 +18,11 @@ export interface Completion {
   readonly errors: GraphQLError[];
   /** The response path of the current value. */
   readonly path: (string | number)[];
-  /** The last error that was thrown instead of recorded, because its position is non-null. */
-  thrown: GraphQLError | undefined;
 }
 
 /**
  * Completes a resolved value (GraphQL specification, section 6.4.3).
- * @throws the error of an invalid value, located if it is nested in the value;
- *   UnsupportedValueError if the fallback executor has to complete the value.
+ * @throws the error of an invalid value, located if it is nested in the value.
  */
 export type Complete = (value: unknown, completion: Completion) => unknown;
 
@@ -58,13 +54,7 @@ export function planType(
       const writeRecords = planRecords(type.ofType, field, collector);
       return planList(complete, !isNonNullType(type.ofType), field.nodes, writeRecords);
     }
-    if (isLeafType(type)) {
-      return (value) => {
-        const completed = type.coerceOutputValue(value);
-        if (completed == null || isLazy(completed)) throw new UnsupportedValueError();
-        return completed;
-      };
-    }
+    if (isLeafType(type)) return (value) => type.coerceOutputValue(value);
     if (isObjectType(type) && type.isTypeOf == null) return planObject(type, field, collector);
     throw new NotCompilableError();
   }
@@ -74,25 +64,9 @@ export function planType(
 function acceptNull(complete: Complete): Complete {
   return (value, completion) => {
     if (value == null) return null;
-    if (isLazy(value)) throw new UnsupportedValueError();
     if (value instanceof Error) throw value;
     return complete(value, completion);
   };
-}
-
-/** Whether a value is a function or a thenable, which graphql-js calls or awaits. */
-function isLazy(value: unknown): boolean {
-  if (typeof value === 'function') return true;
-  return typeof value === 'object' && typeof (value as PromiseLike<unknown>).then === 'function';
-}
-
-/** Whether iterating a list is the same as reading its indices. */
-function isPlainArray(list: unknown): list is unknown[] {
-  return (
-    Array.isArray(list) &&
-    list[Symbol.iterator] === Array.prototype.values &&
-    !(Symbol.asyncIterator in list)
-  );
 }
 
 function planList(
@@ -104,16 +78,14 @@ function planList(
   return (value, completion) => {
     const written = isRecordsText(value) ? writeRecords(value) : undefined;
     if (written !== undefined) return written;
-    const list = isRecordsText(value) ? [...value] : value;
-    if (!isPlainArray(list)) throw new UnsupportedValueError();
+    const list = Array.isArray(value) ? value : Array.from(value as Iterable<unknown>);
     const { path } = completion;
     const depth = path.length;
     const completed: unknown[] = [];
     for (let index = 0; index < list.length; index++) {
       path[depth] = index;
-      const item = list[index];
       try {
-        completed.push(complete(item, completion));
+        completed.push(complete(list[index], completion));
       } catch (error) {
         path.length = depth + 1;
         completed.push(nullFor(error, nodes, completion, isNullable));
@@ -124,24 +96,17 @@ function planList(
   };
 }
 
-/**
- * Records the error of a value and returns null.
- * @throws the error if null is not allowed; an UnsupportedValueError is always rethrown.
- */
+/** Records the error of a value and returns null. @throws the error if null is not allowed. */
 export function nullFor(
   error: unknown,
   nodes: readonly FieldNode[],
   completion: Completion,
   isNullable: boolean,
 ): null {
-  if (error instanceof UnsupportedValueError) throw error;
   const located = locatedError(error, nodes, [...completion.path]);
-  if (isNullable) {
-    completion.errors.push(located);
-    return null;
-  }
-  completion.thrown = located;
-  throw located;
+  if (!isNullable) throw located;
+  completion.errors.push(located);
+  return null;
 }
 
 function planObject(
@@ -151,15 +116,7 @@ function planObject(
 ): Complete {
   const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
   const fields = collector.collect(type, selectionSets);
-  const complete = generateObjectCompletion(
-    fields.map((field) => planMember(field, type, collector)),
-  );
-  return (value, completion) => {
-    // Primitives have properties too, such as the length of a string: the fallback
-    // executor reads them.
-    if (typeof value !== 'object') throw new UnsupportedValueError();
-    return complete(value, completion);
-  };
+  return generateObjectCompletion(fields.map((field) => planMember(field, type, collector)));
 }
 
 /** A field of an object, as a member of the generated object literal. */
@@ -232,14 +189,7 @@ function generateObjectCompletion(members: readonly Member[]): Complete {
   });
   const body = `return (source, completion) => {
     let value;
-    try {
-      return { ${text.join(', ')} };
-    } catch (error) {
-      throw error === completion.thrown ? error : unsupported();
-    }
+    return { ${text.join(', ')} };
   };`;
-  // For an error that no completion threw: it comes from a getter of `source`.
-  const unsupported = () => new UnsupportedValueError();
-  const complete = members.map(({ complete }) => complete);
-  return new Function('complete', 'unsupported', body)(complete, unsupported);
+  return new Function('complete', body)(members.map(({ complete }) => complete));
 }

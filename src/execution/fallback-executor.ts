@@ -4,20 +4,12 @@ import {
   executeRootSelectionSet,
   validateExecutionArgs,
 } from 'graphql';
-import type { VariableValues } from './inputs.ts';
 
 /**
  * The fallback executor: executes an operation without `@defer` with graphql-js. The `execute` of
  * graphql-js rejects every operation if the schema defines `@defer`.
  */
-export function executeFallback(
-  args: ExecutionArgs,
-  /** The coerced variables, if resolvers of this execution have already received them. */
-  coerced?: VariableValues,
-): ExecutionResult | Promise<ExecutionResult> {
+export function executeFallback(args: ExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
   const validated = validateExecutionArgs(args);
-  if (!('schema' in validated)) return { errors: validated };
-  return executeRootSelectionSet(
-    coerced === undefined ? validated : { ...validated, variableValues: coerced },
-  );
+  return 'schema' in validated ? executeRootSelectionSet(validated) : { errors: validated };
 }

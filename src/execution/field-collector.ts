@@ -4,13 +4,12 @@ import {
   type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLObjectType,
-  type GraphQLSchema,
-  isAbstractType,
   Kind,
-  type NamedTypeNode,
   type SelectionSetNode,
 } from 'graphql';
-import { NotCompilableError } from './errors.ts';
+
+/** An operation cannot be compiled, so the fallback executor has to execute it. */
+export class NotCompilableError extends Error {}
 
 /** Whether a selection is included, according to its `@skip` and `@include`. */
 export type IsIncluded = (selection: Pick<FieldNode, 'directives'>) => boolean;
@@ -26,12 +25,10 @@ export interface SelectedField {
 
 /** Collects the fields of selection sets (GraphQL specification, section 6.3.2). */
 export class FieldCollector {
-  readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #isIncluded: IsIncluded;
 
-  constructor(schema: GraphQLSchema, document: DocumentNode, isIncluded: IsIncluded) {
-    this.#schema = schema;
+  constructor(document: DocumentNode, isIncluded: IsIncluded) {
     this.#fragments = new Map(
       document.definitions
         .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
@@ -84,15 +81,7 @@ export class FieldCollector {
       if (fragment === undefined) continue;
       if (isSpread && visited.has(selection.name.value)) continue;
       if (isSpread) visited.add(selection.name.value);
-      if (!this.#applies(fragment.typeCondition, type)) continue;
       this.#addFields(type, fragment.selectionSet, nodes, visited);
     }
-  }
-
-  /** Whether a fragment with this type condition applies to an object type. */
-  #applies(condition: NamedTypeNode | undefined, type: GraphQLObjectType): boolean {
-    if (condition === undefined || condition.name.value === type.name) return true;
-    const named = this.#schema.getType(condition.name.value);
-    return isAbstractType(named) && this.#schema.isSubType(named, type);
   }
 }

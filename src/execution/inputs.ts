@@ -16,7 +16,7 @@ import {
   type VariableDefinitionNode,
   visit,
 } from 'graphql';
-import { NotCompilableError } from './errors.ts';
+import { NotCompilableError } from './field-collector.ts';
 
 /** Coerced variables in the format that `getArgumentValues` of graphql-js takes. */
 export type VariableValues = NonNullable<Parameters<typeof getArgumentValues>[2]>;

@@ -1,25 +1,37 @@
 import {
+  type DocumentNode,
   type ExecutionResult,
   GraphQLError,
   GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLSchema,
   GraphQLSkipDirective,
   getDirectiveValues,
   isNonNullType,
+  type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
 import { type Completion, nullFor, planType } from './completion.ts';
-import { NotCompilableError, UnsupportedValueError } from './errors.ts';
-import { type Execution, Thrown } from './execution.ts';
-import { FieldCollector, type IsIncluded, type SelectedField } from './field-collector.ts';
+import {
+  FieldCollector,
+  type IsIncluded,
+  NotCompilableError,
+  type SelectedField,
+} from './field-collector.ts';
 import { planArguments, type VariableValues } from './inputs.ts';
-import { planResolveInfo } from './resolve-info.ts';
-import { type CompiledSource, resumeInFallback } from './resume-in-fallback.ts';
 
 /** The values of the variables that `@skip` and `@include` use. */
 export type Conditions = Readonly<Record<string, unknown>>;
 
 /** Executes an operation with coerced variables. */
-export type Execute = (execution: Execution) => Promise<ExecutionResult>;
+export type Execute = (context: object, variables: VariableValues) => Promise<ExecutionResult>;
+
+/** The inputs of one execution, and the errors of its fields. */
+interface Execution {
+  readonly context: object;
+  readonly variables: VariableValues;
+  readonly errors: GraphQLError[];
+}
 
 /**
  * Resolves and completes one root field. On failure, returns null and adds the error to
@@ -35,46 +47,33 @@ interface RootField {
 
 /**
  * Plans an operation for these conditions. Work that does not depend on the other variables is done
- * once, here. Calls `onUnsupported` if the fallback executor has to complete a value.
- * @throws NotCompilableError
+ * once, here. @throws NotCompilableError
  */
 export function planOperation(
-  source: CompiledSource,
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { operation: type, selectionSet }: OperationDefinitionNode,
   conditions: Conditions,
-  onUnsupported: () => void,
 ): Execute {
-  const { schema, document, operation, root } = source;
-  const collector = new FieldCollector(schema, document, isIncludedWith(conditions));
-  const selected = collector.collect(root, [operation.selectionSet]);
-  const fields = selected.map((field, index) => ({
-    key: field.key,
-    execute: planField(field, index, source, collector),
-  }));
-  const isMutation = operation.operation === OperationTypeNode.MUTATION;
+  const root = schema.getRootType(type);
+  if (!root) throw new NotCompilableError();
+  const collector = new FieldCollector(document, isIncludedWith(conditions));
+  const fields = collector
+    .collect(root, [selectionSet])
+    .map((field) => ({ key: field.key, execute: planField(field, root, collector) }));
+  const isMutation = type === OperationTypeNode.MUTATION;
   const executeFields = isMutation ? executeSerially(fields) : executeConcurrently(fields);
 
-  function succeed(execution: Execution, result: Completed): ExecutionResult {
-    execution.finish();
-    const { errors } = execution;
-    return errors.length === 0 ? result : { errors, data: result.data };
-  }
-
-  async function fail(execution: Execution, error: Error): Promise<ExecutionResult> {
-    if (error instanceof UnsupportedValueError) {
-      onUnsupported();
-      const keys = fields.map(({ key }) => key);
-      return resumeInFallback(source, keys, execution).finally(() => execution.finish());
+  return async (context, variables) => {
+    const errors: GraphQLError[] = [];
+    try {
+      const result = await executeFields({ context, variables, errors });
+      return errors.length === 0 ? result : { errors, data: result.data };
+    } catch (error) {
+      // The error of a non-null root field makes the whole `data` null.
+      return { errors: [...errors, ensureGraphQLError(error as Error)], data: null };
     }
-    // The error of a non-null root field makes the whole `data` null.
-    execution.finish();
-    return { errors: [...execution.errors, ensureGraphQLError(error)], data: null };
-  }
-
-  return (execution) =>
-    executeFields(execution).then(
-      (result) => succeed(execution, result),
-      (error: Error) => fail(execution, error),
-    );
+  };
 }
 
 /** Wraps an error that `locatedError` left unchanged because it has its own path. */
@@ -119,12 +118,10 @@ function executeSerially(fields: readonly RootField[]): ExecuteFields {
 
 function planField(
   field: SelectedField,
-  index: number,
-  source: CompiledSource,
+  root: GraphQLObjectType,
   collector: FieldCollector,
 ): ExecuteField {
   const { key, nodes, definition } = field;
-  const { root } = source;
   if (definition === undefined) return () => root.name;
   const { resolve, type } = definition;
   // The default resolver reads a property of the root value, which does not exist.
@@ -132,7 +129,6 @@ function planField(
   const complete = planType(type, field, root, collector);
   const isNullable = !isNonNullType(type);
   const readArguments = planArguments(definition, nodes[0]);
-  const createInfo = planResolveInfo(definition, field, source);
 
   function fail(error: unknown, completion: Completion): null {
     completion.path.length = 1;
@@ -147,30 +143,21 @@ function planField(
     }
   }
 
-  return (execution) => {
-    const { context, variables, errors, rootResults } = execution;
-    const completion: Completion = { errors, path: [key], thrown: undefined };
-    let value: unknown;
+  return ({ context, variables, errors }) => {
+    const completion: Completion = { errors, path: [key] };
     try {
-      value = resolve(undefined, readArguments(variables), context, createInfo(execution));
-      if (isPromiseLike(value)) value = Promise.resolve(value);
-    } catch (error) {
-      rootResults[index] = new Thrown(error);
-      return fail(error, completion);
-    }
-    rootResults[index] = value;
-    if (value instanceof Promise) return completeAwaited(value, completion);
-    try {
-      return complete(value, completion);
+      const value = resolve(undefined, readArguments(variables), context, noInfo);
+      return value instanceof Promise
+        ? completeAwaited(value, completion)
+        : complete(value, completion);
     } catch (error) {
       return fail(error, completion);
     }
   };
 }
 
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
-}
+/** The resolvers of the schema use no `info`. */
+const noInfo = undefined as never;
 
 function isIncludedWith(conditions: Conditions): IsIncluded {
   const variables = { coerced: conditions } as VariableValues;

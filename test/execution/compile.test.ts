@@ -3,7 +3,6 @@ import {
   execute,
   type GraphQLFieldResolver,
   type GraphQLObjectType,
-  type GraphQLResolveInfo,
   parse,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
@@ -58,15 +57,6 @@ describe('compileOperation', () => {
     expect(compileOperation(schema, parse(text), undefined)?.({}, {})).toBeUndefined();
   });
 
-  it('applies fragments on interfaces and unions', async () => {
-    const schema = schemaOf({ 'Query.item': () => ({ id: '1', names: ['a'] }) });
-    const document = parse(
-      '{ item { ... on Node { id } ... on Either { ... on Item { names } } } }',
-    );
-    const result = await compileOperation(schema, document, undefined)?.({}, {});
-    expect(result).toEqual({ data: { item: { id: '1', names: ['a'] } } });
-  });
-
   it('evaluates @include and @skip with the variables of each execution', async () => {
     const schema = schemaOf({ 'Query.item': () => ({ id: '1', names: [] }) });
     const document = parse('query ($if: Boolean!) { item { id names @include(if: $if) } }');
@@ -75,51 +65,6 @@ describe('compileOperation', () => {
       const { data } = (await compiled?.({}, { if: value })) ?? {};
       expect(data).toEqual({ item: value ? { id: '1', names: [] } : { id: '1' } });
     }
-  });
-
-  it('passes the same info to resolvers as graphql-js', async () => {
-    const infos: GraphQLResolveInfo[] = [];
-    const schema = schemaOf({
-      'Query.item': (...all) => {
-        infos.push(all[3]);
-        return { id: String(all[3].getAbortSignal()?.aborted) };
-      },
-    });
-    const document = parse('query ($id: ID) { a: item { ...F } } fragment F on Item { id }');
-    const expected = await execute({ schema, document, variableValues: { id: '1' } });
-    const result = await compileOperation(schema, document, undefined)?.({}, { id: '1' });
-    expect(result).toEqual(expected);
-    const [original, compiled] = infos.map(({ getAbortSignal, getAsyncHelpers, ...info }) => ({
-      ...info,
-      isAborted: getAbortSignal()?.aborted,
-      helpers: Object.keys(getAsyncHelpers()).sort(),
-    }));
-    expect(compiled).toEqual(original);
-    expect(compiled?.isAborted).toBe(true);
-  });
-
-  it.each<[string, () => unknown]>([
-    ['a function', () => ({ id: () => 'called' })],
-    ['a promise', () => ({ id: Promise.resolve('awaited') })],
-    ['a method of a primitive', () => 'text'],
-    ['an iterable', () => ({ names: new Set(['a', 'b']) })],
-    ['a string as a list', () => ({ names: 'ab' })],
-    ['an async iterable', () => ({ names: asyncNames() })],
-    [
-      'a getter that throws',
-      () => ({
-        get id() {
-          throw new Error('thrown');
-        },
-      }),
-    ],
-  ])('leaves %s to graphql-js and then disables the compiled operation', async (_, make) => {
-    const schema = schemaOf({ 'Query.item': make });
-    const document = parse('{ item { id names } }');
-    const compiled = compileOperation(schema, document, undefined);
-    const result = await compiled?.({}, {});
-    expect(comparable(result ?? {})).toEqual(comparable(await execute({ schema, document })));
-    expect(compiled?.({}, {})).toBeUndefined();
   });
 
   it.each([
@@ -174,29 +119,6 @@ describe('compileOperation', () => {
     }
   });
 
-  it('does not run the resolvers of a mutation twice if graphql-js completes a value', async () => {
-    const calls: string[] = [];
-    const lazy = {};
-    // Like a query builder, which runs its statement at each await.
-    Object.defineProperty(lazy, 'then', {
-      value: (resolve: (value: unknown) => void) => {
-        calls.push('first');
-        resolve({ id: () => calls.push('a function') });
-      },
-    });
-    const schema = schemaOf({
-      'Mutation.first': () => lazy,
-      'Mutation.second': async () => {
-        calls.push('second');
-        return { id: '2' };
-      },
-    });
-    const document = parse('mutation { first { id } second { id } }');
-    const result = await compileOperation(schema, document, undefined)?.({}, {});
-    expect(result).toEqual({ data: { first: { id: '2' }, second: { id: '2' } } });
-    expect(calls).toEqual(['first', 'a function', 'second']);
-  });
-
   it('gives each execution its own argument objects', async () => {
     const schema = buildSchema('input In { n: Int } type Query { f(in: In): Int }');
     const field = schema.getQueryType()?.getFields()['f'];
@@ -208,7 +130,3 @@ describe('compileOperation', () => {
     }
   });
 });
-
-async function* asyncNames() {
-  yield 'a';
-}
