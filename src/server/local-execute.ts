@@ -135,15 +135,15 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
 }
 
 /** Returns what an HTTP client would parse: plain objects, which belong to one caller. */
-function toPlain(result: TypedResult, { requestId }: RequestRecord): TypedResult {
-  return parsePlainJson(writeBounded(result, requestId)) as TypedResult;
+function toPlain(result: TypedResult, record: RequestRecord): TypedResult {
+  return parsePlainJson(writeBounded(result, record)) as TypedResult;
 }
 
 async function* toPlainParts(
   parts: TypedParts,
-  { requestId }: RequestRecord,
+  record: RequestRecord,
 ): AsyncGenerator<TypedPart, void> {
-  const texts = new EncodedParts(parts, (json) => json, requestId);
+  const texts = new EncodedParts(parts, (json) => json, record);
   for await (const text of texts) yield parsePlainJson(text) as TypedPart;
 }
 

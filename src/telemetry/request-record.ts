@@ -79,6 +79,11 @@ export class RequestRecord {
     this.#refusedOrigin = origin.slice(0, maxOriginLength);
   }
 
+  /** Whether its operation is a mutation, whose errors report what became of the write. */
+  get isMutation(): boolean {
+    return this.operation?.type === 'mutation';
+  }
+
   /** Records that a field needed the caller's key. */
   onKey(): void {
     this.usedKey = true;

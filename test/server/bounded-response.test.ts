@@ -61,6 +61,24 @@ describe('a response', () => {
   const maxLength = 8 * 1024 * 1024;
   const petNamed = (name: string): Pet => ({ id: '1', name, categoryId: '1' });
 
+  it('reports that a write was done if its result is too large', async () => {
+    const petStore = await openBuiltin();
+    const added: Pet = { id: '1', name: 'x'.repeat(3_000_000), categoryId: '1' };
+    await using service = await startGateway({
+      petStore: { ...petStore, createPet: async () => added },
+    });
+    const add = 'addPet(input: { name: "x", categoryId: 1 })';
+    const response = await fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: `mutation { ${add} { a: name b: name c: name } }` }),
+    });
+    const { data, errors } = await response.json();
+    expect(data).toEqual({ addPet: null });
+    const extensions = { code: 'RESPONSE_TOO_LARGE', outcome: 'DONE' };
+    expect(errors).toMatchObject([{ path: ['addPet'], extensions }]);
+  });
+
   it('has as many characters as its error says, and every field in order that fits', async () => {
     const large = [petNamed('x'.repeat(5_000_000))];
     const fits = [petNamed('y'.repeat(maxLength - 5_001_000))];

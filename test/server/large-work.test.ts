@@ -1,7 +1,8 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { readJsonText } from '../../src/backends/rest/response.ts';
+import { readJsonText } from '../../src/contract/response-json.ts';
+import { takeTurn } from '../../src/turns.ts';
 import { openGateway, type TestOptions } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
@@ -47,7 +48,7 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
   it('for validating large orders of a REST service, which takes many turns', async () => {
     const orders = `[${'{"identifier":9007199254740993},'.repeat(110_000)}0]`;
     using counted = countTurns();
-    const { text } = await readJsonText(orders, 'Bearer demo-key');
+    const { text } = await readJsonText(orders, () => takeTurn('Bearer demo-key'));
     expect(text === orders).toBe(true);
     expect(counted.turns).toBeGreaterThanOrEqual(25);
   });

@@ -3,12 +3,13 @@ import { InvalidResponseError } from '../../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
 import { PetsText } from '../../contract/pets-text.ts';
 import type { Pets } from '../../contract/records.ts';
+import { readJson, readJsonText } from '../../contract/response-json.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { takeTurn, turnBytes } from '../../turns.ts';
 import { logFailure } from './call-log.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
-import { readError, readJson, readJsonText, readText } from './response.ts';
+import { readError, readText } from './response.ts';
 import { createSend, type RestRequest, type Send } from './send-with-retry.ts';
 
 /** Options of the REST backend. */
@@ -53,7 +54,7 @@ export function openRestPetStore(
     send: Send,
     call: Call,
     request: RestRequest,
-    read: (text: string, authorization: string) => T | Promise<T>,
+    read: (text: string, pause: () => Promise<void>) => T | Promise<T>,
   ): Promise<T> {
     const { operation, method } = request;
     const observation = call.observe?.(operation);
@@ -62,8 +63,9 @@ export function openRestPetStore(
     const releaseBody = outcome.kind === 'responded' ? outcome.releaseBody : undefined;
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
-        if (outcome.body.byteLength > turnBytes) await takeTurn(call.authorization);
-        return await read(readText(outcome), call.authorization);
+        const pause = () => takeTurn(call.authorization);
+        if (outcome.body.byteLength > turnBytes) await pause();
+        return await read(readText(outcome), pause);
       }
     } catch (error) {
       if (!(error instanceof InvalidResponseError) || outcome.kind !== 'responded') throw error;

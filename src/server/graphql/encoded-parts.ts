@@ -1,3 +1,4 @@
+import type { FailedRequest } from '../../graphql/errors.ts';
 import type { BodyParts } from '../../http/message.ts';
 import {
   maxResponseLength,
@@ -19,17 +20,17 @@ export class EncodedParts implements BodyParts {
   readonly finished: Promise<void>;
   readonly #parts: TypedParts;
   readonly #frame: Frame;
-  readonly #requestId: string;
+  readonly #record: FailedRequest;
   /** The ids of pending fragments. */
   readonly #pending = new Set<string>();
   #left = maxResponseLength;
   #isFirst = true;
 
-  constructor(parts: TypedParts, frame: Frame, requestId: string) {
+  constructor(parts: TypedParts, frame: Frame, record: FailedRequest) {
     this.finished = parts.finished;
     this.#parts = parts;
     this.#frame = frame;
-    this.#requestId = requestId;
+    this.#record = record;
   }
 
   [Symbol.asyncIterator](): this {
@@ -63,14 +64,14 @@ export class EncodedParts implements BodyParts {
 
   /** Returns the first part as the only one. */
   #withoutExcess({ pending: _, errors = [], ...part }: TypedPart): object {
-    const tooLarge = responseTooLarge(this.#requestId);
+    const tooLarge = responseTooLarge(this.#record);
     const only = { ...part, errors: [...errors, tooLarge], hasNext: false };
-    return withoutExcess(only, this.#requestId);
+    return withoutExcess(only, this.#record);
   }
 
   /** Returns a last part with an error for the fragments that are pending. */
   #cutOff(): TypedPart {
-    const errors = [responseTooLarge(this.#requestId)];
+    const errors = [responseTooLarge(this.#record)];
     if (this.#parts.format === 'deferSpec=20220824') {
       return { incremental: [{ data: null, path: [], errors }], hasNext: false };
     }

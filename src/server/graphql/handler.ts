@@ -181,14 +181,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (page !== undefined) return page;
     const { headers, method, signal } = request;
     const { authorization } = headers;
-    const { requestId } = record;
     const params = readParams(request);
     record.setClientLibrary(params.extensions?.['clientLibrary']);
     const caller = { authorization, signal, isReadOnly: method === 'GET' };
     const document = requested.find(params, authorization);
     if (document instanceof GraphQLError) {
       const refused = typeResult({ errors: [document] }, { record, reportError });
-      return writeResult(refused, request, requestId);
+      return writeResult(refused, request, record);
     }
     const { operationName } = params;
     const register = () => requested.register(document, authorization);
@@ -198,16 +197,16 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       record,
       register,
     );
-    if (!('operation' in resolved)) return writeResult(resolved, request, requestId);
+    if (!('operation' in resolved)) return writeResult(resolved, request, record);
     const mayDefer = resolved.operation.isDeferred && request.mayStream;
     const delivery = mayDefer ? readDelivery(headers['accept']) : undefined;
     if (delivery === undefined) {
-      return writeResult(await run(resolved, params, caller, record), request, requestId);
+      return writeResult(await run(resolved, params, caller, record), request, record);
     }
     const result = await runIncrementally(resolved, params, caller, record, delivery.format);
     return result instanceof TypedParts
-      ? writeParts(result, delivery, request, requestId)
-      : writeResult(result, request, requestId);
+      ? writeParts(result, delivery, request, record)
+      : writeResult(result, request, record);
   }
 
   return {

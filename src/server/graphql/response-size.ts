@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../contract/json.ts';
 import { JsonText } from '../../contract/json-text.ts';
+import type { FailedRequest } from '../../graphql/errors.ts';
 import type { TypedError } from '../../graphql/result.ts';
 import { turnBytes } from '../../turns.ts';
 import type { TypedResult } from './typed-result.ts';
@@ -17,8 +18,8 @@ export function isLarge(result: TypedResult): boolean {
  * become null, each with an error. Only a result that may fit is encoded as a whole, because aliases
  * can repeat what the backend sent.
  */
-export function writeBounded(result: TypedResult, requestId: string): string {
-  return writeWithin(result, maxResponseLength) ?? write(withoutExcess(result, requestId));
+export function writeBounded(result: TypedResult, record: FailedRequest): string {
+  return writeWithin(result, maxResponseLength) ?? write(withoutExcess(result, record));
 }
 
 /** Encodes a result, or a part of one, as JSON. Returns undefined if it has more characters. */
@@ -86,9 +87,9 @@ function lengthOf(value: unknown, enough: number): number {
  */
 export function withoutExcess(
   { errors: own = [], data, ...rest }: TypedResult,
-  requestId: string,
+  record: FailedRequest,
 ): TypedResult {
-  const tooLarge = responseTooLarge(requestId);
+  const tooLarge = responseTooLarge(record);
   const fields = Object.entries(data ?? {}).filter(([, value]) => value !== null);
   const omitted = new Map(fields.map(([key]) => [key, { ...tooLarge, path: [key] }]));
   const kept = data && Object.fromEntries(Object.keys(data).map((key) => [key, null as unknown]));
@@ -113,9 +114,9 @@ export function withoutExcess(
 }
 
 /** Returns the error for omitted data, without a path. */
-export function responseTooLarge(requestId: string): TypedError {
+export function responseTooLarge({ requestId, isMutation }: FailedRequest): TypedError {
   return {
     message: `The response is too large: expected at most ${maxResponseLength} characters. Request fewer fields at a time.`,
-    extensions: { code: 'RESPONSE_TOO_LARGE', requestId },
+    extensions: { code: 'RESPONSE_TOO_LARGE', ...(isMutation && { outcome: 'DONE' }), requestId },
   };
 }

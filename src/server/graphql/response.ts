@@ -1,3 +1,4 @@
+import type { FailedRequest } from '../../graphql/errors.ts';
 import { readAccept } from '../../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import { contentTypeOf, type Delivery, framePart } from './delivery.ts';
@@ -13,7 +14,7 @@ import type { TypedResult } from './typed-result.ts';
 export function writeResult(
   result: TypedResult,
   { method, headers }: HttpRequest,
-  requestId: string,
+  record: FailedRequest,
 ): HttpResponse {
   const { jsonType: type } = readAccept(headers['accept']);
   const isRefused = !('data' in result) && type !== 'application/json';
@@ -24,7 +25,7 @@ export function writeResult(
       // A browser may store the response to a GET; a shared cache may not.
       ...(method === 'GET' && { 'cache-control': 'private', vary: 'Authorization, Accept' }),
     },
-    body: writeBounded(result, requestId),
+    body: writeBounded(result, record),
   };
 }
 
@@ -36,10 +37,10 @@ export function writeParts(
   parts: TypedParts,
   delivery: Delivery,
   { signal }: HttpRequest,
-  requestId: string,
+  record: FailedRequest,
 ): HttpResponse {
   const frame = framePart.bind(undefined, delivery.transport);
-  const body = new EncodedParts(parts, frame, requestId);
+  const body = new EncodedParts(parts, frame, record);
   const cancel = () => void body.return();
   if (signal.aborted) cancel();
   else signal.addEventListener('abort', cancel, { once: true });

@@ -49,9 +49,8 @@ export function typeErrors(
   { record, reportError }: TypingContext,
 ): readonly TypedError[] {
   const { requestId } = record;
-  const isMutation = record.operation?.type === 'mutation';
   const report = (cause: unknown) => reportError(cause, requestId);
-  const typed = errors.map((error) => typedError(error, { requestId, isMutation }, report));
+  const typed = errors.map((error) => typedError(error, record, report));
   record.codes = [...record.codes, ...typed.map(({ extensions }) => extensions.code)];
   return typed;
 }
