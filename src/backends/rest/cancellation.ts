@@ -1,14 +1,22 @@
 import type { Failed } from './outcome.ts';
 
 /**
+ * Is called once when a call is cancelled. It is an object, because closures would double the time of
+ * minor garbage collections (docs/performance.md).
+ */
+export interface CancelListener {
+  onCancel(): void;
+}
+
+/**
  * Ends one call, at its deadline or when its client disconnects; it is a listener of the client's
  * abort signal. A write that was sent goes on, so that its outcome becomes known.
  */
 export class Cancellation implements EventListenerObject {
   /** Undefined until the call is cancelled. */
   reason: 'deadline' | 'client' | undefined;
-  /** The only listener; called once. */
-  onCancel: (() => void) | undefined;
+  /** The only listener. */
+  listener: CancelListener | undefined;
   /** Whether the call has been written to a connection. */
   isSent = false;
   readonly #isWrite: boolean;
@@ -20,7 +28,7 @@ export class Cancellation implements EventListenerObject {
   cancel(reason: 'deadline' | 'client'): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
-    this.onCancel?.();
+    this.listener?.onCancel();
   }
 
   handleEvent(): void {
@@ -37,9 +45,11 @@ export class Cancellation implements EventListenerObject {
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.onCancel = () => {
-        clearTimeout(timer);
-        resolve();
+      this.listener = {
+        onCancel() {
+          clearTimeout(timer);
+          resolve();
+        },
       };
     });
   }

@@ -39,15 +39,22 @@ export function createConnector(timeoutMs: number): Connector {
   };
 }
 
-/** undici's client, which holds one connection at a time. It gives itself to the handler of a call. */
+/**
+ * undici's client, which holds one connection at a time. It gives itself to the handler of a call,
+ * and closes a connection of more than `maxAgeMs` after its next call.
+ */
 export class TrackedClient extends Client {
   /** Whether its connection has delivered a complete response. */
   wasUsed = false;
+  readonly #maxAgeMs: number;
+  #openedAt = Number.POSITIVE_INFINITY;
 
-  constructor(origin: URL, options: Client.Options) {
+  constructor(origin: URL, options: Client.Options, maxAgeMs: number) {
     super(origin, options);
+    this.#maxAgeMs = maxAgeMs;
     this.on('connect', () => {
       this.wasUsed = false;
+      this.#openedAt = performance.now();
     });
   }
 
@@ -56,6 +63,7 @@ export class TrackedClient extends Client {
     handler: Dispatcher.DispatchHandler & { client?: TrackedClient | undefined },
   ): boolean {
     handler.client = this;
-    return super.dispatch(options, handler);
+    const isOld = performance.now() - this.#openedAt > this.#maxAgeMs;
+    return super.dispatch(isOld ? { ...options, reset: true } : options, handler);
   }
 }

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../end-of-turn.ts';
 import type { KeyBudget } from '../../key-budget.ts';
 import { turnBytes } from '../../turns.ts';
-import type { Cancellation } from './cancellation.ts';
+import type { CancelListener, Cancellation } from './cancellation.ts';
 import type { TrackedClient } from './connections.ts';
 import { outcomeOfFailure } from './failure.ts';
 import type { Outcome, Responded } from './outcome.ts';
@@ -39,7 +39,7 @@ export function dispatchCall(
   });
 }
 
-class ResponseCollector implements Dispatcher.DispatchHandler {
+class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   /** Set when a client takes the call. */
   client: TrackedClient | undefined;
   readonly #limits: CallLimits;
@@ -60,7 +60,11 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#limits = limits;
     this.#resolve = resolve;
     // A call that waits for a connection ends immediately, and is dropped when it gets one.
-    limits.cancellation.onCancel = () => this.#end(limits.cancellation.outcome(this.#wasSent));
+    limits.cancellation.listener = this;
+  }
+
+  onCancel(): void {
+    this.#end(this.#limits.cancellation.outcome(this.#wasSent));
   }
 
   onRequestStart(controller: Controller): void {
@@ -133,11 +137,12 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     const { budget, bucket, cancellation } = this.#limits;
-    cancellation.onCancel = undefined;
+    cancellation.listener = undefined;
     const release = () => budget.release(bucket, this.#size);
     if (!staysReserved) release();
     if (outcome !== undefined) return void this.#resolve(outcome);
-    const body = this.#body.subarray(0, this.#size);
+    const isWhole = this.#size === this.#body.byteLength;
+    const body = isWhole ? this.#body : this.#body.subarray(0, this.#size);
     const releaseBody = staysReserved ? release : undefined;
     const [status, headers] = [this.#status, this.#headers];
     endOfTurn().then(() =>

@@ -47,15 +47,16 @@ export class KeyLimiter {
     this.calls++;
     return new Promise((resolve) => {
       const start = () => {
-        cancellation.onCancel = undefined;
+        cancellation.listener = undefined;
         resolve(undefined);
       };
       queue.add(start);
-      cancellation.onCancel = () => {
+      const onCancel = () => {
         queue.delete(start);
         this.calls--;
         resolve('cancelled');
       };
+      cancellation.listener = { onCancel };
     });
   }
 

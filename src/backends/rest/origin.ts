@@ -15,7 +15,7 @@ import { consequencesOf, type Failed, type Outcome } from './outcome.ts';
 export const defaultLimits = {
   connectTimeoutMs: 2000,
   /**
-   * The age at which a connection is replaced when it is idle. Addresses are looked up when a
+   * The age at which a connection is replaced after its next call. Addresses are looked up when a
    * connection opens, so this is how soon the gateway follows a service that moves.
    */
   maxConnectionAgeMs: 30_000,
@@ -63,8 +63,8 @@ export function openOrigin(
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
     connect,
-    factory: (url, options) => new TrackedClient(url, { ...options, connect }),
-    clientTtl: limits.maxConnectionAgeMs,
+    factory: (url, options) =>
+      new TrackedClient(url, { ...options, connect }, limits.maxConnectionAgeMs),
     headersTimeout: limits.headersTimeoutMs,
     // The deadline of the call applies to the body. A timeout between chunks would not limit a body
     // that arrives slowly but steadily.
