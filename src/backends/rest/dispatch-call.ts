@@ -78,7 +78,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     this.#status = status;
     this.#headers = headers;
     if (this.#isError()) {
-      this.#errorTimeout = setTimeout(() => this.#truncate(), errorBodyLimits.timeoutMs);
+      this.#errorTimeout = setTimeout(() => this.#end(), errorBodyLimits.timeoutMs);
     }
   }
 
@@ -101,7 +101,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
       }
       chunk.copy(this.#body, start);
     }
-    if (this.#isError() && this.#size > errorBodyLimits.maxBytes) this.#truncate();
+    if (this.#isError() && this.#size > errorBodyLimits.maxBytes) this.#end();
   }
 
   onResponseEnd(): void {
@@ -119,14 +119,8 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     return this.#status > 299;
   }
 
-  /** Truncates the body of an error response. */
-  #truncate(): void {
-    this.#settle(false);
-    this.#controller?.abort(aborted);
-  }
-
-  /** Ends the call early. An error status is sufficient without its body. */
-  #end(outcome: Outcome): void {
+  /** Ends the call early: a response with an error status, whose body is truncated, or any call. */
+  #end(outcome?: Outcome): void {
     if (this.#isSettled) return;
     this.#settle(false, this.#isError() ? undefined : outcome);
     this.#controller?.abort(aborted);

@@ -45,9 +45,7 @@ export class KeyCircuits {
   /** Returns the number of keys whose calls are rejected now. */
   countOpen(): number {
     const now = performance.now();
-    let open = 0;
-    for (const circuit of this.#circuits.values()) if (circuit.rejects(now)) open++;
-    return open;
+    return [...this.#circuits.values()].filter((circuit) => circuit.rejects(now)).length;
   }
 }
 

@@ -51,12 +51,13 @@ export class KeyLimiter {
         resolve(undefined);
       };
       queue.add(start);
-      const onCancel = () => {
-        queue.delete(start);
-        this.calls--;
-        resolve('cancelled');
+      cancellation.listener = {
+        onCancel: () => {
+          queue.delete(start);
+          this.calls--;
+          resolve('cancelled');
+        },
       };
-      cancellation.listener = { onCancel };
     });
   }
 

@@ -78,10 +78,7 @@ const lost = {
 /** Who ended a call: the client disconnected, or the gateway has no memory for its body. */
 const cancelled = {
   client: { ...base, isLogged: false, label: 'cancelled' },
-  gateway: {
-    ...base,
-    message: 'The responses of the pet store are too large to buffer at the same time.',
-  },
+  gateway: { ...base, message: 'The responses of the pet store are too large together.' },
 } as const satisfies Record<string, Consequences>;
 
 /** A complete response. The body of an error status may be truncated. */
