@@ -2,34 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
-import { callWith, openGateway } from '../support/gateway.ts';
+import { encodeResponse, type Respond } from '../support/fault-server.ts';
+import { startRest } from '../support/faulty-rest.ts';
+import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
 
 const pets = encodeResponse('200 OK', '[]');
 const added = encodeResponse('201 Created', '{"id":1,"name":"Rex","categoryId":2}');
-
-async function startRest(respond: Respond, limits: object = {}, timeoutMs = 10_000) {
-  const server = await startFaultServer(respond);
-  const telemetry = openTelemetry();
-  const petStore = openRestPetStore(
-    { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs, limits },
-    telemetry,
-  );
-  return {
-    ...server,
-    ...telemetry,
-    petStore,
-    list: (key?: string, signal?: AbortSignal) => petStore.listPets(callWith(key, signal), {}),
-    add: (signal?: AbortSignal) =>
-      petStore.createPet(callWith('k', signal), { name: 'Rex', categoryId: '2' }),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await petStore[Symbol.asyncDispose]();
-    },
-  };
-}
 
 /** Calls back when undici has received the headers of a response. */
 function onHeaders(listener: () => void): Disposable {
@@ -49,7 +29,7 @@ describe('clients that leave', () => {
       const call = rest.list(`leaves-${index % 6}`, client.signal);
       await expect(call).rejects.toMatchObject({ name: 'CancelledError' });
     }
-    expect([...(await rest.list('stays'))]).toEqual([]);
+    expect(await rest.list('stays')).toEqual([]);
     expect(rest.logged).toEqual([]);
   });
 
@@ -112,7 +92,7 @@ describe('a retry', () => {
       if (attempt > 1) socket.write(pets);
       else socket.write(encodeResponse('503 Busy', '', ['Retry-After: 1']));
     });
-    expect([...(await rest.list())]).toEqual([]);
+    expect(await rest.list()).toEqual([]);
     const [first = 0, second = 0] = times;
     expect(second - first).toBeGreaterThan(990);
   });
@@ -144,7 +124,7 @@ describe('a kept connection that the service closes as a call goes out', () => {
     ['reset', (socket: Socket) => socket.resetAndDestroy()],
   ])('delays no read, however often: %s', async (_, close) => {
     await using rest = await startRest(closeEverySecond(close), { breakAfterFailures: 3 });
-    for (let index = 0; index < 40; index++) expect([...(await rest.list())]).toEqual([]);
+    for (let index = 0; index < 40; index++) expect(await rest.list()).toEqual([]);
     // The first call had a new connection; each of the others found the kept one closed.
     expect(rest.attempts()).toBe(1 + 2 * 39);
     expect(rest.logged).toEqual([]);
@@ -193,7 +173,7 @@ describe('a connection', () => {
       { maxConnectionAgeMs: 20 },
     );
     await vi.waitFor(async () => {
-      expect([...(await rest.list())]).toEqual([]);
+      expect(await rest.list()).toEqual([]);
       expect(sockets.size).toBe(3);
     });
   });

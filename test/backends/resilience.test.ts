@@ -1,32 +1,13 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { KeyCircuits } from '../../src/backends/rest/key-circuits.ts';
-import type { OriginLimits } from '../../src/backends/rest/origin.ts';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { RetryBudget } from '../../src/backends/rest/retry-budget.ts';
 import { BackendTimeoutError, BackendUnavailableError } from '../../src/contract/error.ts';
 import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
+import { startRest } from '../support/faulty-rest.ts';
 import { callWith } from '../support/gateway.ts';
-import { openTelemetry, quiet } from '../support/log.ts';
-
-async function startRest(respond: Respond, limits: Partial<OriginLimits> = {}, timeoutMs = 10_000) {
-  const server = await startFaultServer(respond);
-  const telemetry = openTelemetry();
-  const petStore = openRestPetStore(
-    { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs, limits },
-    telemetry,
-  );
-  return {
-    ...server,
-    petStore,
-    list: async (key?: string) => [...(await petStore.listPets(callWith(key), {}))],
-    add: () => petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' }),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await petStore[Symbol.asyncDispose]();
-    },
-  };
-}
+import { quiet } from '../support/log.ts';
 
 const pets = encodeResponse('200 OK', '[]');
 

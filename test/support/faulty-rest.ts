@@ -1,0 +1,33 @@
+import type { OriginLimits } from '../../src/backends/rest/origin.ts';
+import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { type Respond, startFaultServer } from './fault-server.ts';
+import { callWith } from './gateway.ts';
+import { openTelemetry } from './log.ts';
+
+/** Opens the REST backend for a service that responds like this, with its log lines. */
+export async function startRest(
+  respond: Respond,
+  limits: Partial<OriginLimits> = {},
+  timeoutMs = 10_000,
+) {
+  const server = await startFaultServer(respond);
+  const telemetry = openTelemetry();
+  const petStore = openRestPetStore(
+    { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs, limits },
+    telemetry,
+  );
+  return {
+    ...server,
+    ...telemetry,
+    petStore,
+    list: async (key?: string, signal?: AbortSignal) => [
+      ...(await petStore.listPets(callWith(key, signal), {})),
+    ],
+    add: (signal?: AbortSignal) =>
+      petStore.createPet(callWith('k', signal), { name: 'Rex', categoryId: '1' }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await petStore[Symbol.asyncDispose]();
+    },
+  };
+}
