@@ -78,8 +78,8 @@ function attempt<T>(make: () => T): T | undefined {
 
 /**
  * Returns the variables that `@skip` and `@include` use. Returns undefined for a document with
- * other directives, with fragment variables, or with a nullable variable in a non-null position,
- * which can fail during execution.
+ * other directives, or with a nullable variable in a non-null position, which can fail during
+ * execution.
  */
 function conditionsOf(schema: GraphQLSchema, document: DocumentNode): string[] | undefined {
   let isSafe = true;
@@ -99,9 +99,6 @@ function conditionsOf(schema: GraphQLSchema, document: DocumentNode): string[] |
     visitWithTypeInfo(typeInfo, {
       Directive({ name }) {
         if (name.value !== 'skip' && name.value !== 'include') isSafe = false;
-      },
-      FragmentDefinition({ variableDefinitions = [] }) {
-        if (variableDefinitions.length > 0) isSafe = false;
       },
       Variable({ name }, _key, parent) {
         if (parent && 'kind' in parent && parent.kind === Kind.VARIABLE_DEFINITION) return;

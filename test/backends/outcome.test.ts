@@ -1,5 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { getEventListeners } from 'node:events';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { encodeResponse, type Respond } from '../support/fault-server.ts';
@@ -66,6 +68,49 @@ describe('clients that leave', () => {
     held[0]?.write(pets);
     await read;
     expect(rest.attempts()).toBe(1);
+  });
+});
+
+describe('a call that has ended', () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+  it('leaves no timer, and no listener on the signal of its client', async () => {
+    await using rest = await startRest((socket) => socket.write(pets));
+    const { signal } = new AbortController();
+    const before = timers();
+    await rest.list('k', signal);
+    expect(timers()).toBe(before);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('leaves no timer if its client disconnects while it waits for a retry', async () => {
+    const client = new AbortController();
+    await using rest = await startRest((socket) =>
+      socket.write(encodeResponse('503 Busy', '', ['Retry-After: 5'])),
+    );
+    const before = timers();
+    const { promise: hasResponse, resolve } = Promise.withResolvers<void>();
+    using _ = onHeaders(resolve);
+    const call = rest.list('k', client.signal);
+    await hasResponse;
+    // The deadline, and a pause of five seconds.
+    for (let turns = 0; turns < 5; turns++) await setImmediate();
+    expect(timers()).toBe(before + 2);
+    client.abort();
+    await expect(call).rejects.toMatchObject({ name: 'CancelledError' });
+    expect(timers()).toBe(before);
+    expect(rest.attempts()).toBe(1);
+  });
+
+  it('leaves a connection that is closed with the backend', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    await using server = await startRest((socket) => {
+      socket.once('close', () => resolve());
+      socket.write(pets);
+    });
+    await server.list();
+    await server.petStore[Symbol.asyncDispose]();
+    await closed;
   });
 });
 

@@ -180,6 +180,20 @@ describe('responses of the REST service', () => {
     expect(retryAfterMs).toBe(2 ** 31 - 1);
   });
 
+  it.each([
+    'soon',
+    '-1',
+    '1.5',
+    '7 s',
+    `${new Date(4e12).toUTCString()}, and later`,
+  ])('have no retryAfterMs if Retry-After is invalid: %s', async (header) => {
+    await using rest = await startRest((_request, response) => {
+      response.writeHead(429, { 'retry-after': header }).end();
+    });
+    const { retryAfterMs } = await rest.petStore.listPets(callWith(), {}).catch((error) => error);
+    expect(retryAfterMs).toBeUndefined();
+  });
+
   it('set retryAfterMs from Retry-After, in seconds or as a date', async () => {
     const headers = ['7', new Date(Date.now() + 60_000).toUTCString()];
     await using rest = await startRest((_, response) => {
