@@ -409,6 +409,35 @@ describe('a response in parts', () => {
     expect(errorsOf(last)).toMatchObject([{ extensions: { code: 'RESPONSE_TOO_LARGE' } }]);
   });
 
+  it('reports the excess for the fragments that are pending, not for those that are complete', async () => {
+    const petStore = await openBuiltin();
+    const { promise: isFirstRead, resolve } = Promise.withResolvers<void>();
+    const page = [{ id: '1', name: 'x'.repeat(3_000_000), categoryId: '1' }];
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listPets: async () => {
+          await isFirstRead;
+          return page;
+        },
+      },
+    });
+    const query =
+      '{ __typename ... @defer { orders } ... @defer { pets { a: name b: name c: name } } }';
+    const parts: Part[] = [];
+    for await (const part of readParts(await sendForParts(fetch, service.url, query))) {
+      parts.push(part);
+      if (part.completed?.length === 1) resolve();
+    }
+    const [first, second, last] = parts;
+    const [complete] = second?.completed ?? [];
+    const pending = first?.pending?.filter(({ id }) => id !== complete?.id);
+    expect(last?.completed?.map(({ id }) => id)).toEqual(pending?.map(({ id }) => id));
+    expect(last?.completed).toMatchObject([
+      { errors: [{ extensions: { code: 'RESPONSE_TOO_LARGE' } }] },
+    ]);
+  });
+
   it('ends with its first part if that is too large', async () => {
     const { petStore } = holdingOrders(await openBuiltin());
     const page = [{ id: '1', name: 'x'.repeat(3_000_000), categoryId: '1' }];
