@@ -28,7 +28,12 @@ const seconds = Number(process.argv[2] ?? 2);
 const rounds = 5;
 /** The number of concurrent callers, which equals the size of the backend's connection pool. */
 const callers = 10;
-const call: Call = { apiKey: 'demo-key', authorization: 'Bearer demo-key', requestId: 'bench' };
+const call: Call = {
+  apiKey: 'demo-key',
+  authorization: 'Bearer demo-key',
+  key: 0,
+  requestId: 'bench',
+};
 const pet = { name: 'Rex', categoryId: '1', status: 'available' } as const;
 const statements = {
   write: "insert into pets (name, category_id, status) values ('Rex', 1, 'available')",

@@ -1,6 +1,7 @@
 import { openApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { once } from './once.ts';
+import { createByteLimits } from './server/byte-limits.ts';
 import { openGate } from './server/gate.ts';
 import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
 import { createNodeListener as listenerOf, type NodeListener } from './server/http/node.ts';
@@ -70,6 +71,7 @@ export async function createGateway(
   const tracing = await openTracing(config.otlpEndpoint, log);
   try {
     const telemetry = { log, metrics: new Metrics(), tracing };
+    const { bodyBytes } = createByteLimits();
     const gate = openGate();
     const context = {
       telemetry,
@@ -85,8 +87,8 @@ export async function createGateway(
       await tracing[Symbol.asyncDispose]();
     };
     let closed: Promise<void> | undefined;
-    return Object.assign(createFetchHandler(app.handle), {
-      nodeListener: listenerOf(app.handle),
+    return Object.assign(createFetchHandler(app.handle, bodyBytes), {
+      nodeListener: listenerOf(app.handle, bodyBytes),
       execute: app.execute,
       executeIncrementally: app.executeIncrementally,
       [Symbol.asyncDispose]: () => {

@@ -1,6 +1,6 @@
 import { CancelledError } from '../contract/error.ts';
 import type { Call, PetStore } from '../contract/pet-store.ts';
-import { bucketCount, bucketOf } from '../key-buckets.ts';
+import { bucketCount, bucketOf, hash } from '../limits/key.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /**
@@ -39,7 +39,7 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
   ): Promise<T> {
     const { authorization } = call;
     const waitingSince = call.waitingSince ?? performance.now();
-    const bucket = bucketOf(authorization, parameters);
+    const bucket = bucketOf(hash(parameters, call.key));
     const found = flights[bucket];
     // A flight that began at another time is replaced: its deadline differs from this caller's.
     const flight =

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AppOptions, openApp } from '../app.ts';
 import { createAdmin } from '../server/admin.ts';
+import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../server/listener/overload.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -59,11 +60,12 @@ async function open(
     createV1,
   };
   const app = opened.use(await openApp(options, context));
-  const listener = await listen(app.handle, options);
+  const limits = createByteLimits();
+  const listener = await listen(app.handle, limits, options);
   opened.defer(() => listener.close(0));
   let adminUrl: string | undefined;
   if (adminPort !== undefined) {
-    const { url, close } = await listen(createAdmin(metrics, app.health), {
+    const { url, close } = await listen(createAdmin(metrics, app.health), limits, {
       host,
       port: adminPort,
     });

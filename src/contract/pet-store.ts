@@ -6,6 +6,8 @@ export interface Call {
   readonly apiKey: string;
   /** The caller's unchanged `Authorization` header. */
   readonly authorization: string;
+  /** A hash of the credential, by which callers share limits fairly. */
+  readonly key: number;
   readonly requestId: string;
   /** Aborted when the caller disconnects. Cancels reads; a write that was sent is not cancelled. */
   readonly signal?: AbortSignal;

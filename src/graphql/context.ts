@@ -10,6 +10,8 @@ export interface ContextOptions {
   readonly petStore: PetStore;
   /** The unchanged `Authorization` header. */
   readonly authorization: string | undefined;
+  /** See `Call.key`. */
+  readonly key: number;
   readonly requestId: string;
   /** Aborted when the client disconnects or its deadline passes. */
   readonly signal: AbortSignal;
@@ -51,7 +53,7 @@ type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
  * the key, so introspection works without one.
  */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, authorization, requestId, signal, listener, onResponseComplete } = options;
+  const { petStore, authorization, key, requestId, signal, listener } = options;
   let created: Call | undefined;
 
   async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
@@ -63,10 +65,11 @@ export function createContext(options: ContextOptions): GatewayContext {
       created = {
         apiKey,
         authorization: verbatim,
+        key,
         requestId,
         signal,
         observe,
-        onResponseComplete,
+        onResponseComplete: options.onResponseComplete,
       };
       listener?.onKey();
     }

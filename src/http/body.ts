@@ -1,5 +1,4 @@
-import { bucketOf } from '../key-buckets.ts';
-import { KeyBudget } from '../key-budget.ts';
+import type { Release, Share } from '../limits/share.ts';
 import { HttpError } from './error.ts';
 import { Refusal } from './refuse.ts';
 
@@ -20,30 +19,28 @@ const maxReadBytes = 4 * maxBodyBytes;
 const freeBytes = 16 * 1024;
 
 /**
- * The counted bytes of all bodies in this process, of which one key may use a quarter. A body counts
- * until its response is complete.
- */
-const budget = new KeyBudget(32 * 1024 * 1024, 0.25);
-
-/**
  * Collects the chunks of a body of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks
  * after the first are copied into one buffer that doubles, because even a chunk of one byte takes
- * several hundred bytes of memory. A body of more than `freeBytes` is refused if it exceeds the
- * limits of counted bytes.
+ * several hundred bytes of memory.
  */
 export class BodyReader {
   readonly #maxBytes: number;
-  readonly #authorization: string | undefined;
+  readonly #key: number;
+  readonly #bodyBytes: Share;
   #bytes: Uint8Array = empty;
   #size = 0;
   #chunks = 0;
-  #counted = 0;
+  #release: Release | undefined;
   #refusal: HttpError | undefined;
 
-  /** @param authorization the header of the request */
-  constructor(authorization: string | undefined) {
-    this.#maxBytes = authorization === undefined ? freeBytes : maxBodyBytes;
-    this.#authorization = authorization;
+  /**
+   * @param key that of the request
+   * @param bodyBytes limits the bytes of bodies beyond `freeBytes` each, until their responses
+   */
+  constructor(key: number, bodyBytes: Share) {
+    this.#maxBytes = key === 0 ? freeBytes : maxBodyBytes;
+    this.#key = key;
+    this.#bodyBytes = bodyBytes;
   }
 
   /** Adds a chunk, or drops it after a refusal. Returns false if the rest must not be read. */
@@ -65,19 +62,18 @@ export class BodyReader {
 
   /** Stops counting the body. Call it when the response is complete. */
   release(): void {
-    if (this.#counted > 0) budget.release(this.#bucket(), this.#counted);
-    this.#counted = 0;
+    this.#release?.();
+    this.#release = undefined;
   }
 
   #fits(): boolean {
     if (this.#size <= freeBytes) return true;
     if (this.#size > this.#maxBytes) return this.#refuse(bodyTooLarge(this.#maxBytes));
-    const more = this.#size - freeBytes - this.#counted;
-    const exceeded = budget.reserve(this.#bucket(), more);
-    if (exceeded) {
-      return this.#refuse(new Refusal(exceeded === 'key' ? 'body_bytes_of_key' : 'body_bytes'));
-    }
-    this.#counted += more;
+    this.release();
+    const taken = this.#bodyBytes.take(this.#key, this.#size - freeBytes);
+    if (taken === 'key') return this.#refuse(new Refusal('body_bytes_of_key'));
+    if (taken === 'all') return this.#refuse(new Refusal('body_bytes'));
+    this.#release = taken;
     return true;
   }
 
@@ -86,10 +82,6 @@ export class BodyReader {
     this.#bytes = empty;
     this.release();
     return false;
-  }
-
-  #bucket(): number {
-    return bucketOf(this.#authorization ?? '');
   }
 
   #append(chunk: Uint8Array, start: number): void {

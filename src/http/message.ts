@@ -33,6 +33,8 @@ export interface HttpRequest {
   /** The query string without the `?`; empty if there is none. */
   readonly search: string;
   readonly headers: RequestHeaders;
+  /** The key that the request counts as in limits; see `keyOf`. */
+  readonly key: number;
   /** The body, empty if there is none, or the error for a body that was refused. */
   readonly body: Uint8Array | HttpError;
   /** Whether the response may have a body in parts: HTTP/1.0 has no chunked encoding. */

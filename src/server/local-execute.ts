@@ -2,6 +2,7 @@ import { type DocumentNode, print } from 'graphql';
 import { parsePlainJson } from '../contract/json.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
+import { keyOf } from '../limits/key.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
@@ -61,7 +62,8 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
   }
 
   function toCaller({ authorization, signal = never }: LocalCaller): Caller {
-    return { authorization: authorization ?? undefined, signal, isReadOnly: false };
+    const given = authorization ?? undefined;
+    return { authorization: given, key: keyOf(given), signal, isReadOnly: false };
   }
 
   async function run(

@@ -8,9 +8,9 @@ import {
   isInParts,
 } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
+import { nextSlice, sliceBytes } from '../limits/slices.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { takeTurn, turnBytes } from '../turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { Admission } from './admission.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
@@ -61,9 +61,8 @@ export function createRouter(options: RouterOptions): HttpHandler {
     admission.enter(authorization);
     let parts: BodyParts | undefined;
     try {
-      if (!(body instanceof HttpError) && body.byteLength > turnBytes) {
-        await takeTurn(authorization);
-      }
+      if (!(body instanceof HttpError) && body.byteLength > sliceBytes)
+        await nextSlice(request.key);
       const response = await route(request, record);
       if (isInParts(response.body)) parts = response.body;
       return response;

@@ -76,7 +76,7 @@ const routes: readonly Route[] = [
 ];
 
 /** The call of a public route, which never uses the pet store. */
-const anonymousCall: Call = { apiKey: '', authorization: '', requestId: '' };
+const anonymousCall: Call = { apiKey: '', authorization: '', key: 0, requestId: '' };
 
 /** Creates the contract's REST interface for any `PetStore`. */
 export function createV1(options: V1Options): V1Handler {
@@ -95,8 +95,9 @@ export function createV1(options: V1Options): V1Handler {
       if (route.isPublic)
         return await handle(resources, { request, call: anonymousCall, parameter });
       const { apiKey, authorization } = readBearer(request.headers['authorization']);
+      const { key, signal } = request;
       const { requestId, observe } = caller;
-      const call: Call = { apiKey, authorization, signal: request.signal, requestId, observe };
+      const call: Call = { apiKey, authorization, key, signal, requestId, observe };
       return withHeaders(await handle(resources, { request, call, parameter }), headers);
     } catch (error) {
       if (error instanceof HttpError) throw error;

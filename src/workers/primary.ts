@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { banner } from '../commands/banner.ts';
 import type { ServeOptions, Service } from '../commands/serve.ts';
 import { createAdmin } from '../server/admin.ts';
+import { createByteLimits } from '../server/byte-limits.ts';
 import { createHealth } from '../server/health.ts';
 import { listen } from '../server/listener/listen.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -110,7 +111,10 @@ export async function superviseWorkers(
   const admin =
     adminPort === undefined
       ? undefined
-      : await listen(createAdmin({ scrape }, health), { host: options.host, port: adminPort });
+      : await listen(createAdmin({ scrape }, health), createByteLimits(), {
+          host: options.host,
+          port: adminPort,
+        });
   for (let others = count - 1; others > 0; others--) fork();
   await complete.promise;
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/backends/rest/cancellation.ts';
 import { dispatchCall } from '../../src/backends/rest/dispatch-call.ts';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { KeyBudget } from '../../src/key-budget.ts';
+import { Share } from '../../src/limits/share.ts';
 import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { callWith } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
@@ -20,8 +20,11 @@ function usedBytes(): number {
   return heapUsed + external;
 }
 
+/** Creates a limit of the bytes of bodies, of which one key may hold three quarters. */
+const limitOf = (total: number) => new Share('body_bytes', { total, perKey: total * 0.75 });
+
 /** Starts a call whose response the test delivers. */
-function startCall(budget: KeyBudget, bucket = 0) {
+function startCall(bodyBytes: Share, key = 0) {
   const controller = { abort() {} } as unknown as Dispatcher.DispatchController;
   let handler: Dispatcher.DispatchHandler = {};
   const dispatcher = {
@@ -31,7 +34,7 @@ function startCall(budget: KeyBudget, bucket = 0) {
   } as unknown as Dispatcher;
   const cancellation = new Cancellation(false);
   const options = { method: 'GET', path: '/' } as const;
-  const outcome = dispatchCall(dispatcher, options, { cancellation, budget, bucket });
+  const outcome = dispatchCall(dispatcher, options, { cancellation, bodyBytes, key });
   handler.onRequestStart?.(controller, {});
   handler.onResponseStart?.(controller, 200, {});
   return {
@@ -50,7 +53,7 @@ function startCall(budget: KeyBudget, bucket = 0) {
 describe('the body of a response', () => {
   it('uses little more memory than its size, even in chunks of one byte', async () => {
     const sent = Buffer.from('[{"id":1}]'.repeat(50_000));
-    const call = startCall(new KeyBudget(10_000_000, 0.75));
+    const call = startCall(limitOf(10_000_000));
     const before = usedBytes();
     for (let index = 0; index < sent.byteLength; index++) {
       call.receive(Buffer.from(sent.subarray(index, index + 1)));
@@ -66,45 +69,44 @@ describe('the body of a response', () => {
     [[1, 4095, 1]],
     [[4096, 1, 4095, 70_000]],
   ])('is complete if it arrives in chunks of %j bytes', async (sizes) => {
-    const call = startCall(new KeyBudget(1_000_000, 0.75));
+    const call = startCall(limitOf(1_000_000));
     const chunks = sizes.map((size, index) => Buffer.alloc(size, 65 + index));
     for (const chunk of chunks) call.receive(chunk);
     call.end();
     expect((await call.response()).body.equals(Buffer.concat(chunks))).toBe(true);
   });
 
-  it('shares a budget with other bodies, and releases its part at the end', async () => {
-    const budget = new KeyBudget(10_000, 0.75);
-    const [first, second] = [startCall(budget, 0), startCall(budget, 1)];
+  it('shares a limit with other bodies, and counts until the end', async () => {
+    const bodyBytes = limitOf(10_000);
+    const [first, second] = [startCall(bodyBytes, 0), startCall(bodyBytes, 1)];
     first.receive(Buffer.alloc(6000));
     second.receive(Buffer.alloc(5000));
     expect(await second.outcome).toMatchObject({ kind: 'cancelled', by: 'gateway' });
     first.end();
     await first.response();
-    expect(budget.reserve(0, 5000)).toBeUndefined();
-    expect(budget.reserve(1, 5000)).toBeUndefined();
+    expect(bodyBytes.used).toBe(0);
   });
 
-  it('leaves a quarter of the budget to other keys', async () => {
-    const budget = new KeyBudget(10_000, 0.75);
-    const calls = [startCall(budget, 0), startCall(budget, 0)] as const;
+  it('leaves a quarter of the limit to other keys', async () => {
+    const bodyBytes = limitOf(10_000);
+    const calls = [startCall(bodyBytes, 0), startCall(bodyBytes, 0)] as const;
     for (const call of calls) call.receive(Buffer.alloc(5000));
     expect(await calls[1].outcome).toMatchObject({ kind: 'cancelled', by: 'gateway' });
-    const other = startCall(budget, 1);
+    const other = startCall(bodyBytes, 1);
     other.receive(Buffer.alloc(5000));
     other.end();
     expect((await other.response()).body).toHaveLength(5000);
   });
 
-  it('uses the budget until it is released if it is large', async () => {
-    const budget = new KeyBudget(400_000, 0.75);
-    const call = startCall(budget);
+  it('counts until it is released if it is large', async () => {
+    const bodyBytes = limitOf(400_000);
+    const call = startCall(bodyBytes);
     call.receive(Buffer.alloc(200_000));
     call.end();
     const { releaseBody } = await call.response();
-    expect(budget.reserve(0, 200_000)).toBe('key');
+    expect(bodyBytes.used).toBe(200_000);
     releaseBody?.();
-    expect(budget.reserve(0, 200_000)).toBeUndefined();
+    expect(bodyBytes.used).toBe(0);
   });
 });
 

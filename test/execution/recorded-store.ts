@@ -17,6 +17,7 @@ export function storeOf(results: Record<string, unknown>) {
   const context = createContext({
     petStore,
     authorization: 'Bearer key-of-a-test',
+    key: 0,
     requestId: 'test',
     signal: new AbortController().signal,
   });

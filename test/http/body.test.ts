@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { BodyReader, maxBodyBytes } from '../../src/http/body.ts';
 import { HttpError } from '../../src/http/error.ts';
+import { createByteLimits } from '../../src/server/byte-limits.ts';
 
-function read(chunks: Iterable<Uint8Array>, authorization = 'Bearer one'): BodyReader {
-  const reader = new BodyReader(authorization);
+const { bodyBytes } = createByteLimits();
+
+function read(chunks: Iterable<Uint8Array>, key = 1): BodyReader {
+  const reader = new BodyReader(key, bodyBytes);
   for (const chunk of chunks) reader.push(chunk);
   return reader;
 }
@@ -31,7 +34,7 @@ describe('BodyReader', () => {
   });
 
   it('returns an empty body without chunks, and ignores empty chunks', () => {
-    expect(new BodyReader(undefined).end()).toHaveLength(0);
+    expect(new BodyReader(0, bodyBytes).end()).toHaveLength(0);
     const reader = read([new Uint8Array(0), Buffer.from('a'), new Uint8Array(0), Buffer.from('b')]);
     expect(Buffer.from(reader.end() as Uint8Array).toString()).toBe('ab');
   });
@@ -49,14 +52,14 @@ describe('BodyReader', () => {
   });
 
   it('refuses too many chunks with 413, and reads no more of them', () => {
-    const reader = new BodyReader('Bearer key');
+    const reader = new BodyReader(1, bodyBytes);
     for (let chunks = 0; chunks < 4096; chunks++) expect(reader.push(Buffer.from('x'))).toBe(true);
     expect(reader.push(Buffer.from('x'))).toBe(false);
     expect(statusOf(reader)).toBe(413);
   });
 
   it('reads up to 1 MiB of a body that is too large', () => {
-    const reader = new BodyReader('Bearer key');
+    const reader = new BodyReader(1, bodyBytes);
     for (let times = 0; times < 4; times++)
       expect(reader.push(Buffer.alloc(maxBodyBytes))).toBe(true);
     expect(reader.push(Buffer.alloc(1))).toBe(false);
@@ -82,7 +85,7 @@ describe('BodyReader', () => {
 describe('large request bodies', () => {
   it('are refused with 413 without a key', () => {
     const keyless = (bytes: number) => {
-      const reader = new BodyReader(undefined);
+      const reader = new BodyReader(0, bodyBytes);
       reader.push(Buffer.alloc(bytes));
       return reader;
     };
@@ -95,14 +98,14 @@ describe('large request bodies', () => {
     const statuses = held.map(statusOf);
     expect(statuses.filter((status) => status === 200)).toHaveLength(34);
     expect(statuses.filter((status) => status === 429)).toHaveLength(116);
-    const other = read([Buffer.alloc(maxBodyBytes)], 'Bearer two');
+    const other = read([Buffer.alloc(maxBodyBytes)], 2);
     expect(statusOf(other)).toBe(200);
     for (const reader of [...held, other]) reader.release();
   });
 
   it('are refused with 503 while others use the shared limit; small ones are accepted', () => {
     const held = Array.from({ length: 150 }, (_, index) =>
-      read([Buffer.alloc(maxBodyBytes)], `Bearer key-${index}`),
+      read([Buffer.alloc(maxBodyBytes)], index + 1),
     );
     const refused = held.filter((reader) => statusOf(reader) === 503).length;
     expect(refused).toBeGreaterThan(10);

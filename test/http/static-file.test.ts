@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createStaticFile } from '../../src/http/static-file.ts';
+import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { createFetchHandler } from '../../src/server/http/fetch.ts';
 import { nodeStart } from '../support/process.ts';
 
@@ -104,7 +105,7 @@ describe('a static file', () => {
   it('is copied for a Fetch response only as far as the client reads', async () => {
     const content = Buffer.alloc(8_000_000, 'pet');
     const file = style(async () => content);
-    const handle = createFetchHandler(({ headers }) => file(headers));
+    const handle = createFetchHandler(({ headers }) => file(headers), createByteLimits().bodyBytes);
     const responses: Response[] = [];
     await handle(new Request('http://gateway.test/'));
     const before = process.memoryUsage().arrayBuffers;

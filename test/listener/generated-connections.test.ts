@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BodyReader } from '../../src/http/body.ts';
 import { type HttpResponse, isInParts } from '../../src/http/message.ts';
+import { keyOf } from '../../src/limits/key.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { startGateway } from '../support/gateway.ts';
 import { httpRequest } from '../support/http-request.ts';
@@ -18,7 +19,7 @@ it(
       const { pathname, search } = target.startsWith('/')
         ? { pathname: target.split('?')[0] ?? '', search: target.slice(target.indexOf('?')) }
         : new URL(target);
-      const reader = new BodyReader(headers['authorization']);
+      const reader = new BodyReader(keyOf(headers['authorization']), service.byteLimits.bodyBytes);
       reader.push(Buffer.from(body, 'latin1'));
       reader.release();
       return comparable(

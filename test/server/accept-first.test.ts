@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it, vi } from 'vitest';
+import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { listen } from '../../src/server/listener/listen.ts';
 
 const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -48,6 +49,7 @@ async function startServer(onStart: () => void) {
       onStart();
       return { status: 200, headers: {}, body: 'done' };
     },
+    createByteLimits(),
     { host: '127.0.0.1', port: 0 },
   );
   const { port } = new URL(listener.url);

@@ -36,7 +36,9 @@ it.concurrent('closes the connection of a client that reads nothing for 30 secon
     petStore: { ...petStore, listPets: async () => page },
     graphiql: true,
   });
-  const server = createServer(createNodeListener(opened.handle)).listen(0, '127.0.0.1');
+  const server = createServer(
+    createNodeListener(opened.handle, opened.byteLimits.bodyBytes),
+  ).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const requests = [

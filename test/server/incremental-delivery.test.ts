@@ -340,7 +340,11 @@ describe('a response in parts', () => {
   it('is cancelled when the reader of a fetch handler cancels the body', async () => {
     const { petStore, cancelled } = holdingOrders(await openBuiltin());
     await using service = await openGateway({ petStore, maxRequestsInFlight: 1 });
-    const send = () => sendForParts(createFetchHandler(service.handle), 'http://gateway.test');
+    const send = () =>
+      sendForParts(
+        createFetchHandler(service.handle, service.byteLimits.bodyBytes),
+        'http://gateway.test',
+      );
     for await (const { hasNext } of readParts(await send())) {
       expect(hasNext).toBe(true);
       break;

@@ -2,7 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { readJsonText } from '../../src/contract/response-json.ts';
-import { takeTurn } from '../../src/turns.ts';
+import { nextSlice } from '../../src/limits/slices.ts';
 import { openGateway, type TestOptions } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
@@ -48,7 +48,7 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
   it('for validating large orders of a REST service, which takes many turns', async () => {
     const orders = `[${'{"identifier":9007199254740993},'.repeat(110_000)}0]`;
     using counted = countTurns();
-    const { text } = await readJsonText(orders, () => takeTurn('Bearer demo-key'));
+    const { text } = await readJsonText(orders, () => nextSlice(1));
     expect(text === orders).toBe(true);
     expect(counted.turns).toBeGreaterThanOrEqual(25);
   });
@@ -62,7 +62,7 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
   });
 });
 
-describe('a large response in parts takes turns like a whole one', () => {
+describe('a large response in parts waits for slices like a whole one', () => {
   const pet = { id: '1', name: 'x'.repeat(10_000), categoryId: '1' };
   const large = `pets { ${aliases(10, () => 'name')} }`;
 

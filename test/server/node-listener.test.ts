@@ -4,14 +4,17 @@ import { type AddressInfo, connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { BodyParts } from '../../src/http/message.ts';
+import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { createNodeListener } from '../../src/server/http/node.ts';
+
+const { bodyBytes } = createByteLimits();
 
 describe('a handler that rejects', () => {
   it.each([
     ['results in a 500', false, 500],
     ['does not change a response that was already sent', true, 200],
   ])('%s, and does not crash the process', async (_, isSent, status) => {
-    const listener = createNodeListener(() => Promise.reject(new Error('secret')));
+    const listener = createNodeListener(() => Promise.reject(new Error('secret')), bodyBytes);
     const server = createServer((incoming, outgoing) => {
       if (isSent) outgoing.end('sent');
       listener(incoming, outgoing);
@@ -48,7 +51,7 @@ describe('a body in parts', () => {
   it('is produced only as fast as the client reads, and cancelled when it disconnects', async () => {
     const { body, produced } = endlessParts();
     const handle = async () => ({ status: 200, headers: {}, body });
-    const server = createServer(createNodeListener(handle)).listen(0, '127.0.0.1');
+    const server = createServer(createNodeListener(handle, bodyBytes)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { createPipelineQueues } from '../../src/server/listener/pipeline-queues.ts';
 import { countTurns } from '../support/turns.ts';
 
@@ -16,7 +17,7 @@ it('is parsed for a millisecond per turn of the event loop if it contains bodies
   onTestFinished(() => void vi.restoreAllMocks());
   using counted = countTurns();
   const chunksPerTurn = new Map<number, number>();
-  const queues = createPipelineQueues(15_000);
+  const queues = createPipelineQueues(15_000, createByteLimits().unparsedBytes);
   await using server = createServer((incoming, outgoing) => {
     queues.enqueue(incoming, outgoing);
     let size = 0;

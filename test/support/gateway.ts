@@ -2,6 +2,8 @@ import { type AppParts, createApp } from '../../src/app.ts';
 import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Call, PetStore } from '../../src/contract/pet-store.ts';
+import { keyOf } from '../../src/limits/key.ts';
+import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { createFetchHandler } from '../../src/server/http/fetch.ts';
 import { listen } from '../../src/server/listener/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/server/listener/overload.ts';
@@ -22,6 +24,7 @@ export function callWith(key = apiKey, signal?: AbortSignal): Call {
   return {
     apiKey: key,
     authorization: `Bearer ${key}`,
+    key: keyOf(`Bearer ${key}`),
     requestId: 'test',
     ...(signal ? { signal } : {}),
   };
@@ -37,6 +40,7 @@ export type TestOptions = Partial<AppParts & OverloadLimits>;
 export async function openGateway(options: TestOptions = {}) {
   const petStore = options.petStore ?? (await openBuiltin());
   const telemetry = openTelemetry();
+  const byteLimits = createByteLimits();
   const limits = {
     maxRequestsInFlight: 1000,
     maxRequestsInFlightPerKey: 1000,
@@ -59,11 +63,12 @@ export async function openGateway(options: TestOptions = {}) {
     ...options,
     petStore,
   });
-  const checked = checkResponses(createFetchHandler(app.handle));
+  const checked = checkResponses(createFetchHandler(app.handle, byteLimits.bodyBytes));
   return {
     ...app,
     gateway: checked.gateway,
     petStore,
+    byteLimits,
     ...telemetry,
     async [Symbol.asyncDispose]() {
       admission[Symbol.dispose]();
@@ -76,7 +81,10 @@ export async function openGateway(options: TestOptions = {}) {
 /** Opens the same gateway and listens on a free port. */
 export async function startGateway(options: TestOptions = {}) {
   const opened = await openGateway(options);
-  const { url, close } = await listen(opened.handle, { host: '127.0.0.1', port: 0 });
+  const { url, close } = await listen(opened.handle, opened.byteLimits, {
+    host: '127.0.0.1',
+    port: 0,
+  });
   return {
     ...opened,
     url,

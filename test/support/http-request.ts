@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../../src/http/message.ts';
+import { keyOf } from '../../src/limits/key.ts';
 
 /** Creates a GET request for this path as the core receives it, with these changes. */
 export function httpRequest(path: string, changes: Partial<HttpRequest> = {}): HttpRequest {
@@ -7,6 +8,7 @@ export function httpRequest(path: string, changes: Partial<HttpRequest> = {}): H
     path,
     search: '',
     headers: {},
+    key: keyOf(changes.headers?.authorization),
     body: new Uint8Array(),
     mayStream: true,
     signal: new AbortController().signal,

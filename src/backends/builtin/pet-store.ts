@@ -4,8 +4,8 @@ import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts'
 import { JsonText } from '../../contract/json-text.ts';
 import type { Call, PetStore } from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
+import { nextSlice } from '../../limits/slices.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { takeTurn } from '../../turns.ts';
 import { createApiKeyCheck } from './api-keys.ts';
 import { type Database, engineOf, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
@@ -58,10 +58,10 @@ function createPetStore(
   }
 
   async function write<T>(call: Call, work: () => Promise<T>): Promise<T> {
-    const { apiKey, authorization, requestId } = call;
+    const { apiKey, key, requestId } = call;
     await guard(requestId, false, () => checkApiKey(apiKey));
     // SQLite writes inside the event loop, and ends when the disk has it.
-    await takeTurn(authorization);
+    await nextSlice(key);
     return guard(requestId, true, work);
   }
 

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { endOfTurn } from '../../end-of-turn.ts';
-import type { KeyBudget } from '../../key-budget.ts';
-import { turnBytes } from '../../turns.ts';
+import { endOfTurn } from '../../limits/end-of-turn.ts';
+import type { Release, Share } from '../../limits/share.ts';
+import { sliceBytes } from '../../limits/slices.ts';
 import type { CancelListener, Cancellation } from './cancellation.ts';
 import type { TrackedClient } from './connections.ts';
 import { outcomeOfFailure } from './failure.ts';
@@ -15,12 +15,12 @@ const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
 
 type Controller = Dispatcher.DispatchController;
 
-/** How a call is cancelled, and the budget of its body. */
+/** How a call is cancelled, and what limits its body. */
 export interface CallLimits {
   readonly cancellation: Cancellation;
-  readonly budget: KeyBudget;
-  /** The bucket of the key whose part of the budget the body uses. */
-  readonly bucket: number;
+  /** The limit of the bytes of all bodies, and the key that this one counts for. */
+  readonly bodyBytes: Share;
+  readonly key: number;
 }
 
 /**
@@ -46,8 +46,9 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   readonly #resolve: (outcome: Outcome) => void;
   /** The only chunk so far, or a buffer that all chunks are copied into. */
   #body: Buffer = nothing;
-  /** The number of bytes of `#body` that were received; they are reserved until the end. */
+  /** The number of bytes of `#body` that were received. */
   #size = 0;
+  #release: Release = releaseNothing;
   #isSettled = false;
   #controller: Controller | undefined;
   #wasSent = false;
@@ -85,12 +86,15 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   /** Copies chunks into one buffer, because each Buffer has an overhead. */
   onResponseData(_: Controller, chunk: Buffer): void {
     if (this.#isSettled) return;
-    const { budget, bucket } = this.#limits;
-    if (budget.reserve(bucket, chunk.byteLength)) {
+    const { bodyBytes, key } = this.#limits;
+    const start = this.#size;
+    this.#release();
+    const taken = bodyBytes.take(key, start + chunk.byteLength);
+    this.#release = typeof taken === 'function' ? taken : releaseNothing;
+    if (typeof taken === 'string') {
       this.#end({ kind: 'cancelled', by: 'gateway', wasSent: true, retryAfterMs: 1000 });
       return;
     }
-    const start = this.#size;
     this.#size += chunk.byteLength;
     if (start === 0) this.#body = chunk;
     else {
@@ -107,7 +111,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   onResponseEnd(): void {
     if (this.#isSettled) return;
     if (this.client) this.client.wasUsed = true;
-    this.#settle(this.#size > turnBytes && !this.#isError());
+    this.#settle(this.#size > sliceBytes && !this.#isError());
   }
 
   onResponseError(_: Controller, cause: Error): void {
@@ -126,18 +130,16 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     this.#controller?.abort(aborted);
   }
 
-  /** Resolves to the outcome, by default the response. Its bytes may stay reserved. */
-  #settle(staysReserved: boolean, outcome?: Outcome): void {
+  /** Resolves to the outcome, by default the response. Its bytes may stay counted. */
+  #settle(staysCounted: boolean, outcome?: Outcome): void {
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
-    const { budget, bucket, cancellation } = this.#limits;
-    cancellation.listener = undefined;
-    const release = () => budget.release(bucket, this.#size);
-    if (!staysReserved) release();
+    this.#limits.cancellation.listener = undefined;
+    if (!staysCounted) this.#release();
     if (outcome !== undefined) return void this.#resolve(outcome);
     const isWhole = this.#size === this.#body.byteLength;
     const body = isWhole ? this.#body : this.#body.subarray(0, this.#size);
-    const releaseBody = staysReserved ? release : undefined;
+    const releaseBody = staysCounted ? this.#release : undefined;
     const [status, headers] = [this.#status, this.#headers];
     endOfTurn().then(() =>
       this.#resolve({ kind: 'responded', status, headers, body, releaseBody }),
@@ -146,6 +148,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
 }
 
 const nothing = Buffer.alloc(0);
+const releaseNothing = () => {};
 
 /** The reason given to undici, which nobody reads. */
 const aborted = new Error('The call has ended');

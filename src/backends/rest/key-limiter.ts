@@ -1,4 +1,4 @@
-import { bucketCount } from '../../key-buckets.ts';
+import { bucketCount } from '../../limits/key.ts';
 import type { Cancellation } from './cancellation.ts';
 
 /** Maximum fraction of the connections, and of the waiting calls, for one key. */

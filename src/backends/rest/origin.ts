@@ -1,6 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
-import { bucketOf } from '../../key-buckets.ts';
-import { KeyBudget } from '../../key-budget.ts';
+import type { Call } from '../../contract/pet-store.ts';
+import { bucketOf } from '../../limits/key.ts';
+import { Share } from '../../limits/share.ts';
 import type { OriginState } from '../../telemetry/metrics.ts';
 import type { Cancellation } from './cancellation.ts';
 import { Circuit } from './circuit.ts';
@@ -43,8 +44,11 @@ export type OriginLimits = Readonly<typeof defaultLimits>;
  */
 const maxKeyFraction = 0.2;
 
-/** The fraction of the bytes held for bodies that one key may use. */
+/** The part of the bytes held for bodies that one key may use. */
 const bodyKeyFraction = 0.75;
+
+/** Whose call it is: the credential in its headers, and the key that it counts for. */
+type Caller = Pick<Call, 'authorization' | 'key'>;
 
 /** The connections to one origin, with limits and circuits. */
 export type Origin = ReturnType<typeof openOrigin>;
@@ -74,7 +78,10 @@ export function openOrigin(
   const maxPerKey = Math.ceil(limits.breakAfterFailures * maxKeyFraction);
   const circuit = new Circuit(limits, onCircuit);
   const keyCircuits = new KeyCircuits(limits);
-  const budget = new KeyBudget(limits.maxBufferedBytes, bodyKeyFraction);
+  const bodyBytes = new Share('body_bytes', {
+    total: limits.maxBufferedBytes,
+    perKey: limits.maxBufferedBytes * bodyKeyFraction,
+  });
   const keyLimiter = new KeyLimiter(limits);
 
   const refuse = (
@@ -83,8 +90,7 @@ export function openOrigin(
   ): Failed => ({ kind: 'notSent', why, retryAfterMs });
 
   async function send(
-    authorization: string,
-    bucket: number,
+    { authorization, key: callerKey }: Caller,
     options: Dispatcher.DispatchOptions,
     cancellation: Cancellation,
   ): Promise<Outcome> {
@@ -95,7 +101,7 @@ export function openOrigin(
     if (circuit.rejects(startedAt)) return refuse('circuit', limits.halfOpenAfterMs);
     keyCircuit?.start();
     circuit.start();
-    const outcome = await dispatchCall(pool, options, { cancellation, budget, bucket });
+    const outcome = await dispatchCall(pool, options, { cancellation, bodyBytes, key: callerKey });
     const { key, service } = consequencesOf(outcome);
     const failedKey = keyCircuits.end(authorization, key, startedAt);
     circuit.end(service, startedAt, failedKey, failedKey ? maxPerKey : undefined);
@@ -103,21 +109,21 @@ export function openOrigin(
   }
 
   return {
-    /** Sends one call. `authorization` is the credential in its headers. Never rejects. */
+    /** Sends one call of this caller. Never rejects. */
     async call(
-      authorization: string,
+      caller: Caller,
       options: Dispatcher.DispatchOptions,
       cancellation: Cancellation,
     ): Promise<Outcome> {
       if (cancellation.reason !== undefined) return cancellation.outcome(false);
-      const bucket = bucketOf(authorization);
+      const bucket = bucketOf(caller.key);
       // Awaited only if the call has to wait.
       const acquired = keyLimiter.acquire(bucket, cancellation);
       const refused = acquired instanceof Promise ? await acquired : acquired;
       if (refused === 'cancelled') return cancellation.outcome(false);
       if (refused !== undefined) return refuse(refused, 1000);
       try {
-        return await send(authorization, bucket, options, cancellation);
+        return await send(caller, options, cancellation);
       } finally {
         keyLimiter.release(bucket);
       }

@@ -87,7 +87,7 @@ export interface Responded {
   readonly status: number;
   readonly headers: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
   readonly body: Buffer;
-  /** Releases the budget of a large body, after its contents are no longer used. */
+  /** Stops counting the bytes of a large body. Call it when they are no longer used. */
   readonly releaseBody: (() => void) | undefined;
 }
 

@@ -4,8 +4,8 @@ import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts'
 import { PetsText } from '../../contract/pets-text.ts';
 import type { Pets } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
+import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { takeTurn, turnBytes } from '../../turns.ts';
 import { logFailure } from './call-log.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
@@ -63,8 +63,8 @@ export function openRestPetStore(
     const releaseBody = outcome.kind === 'responded' ? outcome.releaseBody : undefined;
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
-        const pause = () => takeTurn(call.authorization);
-        if (outcome.body.byteLength > turnBytes) await pause();
+        const pause = () => nextSlice(call.key);
+        if (outcome.body.byteLength > sliceBytes) await pause();
         return await read(readText(outcome), pause);
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-import { bucketCount } from '../../key-buckets.ts';
+import { bucketCount } from '../../limits/key.ts';
 
 /** Maximum fraction of a burst for one key. */
 const maxKeyFraction = 0.5;

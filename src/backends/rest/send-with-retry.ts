@@ -1,5 +1,5 @@
 import type { Call, CallObservation } from '../../contract/pet-store.ts';
-import { bucketOf } from '../../key-buckets.ts';
+import { bucketOf } from '../../limits/key.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { Cancellation } from './cancellation.ts';
 import type { Origin } from './origin.ts';
@@ -55,15 +55,15 @@ export function createSend(
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
     const options = { method, path: prefix + path, headers, body: body ?? null };
-    const bucket = bucketOf(authorization);
+    const bucket = bucketOf(call.key);
     budget.deposit(bucket);
     const repeat = async (before: Outcome) => {
-      const outcome = await origin.call(authorization, options, cancellation);
+      const outcome = await origin.call(call, options, cancellation);
       if (wasSent(outcome)) metrics.retry(operation, before.kind);
       return outcome;
     };
     try {
-      let outcome = await origin.call(authorization, options, cancellation);
+      let outcome = await origin.call(call, options, cancellation);
       let { repeats } = consequencesOf(outcome);
       // Each of these repetitions has used up a connection that had served a call.
       while (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {

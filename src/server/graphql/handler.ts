@@ -3,8 +3,8 @@ import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { HttpError } from '../../http/error.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import { nextSlice } from '../../limits/slices.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
-import { takeTurn } from '../../turns.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import { type DeliveryFormat, readDelivery } from './delivery.ts';
@@ -24,7 +24,7 @@ import { type TypedResult, typeResult } from './typed-result.ts';
 const maxCacheBytes = 32 * 1024 * 1024;
 
 /**
- * A document of more characters that is not cached waits for its turn, because validating it may
+ * A document of more characters that is not cached waits for a slice, because validating it may
  * take milliseconds.
  */
 const longDocument = 2000;
@@ -44,6 +44,8 @@ export interface GraphqlHandlerOptions {
 export interface Caller {
   /** The unparsed `Authorization` header. */
   readonly authorization: string | undefined;
+  /** The key that it counts as in limits; see `keyOf`. */
+  readonly key: number;
   /** Aborted when the caller disconnects or its deadline passes. */
   readonly signal: AbortSignal;
   /** Whether mutations are refused, as they are for GET: a link must not change data. */
@@ -93,12 +95,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
    */
   async function resolve(
     { text, operationName }: OperationRequest,
-    { authorization, isReadOnly }: Caller,
+    { key, isReadOnly }: Caller,
     record: RequestRecord,
     register?: () => void,
   ): Promise<ResolvedOperation | TypedResult> {
     const cached = documents.get(text);
-    if (cached === undefined && text.length > longDocument) await takeTurn(authorization);
+    if (cached === undefined && text.length > longDocument) await nextSlice(key);
     const document = cached ?? prepare(text);
     if (!(document instanceof PreparedDocument)) {
       return typeResult({ errors: document }, { record, reportError });
@@ -106,7 +108,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const operation = document.find(operationName);
     if (operation === undefined) throw unknownOperation();
     const { definition, deprecations } = operation;
-    if (operation.isIntrospection) await takeTurn(authorization);
+    if (operation.isIntrospection) await nextSlice(key);
     record.setOperation(definition.operation, definition.name?.value);
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
@@ -121,12 +123,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }
 
   /** Creates the context of an execution, whose release callbacks are called after the response. */
-  function open({ authorization, signal }: Caller, record: RequestRecord) {
+  function open({ authorization, key, signal }: Caller, record: RequestRecord) {
     const { requestId } = record;
     const release = new ReleaseCallbacks();
-    const common = { petStore, authorization, requestId, signal, listener: record };
+    const common = { petStore, authorization, key, requestId, signal, listener: record };
     const context = createContext({ ...common, onResponseComplete: release.add });
-    return { context, release, typing: { record, reportError, authorization } };
+    return { context, release, typing: { record, reportError, key } };
   }
 
   async function run(
@@ -179,11 +181,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   async function respond(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
     const page = graphiql?.respond(request);
     if (page !== undefined) return page;
-    const { headers, method, signal } = request;
+    const { headers, key, method, signal } = request;
     const { authorization } = headers;
     const params = readParams(request);
     record.setClientLibrary(params.extensions?.['clientLibrary']);
-    const caller = { authorization, signal, isReadOnly: method === 'GET' };
+    const caller = { authorization, key, signal, isReadOnly: method === 'GET' };
     const document = requested.find(params, authorization);
     if (document instanceof GraphQLError) {
       const refused = typeResult({ errors: [document] }, { record, reportError });
@@ -225,13 +227,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   };
 }
 
-/** Adds deprecations. A large result waits for its turn, while the memory of bodies is reserved. */
+/** Adds deprecations. A large result waits for a slice, while the bytes of bodies are counted. */
 async function complete(
   result: TypedResult,
   { deprecations }: PreparedOperation,
-  { authorization }: Caller,
+  { key }: Caller,
 ): Promise<TypedResult> {
-  if (isLarge(result)) await takeTurn(authorization);
+  if (isLarge(result)) await nextSlice(key);
   if (!('data' in result) || deprecations.length === 0) return result;
   return { ...result, extensions: { deprecations } };
 }

@@ -2,15 +2,15 @@ import { stringifyJson } from '../../contract/json.ts';
 import { JsonText } from '../../contract/json-text.ts';
 import type { FailedRequest } from '../../graphql/errors.ts';
 import type { TypedError } from '../../graphql/result.ts';
-import { turnBytes } from '../../turns.ts';
+import { sliceBytes } from '../../limits/slices.ts';
 import type { TypedResult } from './typed-result.ts';
 
 /** The most characters of a response. */
 export const maxResponseLength = 8 * 1024 * 1024;
 
-/** Whether writing a result takes milliseconds, so that it has to wait for its turn. */
+/** Whether writing a result takes milliseconds, so that it has to wait for a slice. */
 export function isLarge(result: TypedResult): boolean {
-  return lengthOf(result, turnBytes) > turnBytes;
+  return lengthOf(result, sliceBytes) > sliceBytes;
 }
 
 /**

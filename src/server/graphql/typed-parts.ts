@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { Deprecation, TypedError } from '../../graphql/result.ts';
-import { takeTurn } from '../../turns.ts';
+import { nextSlice } from '../../limits/slices.ts';
 import type { DeliveryFormat } from './delivery.ts';
 import { isLarge } from './response-size.ts';
 import {
@@ -45,7 +45,8 @@ interface EnginePart
 export interface TypedPartsOptions extends TypingContext {
   readonly format: DeliveryFormat;
   readonly deprecations: readonly Deprecation[];
-  readonly authorization: string | undefined;
+  /** The key that the request counts as in limits. */
+  readonly key: number;
   /** Aborts the calls of the operation. */
   readonly calls: AbortController;
 }
@@ -117,7 +118,7 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
     }
   }
 
-  /** Types the errors of a part. A large part waits for its turn. */
+  /** Types the errors of a part. A large part waits for a slice. */
   async #type({ errors, incremental, completed, ...rest }: EnginePart): Promise<TypedPart> {
     const type = <Entry extends { readonly errors?: readonly GraphQLError[] }>(entry: Entry) => {
       const { errors, ...rest } = entry;
@@ -129,7 +130,7 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
       ...(incremental && { incremental: incremental.map(type) }),
       ...(completed && { completed: completed.map(type) }),
     };
-    if (isLarge(part)) await takeTurn(this.#options.authorization);
+    if (isLarge(part)) await nextSlice(this.#options.key);
     return part;
   }
 }

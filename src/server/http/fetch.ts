@@ -7,17 +7,20 @@ import {
   type RequestHeaders,
   requestHeaders,
 } from '../../http/message.ts';
+import { keyOf } from '../../limits/key.ts';
+import type { Share } from '../../limits/share.ts';
 
 /** A handler of WHATWG Fetch requests, as in Hono, Next and Deno. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /** Translates between Fetch and the handler. Rejects if the request body can't be read. */
-export function createFetchHandler(handle: HttpHandler): FetchHandler {
+export function createFetchHandler(handle: HttpHandler, bodyBytes: Share): FetchHandler {
   return async (request) => {
     const { method, signal } = request;
     const { pathname, search } = new URL(request.url);
     const headers = readHeaders(request.headers);
-    const reader = new BodyReader(headers.authorization);
+    const key = keyOf(headers.authorization);
+    const reader = new BodyReader(key, bodyBytes);
     try {
       if (method !== 'GET' && method !== 'HEAD') await readBody(request, reader);
       const response = await handle({
@@ -25,6 +28,7 @@ export function createFetchHandler(handle: HttpHandler): FetchHandler {
         path: pathname,
         search: search.slice(1),
         headers,
+        key,
         body: reader.end(),
         mayStream: true,
         signal,

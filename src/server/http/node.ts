@@ -10,6 +10,8 @@ import {
   isInParts,
   type RequestHeaders,
 } from '../../http/message.ts';
+import { keyOf } from '../../limits/key.ts';
+import type { Share } from '../../limits/share.ts';
 import { pauseReading } from './pause-reading.ts';
 
 /** A request listener for `node:http` servers. Resolves when the response is passed to Node. */
@@ -41,10 +43,15 @@ const maxUnreadBytes = 32 * 1024 * 1024;
  * signal is aborted and nothing is written. If the handler rejects, the status is 500. The body is
  * read immediately, even while the request is queued.
  */
-export function createNodeListener(handle: HttpHandler, enqueue?: Enqueue): NodeListener {
+export function createNodeListener(
+  handle: HttpHandler,
+  bodyBytes: Share,
+  enqueue?: Enqueue,
+): NodeListener {
   return async (incoming, outgoing) => {
     const turn = enqueue?.(incoming, outgoing);
-    const reader = new BodyReader(incoming.headers.authorization);
+    const key = keyOf(incoming.headers.authorization);
+    const reader = new BodyReader(key, bodyBytes);
     try {
       const body = mayHaveBody(incoming)
         ? await readBody(incoming, outgoing, reader)
@@ -56,7 +63,7 @@ export function createNodeListener(handle: HttpHandler, enqueue?: Enqueue): Node
       outgoing.on('close', () => {
         if (!outgoing.writableFinished) client.abort();
       });
-      const response = await handle(toRequest(incoming, body, client.signal));
+      const response = await handle(toRequest(incoming, key, body, client.signal));
       if (!client.signal.aborted && !outgoing.headersSent) await write(response, outgoing);
     } catch {
       // Handlers map their own errors to responses. One that rejects must not crash the process.
@@ -118,6 +125,7 @@ function bodyWasRead(): HttpError {
 
 function toRequest(
   incoming: IncomingMessage,
+  key: number,
   body: HttpRequest['body'],
   signal: AbortSignal,
 ): HttpRequest {
@@ -129,6 +137,7 @@ function toRequest(
     path: mark < 0 ? target : target.slice(0, mark),
     search: mark < 0 ? '' : target.slice(mark + 1),
     headers: headersOf(incoming),
+    key,
     body,
     mayStream: incoming.httpVersionMinor > 0,
     signal,

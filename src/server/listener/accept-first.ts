@@ -1,5 +1,5 @@
 import type { Server, Socket } from 'node:net';
-import { endOfTurn } from '../../end-of-turn.ts';
+import { endOfTurn } from '../../limits/end-of-turn.ts';
 import type { Turn } from './pipeline-queues.ts';
 
 /**

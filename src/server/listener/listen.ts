@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Server } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { endOfTurn } from '../../end-of-turn.ts';
 import { type BodyParts, type HttpHandler, isInParts } from '../../http/message.ts';
+import { endOfTurn } from '../../limits/end-of-turn.ts';
+import type { ByteLimits } from '../byte-limits.ts';
 import { createNodeListener } from '../http/node.ts';
 import { acceptFirst } from './accept-first.ts';
 import { refuseMalformed } from './malformed.ts';
@@ -68,6 +69,7 @@ const shareForParts = 0.9;
  */
 export async function listen(
   handle: HttpHandler,
+  limits: ByteLimits,
   { host, port, waitForPortRelease }: ListenOptions,
 ): Promise<Listener> {
   const inParts = new Set<BodyParts>();
@@ -84,10 +86,10 @@ export async function listen(
     if (server.portClosed) response.headers['connection'] = 'close';
     return response;
   };
-  const queues = createPipelineQueues(serverOptions.requestTimeout);
+  const queues = createPipelineQueues(serverOptions.requestTimeout, limits.unparsedBytes);
   const server = new DrainingServer(serverOptions);
   const afterAccepting = acceptFirst(server);
-  const listener = createNodeListener(respond, (incoming, outgoing) =>
+  const listener = createNodeListener(respond, limits.bodyBytes, (incoming, outgoing) =>
     afterAccepting(incoming.socket, queues.enqueue(incoming, outgoing)),
   );
   server.on('request', listener);

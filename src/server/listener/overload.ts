@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Refusal } from '../../http/refuse.ts';
-import { bucketCount, bucketOf } from '../../key-buckets.ts';
+import { bucketCount, bucketOf, keyOf } from '../../limits/key.ts';
 import type { Admission } from '../admission.ts';
 
 /** Beyond these limits new requests are refused, so that those in flight can finish. */
@@ -38,8 +38,8 @@ export function openOverloadGuard(limits: OverloadLimits): Admission & Disposabl
   }, intervalMs).unref();
 
   return {
-    enter(authorization = '') {
-      const bucket = bucketOf(authorization);
+    enter(authorization) {
+      const bucket = bucketOf(keyOf(authorization));
       const ofKey = inFlightPerKey[bucket] ?? 0;
       if (ofKey >= limits.maxRequestsInFlightPerKey) throw new Refusal('requests_of_key');
       if (inFlight >= limits.maxRequestsInFlight) throw new Refusal('requests_in_flight');
@@ -47,8 +47,8 @@ export function openOverloadGuard(limits: OverloadLimits): Admission & Disposabl
       inFlightPerKey[bucket] = ofKey + 1;
       inFlight++;
     },
-    leave(authorization = '') {
-      const bucket = bucketOf(authorization);
+    leave(authorization) {
+      const bucket = bucketOf(keyOf(authorization));
       inFlightPerKey[bucket] = (inFlightPerKey[bucket] ?? 1) - 1;
       inFlight--;
     },

@@ -1,13 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import type { KeyBudget } from '../../key-budget.ts';
-import {
-  createInputBudget,
-  type PausedError,
-  type ServerSocket,
-  UnparsedInput,
-} from './unparsed-input.ts';
+import type { Share } from '../../limits/share.ts';
+import { type PausedError, type ServerSocket, UnparsedInput } from './unparsed-input.ts';
 
 /**
  * Undefined if a request can be handled immediately; otherwise resolves when it can, to whether the
@@ -36,9 +31,12 @@ export interface PipelineQueues {
  * are parsed, because one read of 64 KiB may contain two thousand requests: fifty connections that
  * sent them at once blocked the event loop for 5 s, and three hundred exhausted the memory.
  */
-export function createPipelineQueues(requestTimeoutMs: number): PipelineQueues {
+export function createPipelineQueues(
+  requestTimeoutMs: number,
+  unparsedBytes: Share,
+): PipelineQueues {
   const queues = new WeakMap<Socket, PipelineQueue>();
-  const shared = { inputBudget: createInputBudget(), requestTimeoutMs };
+  const shared = { unparsedBytes, requestTimeoutMs };
 
   return {
     open: (socket) => void queues.set(socket, new PipelineQueue(socket, shared)),
@@ -53,7 +51,7 @@ const paused = 21;
 
 /** What the queues of all connections share. */
 interface Shared {
-  readonly inputBudget: KeyBudget;
+  readonly unparsedBytes: Share;
   /** The time to send a request, in milliseconds. */
   readonly requestTimeoutMs: number;
 }
@@ -76,7 +74,7 @@ class PipelineQueue {
   constructor(socket: ServerSocket, shared: Shared) {
     this.#socket = socket;
     this.#shared = shared;
-    this.#unparsed = new UnparsedInput(socket, shared.inputBudget);
+    this.#unparsed = new UnparsedInput(socket, shared.unparsedBytes);
     const { parser } = socket;
     if (!parser) return;
     const { onIncoming } = parser;

@@ -1,14 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../../http/refuse.ts';
-import { bucketOf } from '../../key-buckets.ts';
-import { KeyBudget } from '../../key-budget.ts';
-import { takeTurn } from '../../turns.ts';
+import { keyOf } from '../../limits/key.ts';
+import type { Release, Share } from '../../limits/share.ts';
+import { nextSlice } from '../../limits/slices.ts';
 import { bodyRefused } from '../http/node.ts';
 import { pauseReading } from '../http/pause-reading.ts';
-
-/** The most unparsed input of all connections, in bytes; one key may have a quarter. */
-const maxUnparsedBytes = 16 * 1024 * 1024;
 
 /** How long a body in chunks is parsed at once, in milliseconds. */
 const sliceMs = 1;
@@ -36,18 +33,14 @@ interface Parser {
 /** The socket of an HTTP server. */
 export type ServerSocket = Socket & { readonly parser?: Parser | null };
 
-/** Creates the budget for the unparsed input of all connections. */
-export function createInputBudget(): KeyBudget {
-  return new KeyBudget(maxUnparsedBytes, 0.25);
-}
-
 /** What was read from a connection while its parser was paused, or may not be parsed at once. */
 export class UnparsedInput {
   readonly #socket: ServerSocket;
-  readonly #budget: KeyBudget;
+  readonly #unparsedBytes: Share;
   #bytes: Buffer | undefined;
-  /** The bucket of the key whose budget the bytes use. */
-  #bucket = 0;
+  /** The key that the bytes count for. */
+  #key = 0;
+  #release: Release | undefined;
   /** What the parser is parsing. */
   #slice: Buffer | undefined;
   /** The last request whose body arrives in chunks. */
@@ -57,9 +50,9 @@ export class UnparsedInput {
   #isWaiting = false;
   #resumeReading: (() => void) | undefined;
 
-  constructor(socket: ServerSocket, budget: KeyBudget) {
+  constructor(socket: ServerSocket, unparsedBytes: Share) {
     this.#socket = socket;
-    this.#budget = budget;
+    this.#unparsedBytes = unparsedBytes;
     // Before Node's own listener, which does not notice a truncated body while the parser is paused.
     socket.prependListener('end', () => {
       if (this.#expectsBody) socket.parser?.resume();
@@ -75,8 +68,8 @@ export class UnparsedInput {
   }
 
   /**
-   * Keeps what was read but not parsed when the parser reports that it is paused. It uses the budget
-   * of the request's key. If that is exhausted, a body in chunks is refused; otherwise the
+   * Keeps what was read but not parsed when the parser reports that it is paused. It counts
+   * for the request's key. If there is too much, a body in chunks is refused; otherwise the
    * connection is closed.
    */
   keep({ rawPacket, bytesParsed }: PausedError, request: IncomingMessage | undefined): void {
@@ -89,9 +82,10 @@ export class UnparsedInput {
     }
     const rest = this.#expectsBody ? rawPacket : restOf(rawPacket, bytesParsed);
     this.#expectsBody = false;
-    this.#bucket = bucketOf(request?.headers.authorization ?? '');
-    const exceeded = this.#budget.reserve(this.#bucket, rest.length);
-    if (exceeded !== undefined) return void this.#refuse(exceeded);
+    this.#key = keyOf(request?.headers.authorization);
+    const taken = this.#unparsedBytes.take(this.#key, rest.length);
+    if (typeof taken === 'string') return void this.#refuse(taken);
+    this.#release = taken;
     this.#bytes = rest;
     this.#resumeReading ??= pauseReading(this.#socket);
   }
@@ -111,7 +105,7 @@ export class UnparsedInput {
       const chunked = this.#chunkedBody();
       if (chunked !== undefined && this.#bytes.length > freeBytes) {
         this.#isWaiting = true;
-        await takeTurn(chunked.headers.authorization);
+        await nextSlice(keyOf(chunked.headers.authorization));
         this.#isWaiting = false;
       }
       const end = performance.now() + sliceMs;
@@ -152,7 +146,9 @@ export class UnparsedInput {
   }
 
   #shrink(bytes: Buffer | undefined): void {
-    this.#budget.release(this.#bucket, (this.#bytes?.length ?? 0) - (bytes?.length ?? 0));
+    this.#release?.();
+    const taken = bytes && this.#unparsedBytes.take(this.#key, bytes.length);
+    this.#release = typeof taken === 'function' ? taken : undefined;
     this.#bytes = bytes;
   }
 }

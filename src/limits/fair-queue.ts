@@ -1,0 +1,39 @@
+import { bucketOf } from './key.ts';
+
+/**
+ * A queue in which keys are served one after the other, and the items of each in order of arrival, so
+ * that no key waits for all items of another.
+ */
+export class FairQueue<Item> {
+  /** The items of each key, in the order in which keys are served. */
+  readonly #queues = new Map<number, Set<Item>>();
+
+  get isEmpty(): boolean {
+    return this.#queues.size === 0;
+  }
+
+  add(key: number, item: Item): void {
+    const queue = this.#queues.get(bucketOf(key));
+    if (queue === undefined) this.#queues.set(bucketOf(key), new Set([item]));
+    else queue.add(item);
+  }
+
+  /** Removes an item that no longer waits. */
+  remove(key: number, item: Item): void {
+    const queue = this.#queues.get(bucketOf(key));
+    if (queue?.delete(item) && queue.size === 0) this.#queues.delete(bucketOf(key));
+  }
+
+  /** Removes and returns the next item whose key may be served; undefined if there is none. */
+  next(mayServe?: (key: number) => boolean): Item | undefined {
+    for (const [key, queue] of this.#queues) {
+      if (mayServe && !mayServe(key)) continue;
+      const [item] = queue as Iterable<Item>;
+      queue.delete(item as Item);
+      this.#queues.delete(key);
+      if (queue.size > 0) this.#queues.set(key, queue);
+      return item;
+    }
+    return undefined;
+  }
+}
