@@ -70,8 +70,9 @@ export async function createGateway(
   }
   const tracing = await openTracing(config.otlpEndpoint, log);
   try {
-    const telemetry = { log, metrics: new Metrics(), tracing };
-    const { bodyBytes } = createByteLimits();
+    const metrics = new Metrics();
+    const telemetry = { log, metrics, tracing };
+    const { bodyBytes } = createByteLimits(metrics);
     const gate = openGate();
     const context = {
       telemetry,

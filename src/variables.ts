@@ -110,7 +110,10 @@ export const variables = {
     parse: (text: string) => text,
   },
   MAX_FIELDS: limit('1000', 'number of fields in an operation, with fragments expanded'),
-  MAX_REQUESTS_IN_FLIGHT: limit('1000', 'number of requests in flight; further requests get 503'),
+  MAX_REQUESTS_IN_FLIGHT: limit(
+    '1000',
+    'number of requests in flight, half of them for keys that the backend has accepted before; further requests get 503',
+  ),
   MAX_REQUESTS_IN_FLIGHT_PER_KEY: {
     ...wholeNumber(1, 1_000_000),
     meaning:

@@ -4,7 +4,7 @@ import { type AppOptions, openApp } from '../app.ts';
 import { createAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
-import { type OverloadLimits, openOverloadGuard } from '../server/listener/overload.ts';
+import { type OverloadLimits, openOverloadGuard } from '../server/overload.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createV1 } from '../v1/routes.ts';
 import { banner } from './banner.ts';
@@ -51,7 +51,7 @@ async function open(
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
   let isDraining = false;
-  const admission = opened.use(openOverloadGuard(options));
+  const admission = opened.use(openOverloadGuard(options, metrics));
   const context = {
     telemetry,
     admission,
@@ -60,7 +60,7 @@ async function open(
     createV1,
   };
   const app = opened.use(await openApp(options, context));
-  const limits = createByteLimits();
+  const limits = createByteLimits(metrics);
   const listener = await listen(app.handle, limits, options);
   opened.defer(() => listener.close(0));
   let adminUrl: string | undefined;

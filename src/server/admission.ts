@@ -1,9 +1,10 @@
+import type { Release } from '../limits/share.ts';
+
 /** Decides whether a request is admitted, before any work is done for it. */
 export interface Admission {
   /**
-   * Admits a request with this `Authorization` header. Call `leave` with the same header when the
-   * request ends. @throws HttpError if the request is refused.
+   * Admits a request of this key. Call what it returns once, when the request ends; it then reads
+   * whether the backend has accepted the key. @throws HttpError if the request is refused.
    */
-  enter(authorization?: string): void;
-  leave(authorization?: string): void;
+  enter(key: number, request: { readonly keyAccepted: boolean }): Release;
 }

@@ -12,14 +12,15 @@ export function openGate(): Gate {
   const { promise: idle, resolve } = Promise.withResolvers<void>();
   let isClosed = false;
   let inFlight = 0;
+  const leave = () => {
+    inFlight--;
+    if (isClosed && inFlight === 0) resolve();
+  };
   return {
     enter() {
       if (isClosed) throw gatewayClosed();
       inFlight++;
-    },
-    leave() {
-      inFlight--;
-      if (isClosed && inFlight === 0) resolve();
+      return leave;
     },
     close() {
       isClosed = true;

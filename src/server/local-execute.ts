@@ -72,14 +72,13 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     caller: Caller,
     record: RequestRecord,
   ): Promise<TypedResult> {
-    const { authorization } = caller;
     try {
-      admission.enter(authorization);
+      const leave = admission.enter(caller.key, record);
       try {
         const request = toRequest(document, variables);
         return toPlain(await graphql.execute(request, caller, record), record);
       } finally {
-        admission.leave(authorization);
+        leave();
       }
     } catch (error) {
       return refuse(error, record);
@@ -92,16 +91,15 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     caller: Caller,
     record: RequestRecord,
   ): AsyncGenerator<PartialResult, void> {
-    const { authorization } = caller;
     try {
-      admission.enter(authorization);
+      const leave = admission.enter(caller.key, record);
       try {
         const request = toRequest(document, variables);
         const result = await graphql.executeIncrementally(request, caller, record);
         if (result instanceof TypedParts) yield* mergeParts(toPlainParts(result, record));
         else yield { ...toPlain(result, record), hasNext: false };
       } finally {
-        admission.leave(authorization);
+        leave();
       }
     } catch (error) {
       yield { ...refuse(error, record), hasNext: false };

@@ -56,18 +56,15 @@ export function createRouter(options: RouterOptions): HttpHandler {
     checkHost(request.headers['host'], options.onlyLoopbackHosts);
     const preflight = cors.preflight(request, record);
     if (preflight !== undefined) return preflight;
-    const { body, headers } = request;
-    const { authorization } = headers;
-    admission.enter(authorization);
+    const { body, key } = request;
+    const leave = admission.enter(key, record);
     let parts: BodyParts | undefined;
     try {
-      if (!(body instanceof HttpError) && body.byteLength > sliceBytes)
-        await nextSlice(request.key);
+      if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice(key);
       const response = await route(request, record);
       if (isInParts(response.body)) parts = response.body;
       return response;
     } finally {
-      const leave = () => admission.leave(authorization);
       if (parts === undefined) leave();
       else parts.finished.then(leave);
     }

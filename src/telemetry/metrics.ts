@@ -21,6 +21,13 @@ export interface OriginState {
   readonly waiting: number;
 }
 
+/** What is used of a limit, and how often the limit per key and that of all keys have refused. */
+export interface LimitState {
+  readonly name: string;
+  readonly used: number;
+  readonly refused: Readonly<Record<'key' | 'all', number>>;
+}
+
 /** The ids that link a measurement to its log line and trace. */
 export interface ExemplarIds {
   readonly requestId: string;
@@ -69,6 +76,7 @@ export class Metrics {
   readonly #operations = new LabelValues(100, 'anonymous');
   readonly #clients = new LabelValues(50, 'unknown');
   readonly #origins = new Map<string, () => OriginState>();
+  readonly #limits = new Map<string, LimitState>();
   readonly #requests: Histogram<'operation' | 'outcome'>;
   readonly #firstParts: Histogram<'operation'>;
   readonly #errors: Counter<'code' | 'request_id' | 'trace_id'>;
@@ -160,6 +168,29 @@ export class Metrics {
       'REST calls waiting for a connection.',
       (state) => state.waiting,
     );
+    const limits = this.#limits;
+    new Gauge({
+      name: 'petstore_limit_used',
+      help: 'What is in use now of each limit.',
+      labelNames: ['limit'],
+      registers,
+      collect() {
+        for (const [limit, { used }] of limits) this.set({ limit }, used);
+      },
+    });
+    new Counter({
+      name: 'petstore_limit_refused',
+      help: 'How often each limit has refused, per key or for all keys together.',
+      labelNames: ['limit', 'by'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [limit, { refused }] of limits) {
+          this.inc({ limit, by: 'key' }, refused.key);
+          this.inc({ limit, by: 'all' }, refused.all);
+        }
+      },
+    });
     collectDefaultMetrics({ register: this.#registry });
   }
 
@@ -241,6 +272,11 @@ export class Metrics {
   /** Adds the state of an origin to every scrape, under a name instead of its address. */
   watchOrigin(service: string, state: () => OriginState): void {
     this.#origins.set(service, state);
+  }
+
+  /** Adds the state of a limit to every scrape. */
+  watchLimit(limit: LimitState): void {
+    this.#limits.set(limit.name, limit);
   }
 
   /** Returns all metrics as data. */

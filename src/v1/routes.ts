@@ -1,6 +1,6 @@
 import { readBearer } from '../contract/bearer.ts';
 import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/codec.ts';
-import { InvalidInputError } from '../contract/error.ts';
+import { ErrorResponse, InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { decodeUtf8, parseJson } from '../contract/json.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
@@ -24,14 +24,17 @@ export interface V1Options {
   readonly demoKey?: string | undefined;
 }
 
+/** Whose request it is. */
+interface V1Caller extends Pick<Call, 'requestId' | 'observe'> {
+  /** Called when the pet store has accepted the key. */
+  onKeyAccepted(): void;
+}
+
 /**
  * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies.
  * @throws HttpError if the HTTP request is refused.
  */
-export type V1Handler = (
-  request: HttpRequest,
-  caller: Pick<Call, 'requestId' | 'observe'>,
-) => Promise<HttpResponse>;
+export type V1Handler = (request: HttpRequest, caller: V1Caller) => Promise<HttpResponse>;
 
 /** What the route handlers use. */
 interface Resources extends V1Options {
@@ -98,9 +101,12 @@ export function createV1(options: V1Options): V1Handler {
       const { key, signal } = request;
       const { requestId, observe } = caller;
       const call: Call = { apiKey, authorization, key, signal, requestId, observe };
-      return withHeaders(await handle(resources, { request, call, parameter }), headers);
+      const response = await handle(resources, { request, call, parameter });
+      caller.onKeyAccepted();
+      return withHeaders(response, headers);
     } catch (error) {
       if (error instanceof HttpError) throw error;
+      if (error instanceof ErrorResponse && error.status === 404) caller.onKeyAccepted();
       const body = toErrorBody(error);
       if (body.status === 500) options.reportError(error, caller.requestId);
       return withHeaders(errorBodyResponse(body), headers);

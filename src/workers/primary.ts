@@ -111,7 +111,7 @@ export async function superviseWorkers(
   const admin =
     adminPort === undefined
       ? undefined
-      : await listen(createAdmin({ scrape }, health), createByteLimits(), {
+      : await listen(createAdmin({ scrape }, health), createByteLimits(own), {
           host: options.host,
           port: adminPort,
         });

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { BodyReader, maxBodyBytes } from '../../src/http/body.ts';
 import { HttpError } from '../../src/http/error.ts';
 import { createByteLimits } from '../../src/server/byte-limits.ts';
+import { quiet } from '../support/log.ts';
 
-const { bodyBytes } = createByteLimits();
+const { bodyBytes } = createByteLimits(quiet.metrics);
 
 function read(chunks: Iterable<Uint8Array>, key = 1): BodyReader {
   const reader = new BodyReader(key, bodyBytes);

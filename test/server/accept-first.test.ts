@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, it, vi } from 'vitest';
 import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { listen } from '../../src/server/listener/listen.ts';
+import { quiet } from '../support/log.ts';
 
 const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -49,7 +50,7 @@ async function startServer(onStart: () => void) {
       onStart();
       return { status: 200, headers: {}, body: 'done' };
     },
-    createByteLimits(),
+    createByteLimits(quiet.metrics),
     { host: '127.0.0.1', port: 0 },
   );
   const { port } = new URL(listener.url);

@@ -507,6 +507,8 @@ describe('a gateway with 512 MiB', () => {
       MAX_EVENT_LOOP_LAG_MS: '60000',
       MAX_REQUESTS_IN_FLIGHT_PER_KEY: String(crowd),
     });
+    // From now on the gateway knows that the service accepts the key.
+    await (await sendForParts(fetch, gateway.url, '{ pets { id } }')).text();
     const query = '{ pets(limit: 100) { id name categoryId } ... @defer { orders } }';
     const open = async () => {
       const parts = readParts(await sendForParts(fetch, gateway.url, query));

@@ -6,8 +6,9 @@ import { describe, expect, it, vi } from 'vitest';
 import type { BodyParts } from '../../src/http/message.ts';
 import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { createNodeListener } from '../../src/server/http/node.ts';
+import { quiet } from '../support/log.ts';
 
-const { bodyBytes } = createByteLimits();
+const { bodyBytes } = createByteLimits(quiet.metrics);
 
 describe('a handler that rejects', () => {
   it.each([

@@ -6,11 +6,31 @@ import { describe, expect, it, vi } from 'vitest';
 import { CancelledError } from '../../src/contract/error.ts';
 import { JsonText } from '../../src/contract/json-text.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
-import { openOverloadGuard } from '../../src/server/listener/overload.ts';
+import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
 import { openBuiltin, openGateway, startGateway } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
 import { refusalsIn } from '../support/refusals.ts';
 
 const authorization = 'Bearer demo-key';
+
+/** Opens a guard, with limits that no test reaches unless it sets them. */
+function openGuard(limits: Partial<OverloadLimits>) {
+  const guard = openOverloadGuard(
+    {
+      maxRequestsInFlight: 1000,
+      maxRequestsInFlightPerKey: 1000,
+      maxEventLoopLagMs: 10_000,
+      ...limits,
+    },
+    quiet.metrics,
+  );
+  return {
+    enter: (key: number, keyAccepted = false) => guard.enter(key, { keyAccepted }),
+    /** Lets the backend accept a key. */
+    accept: (key: number) => guard.enter(key, { keyAccepted: true })(),
+    [Symbol.dispose]: () => guard[Symbol.dispose](),
+  };
+}
 
 describe('overload', () => {
   it('refuses new requests with 503 while those in flight finish', async () => {
@@ -29,7 +49,10 @@ describe('overload', () => {
       maxRequestsInFlight: 2,
       corsOrigins: ['https://shop.example'],
     });
-    const orders = () => fetch(`${service.url}/v1/store/orders`, { headers: { authorization } });
+    const send = (path: string) => fetch(`${service.url}${path}`, { headers: { authorization } });
+    const orders = () => send('/v1/store/orders');
+    // The backend accepts the key.
+    expect((await send('/v1/pets')).status).toBe(200);
     const inFlight = [orders(), orders()];
     await vi.waitFor(() => expect(entered).toBe(2), { interval: 5 });
 
@@ -146,15 +169,62 @@ describe('overload', () => {
   });
 
   it('refuses a key at its limit with 429 while the gateway is full', () => {
-    const limits = {
+    using guard = openGuard({ maxRequestsInFlight: 2, maxRequestsInFlightPerKey: 2 });
+    const [greedy, modest] = [1, 2];
+    guard.accept(greedy);
+    for (let times = 0; times < 2; times++) guard.enter(greedy);
+    expect(() => guard.enter(greedy)).toThrow('with this API key');
+    expect(() => guard.enter(modest)).toThrow('The gateway is overloaded');
+  });
+
+  it('keeps half of the places for keys that the backend has accepted before', () => {
+    using guard = openGuard({ maxRequestsInFlight: 5 });
+    const [accepted, keyless] = [1, 0];
+    guard.accept(accepted);
+    const full = expect.objectContaining({ reason: 'requests_in_flight', status: 503 });
+    const unknown = [keyless, 2, 3].map((key) => guard.enter(key));
+    for (const key of [keyless, 2, 4]) expect(() => guard.enter(key)).toThrow(full);
+    const known = [guard.enter(accepted), guard.enter(accepted)];
+    expect(() => guard.enter(accepted)).toThrow(full);
+    for (const leave of unknown) leave();
+    // Accepted keys may use all places.
+    for (const _ of unknown) known.push(guard.enter(accepted));
+    expect(() => guard.enter(keyless)).toThrow(full);
+    for (const leave of known) leave();
+    for (const key of [keyless, 2, 4]) guard.enter(key);
+  });
+
+  it.each([
+    ['succeeds at /graphql', '/graphql?query={pets{id}}', 'demo-key', 200],
+    ['is not found at /graphql', '/graphql?query={pet(id:404404){id}}', 'demo-key', 200],
+    ['succeeds at /v1', '/v1/pets', 'demo-key', 200],
+    ['is not found at /v1', '/v1/pets/404404', 'demo-key', 200],
+    ['is refused for its key at /graphql', '/graphql?query={pets{id}}', 'wrong', 503],
+    ['is refused for its key at /v1', '/v1/pets', 'wrong', 503],
+    ['is refused before its key is needed', '/v1/pets?limit=0', 'demo-key', 503],
+    ['needs no key', '/graphql?query={__typename}', 'demo-key', 503],
+  ])('keeps places for a key or not, after a request that %s', async (_, path, key, status) => {
+    const held = Promise.withResolvers<JsonText>();
+    let entered = 0;
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listOrders: () => {
+          entered++;
+          return held.promise;
+        },
+      },
       maxRequestsInFlight: 2,
-      maxRequestsInFlightPerKey: 2,
-      maxEventLoopLagMs: 1000,
-    };
-    using guard = openOverloadGuard(limits);
-    for (let times = 0; times < 2; times++) guard.enter('Bearer greedy');
-    expect(() => guard.enter('Bearer greedy')).toThrow('with this API key');
-    expect(() => guard.enter('Bearer modest')).toThrow('The gateway is overloaded');
+    });
+    const send = (sent: string, sender: string) =>
+      fetch(`${service.url}${sent}`, { headers: { authorization: `Bearer ${sender}` } });
+    await send(path, key);
+    const unknown = send('/v1/store/orders', 'unknown');
+    await vi.waitFor(() => expect(entered).toBe(1), { interval: 5 });
+    expect((await send('/graphql?query={__typename}', key)).status).toBe(status);
+    held.resolve(new JsonText('[]'));
+    expect((await unknown).status).toBe(200);
   });
 
   it('counts each request that is refused for the bodies of its key once', async () => {
@@ -207,18 +277,13 @@ describe('overload', () => {
   });
 
   it('counts the requests without a key as those of one key, until they end', () => {
-    const limits = {
-      maxRequestsInFlight: 10,
-      maxRequestsInFlightPerKey: 2,
-      maxEventLoopLagMs: 10_000,
-    };
-    using guard = openOverloadGuard(limits);
+    using guard = openGuard({ maxRequestsInFlight: 10, maxRequestsInFlightPerKey: 2 });
+    const keyless = 0;
     for (let round = 0; round < 3; round++) {
-      guard.enter();
-      guard.enter(undefined);
-      expect(() => guard.enter()).toThrow('Too many requests');
-      guard.enter(authorization);
-      for (const key of [undefined, undefined, authorization]) guard.leave(key);
+      const entered = [guard.enter(keyless), guard.enter(keyless)];
+      expect(() => guard.enter(keyless)).toThrow('Too many requests');
+      entered.push(guard.enter(1));
+      for (const leave of entered) leave();
     }
   });
 
@@ -290,38 +355,30 @@ describe('overload', () => {
     expect(responses.match(/\{"data":\{"pets":\[\{"id":"1"\}\]\}\}/g)).toHaveLength(1200);
   }, 30_000);
 
-  it('refuses requests only while the event loop lags', async () => {
-    const limits = {
-      maxRequestsInFlight: 10,
-      maxRequestsInFlightPerKey: 10,
-      maxEventLoopLagMs: 50,
-    };
-    using guard = openOverloadGuard(limits);
-    guard.enter();
+  it('refuses requests only while the event loop lags, first those of unknown keys', async () => {
+    using guard = openGuard({ maxEventLoopLagMs: 50 });
+    const [accepted, unknown] = [1, 2];
+    guard.accept(accepted);
+    guard.enter(unknown);
     const block = setInterval(() => {
       const until = performance.now() + 100;
       while (performance.now() < until);
     }, 1);
     const lag = expect.objectContaining({ reason: 'event_loop_lag', status: 503 });
-    await vi.waitFor(() => expect(() => guard.enter()).toThrow(lag), {
-      interval: 50,
-      timeout: 5000,
-    });
+    const often = { interval: 50, timeout: 5000 };
+    await vi.waitFor(() => expect(() => guard.enter(unknown)).toThrow(lag), often);
+    guard.enter(accepted);
+    await vi.waitFor(() => expect(() => guard.enter(accepted)).toThrow(lag), often);
     clearInterval(block);
-    await vi.waitFor(() => guard.enter(), { interval: 50, timeout: 5000 });
+    await vi.waitFor(() => guard.enter(unknown), often);
+    guard.enter(accepted);
   });
 
   it('refuses no requests after one long pause', async () => {
-    const limits = {
-      maxRequestsInFlight: 1000,
-      maxRequestsInFlightPerKey: 1000,
-      maxEventLoopLagMs: 50,
-    };
-    using guard = openOverloadGuard(limits);
+    using guard = openGuard({ maxEventLoopLagMs: 50 });
     const enterFor = async (milliseconds: number) => {
       for (const end = performance.now() + milliseconds; performance.now() < end; await turn()) {
-        guard.enter();
-        guard.leave();
+        guard.enter(0)();
       }
     };
     // The first measurement is not recorded.

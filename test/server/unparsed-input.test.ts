@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { createPipelineQueues } from '../../src/server/listener/pipeline-queues.ts';
+import { quiet } from '../support/log.ts';
 import { countTurns } from '../support/turns.ts';
 
 const head =
@@ -17,7 +18,7 @@ it('is parsed for a millisecond per turn of the event loop if it contains bodies
   onTestFinished(() => void vi.restoreAllMocks());
   using counted = countTurns();
   const chunksPerTurn = new Map<number, number>();
-  const queues = createPipelineQueues(15_000, createByteLimits().unparsedBytes);
+  const queues = createPipelineQueues(15_000, createByteLimits(quiet.metrics).unparsedBytes);
   await using server = createServer((incoming, outgoing) => {
     queues.enqueue(incoming, outgoing);
     let size = 0;

@@ -6,7 +6,7 @@ import { keyOf } from '../../src/limits/key.ts';
 import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { createFetchHandler } from '../../src/server/http/fetch.ts';
 import { listen } from '../../src/server/listener/listen.ts';
-import { type OverloadLimits, openOverloadGuard } from '../../src/server/listener/overload.ts';
+import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
 import { createV1 } from '../../src/v1/routes.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { checkResponses } from './violations.ts';
@@ -40,14 +40,14 @@ export type TestOptions = Partial<AppParts & OverloadLimits>;
 export async function openGateway(options: TestOptions = {}) {
   const petStore = options.petStore ?? (await openBuiltin());
   const telemetry = openTelemetry();
-  const byteLimits = createByteLimits();
+  const byteLimits = createByteLimits(telemetry.metrics);
   const limits = {
     maxRequestsInFlight: 1000,
     maxRequestsInFlightPerKey: 1000,
     maxEventLoopLagMs: 10_000,
     ...options,
   };
-  const admission = openOverloadGuard(limits);
+  const admission = openOverloadGuard(limits, telemetry.metrics);
   const app = createApp({
     telemetry,
     admission,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Metrics } from '../../src/telemetry/metrics.ts';
+import { type Release, Share } from '../../src/limits/share.ts';
+import { aggregate, Metrics } from '../../src/telemetry/metrics.ts';
 import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 
@@ -56,6 +57,50 @@ describe('the metrics', () => {
     expect(text).toContain(
       `petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Old",client="unknown"} ${requests.length / 2}`,
     );
+  });
+});
+
+describe('the metrics of limits', () => {
+  /** The lines of a scrape about limits. */
+  const linesIn = (text: string) => text.match(/^petstore_limit_\w+\{.*$/gm);
+
+  it('show what is used and how often each limit refused, in all processes together', async () => {
+    const processes = [new Metrics(), new Metrics()].map((metrics) => {
+      const share = new Share('bytes', { total: 100, perKey: 60 });
+      metrics.watchLimit(share);
+      return { metrics, share };
+    });
+    const scrape = async () => {
+      const snapshots = await Promise.all(processes.map(({ metrics }) => metrics.snapshot()));
+      return linesIn((await aggregate(snapshots)).text);
+    };
+    expect(await scrape()).toEqual([
+      'petstore_limit_used{limit="bytes"} 0',
+      'petstore_limit_refused_total{limit="bytes",by="key"} 0',
+      'petstore_limit_refused_total{limit="bytes",by="all"} 0',
+    ]);
+    const releases = processes.map(({ share }) => share.take(1, 50) as Release);
+    for (const { share } of processes) {
+      share.take(1, 11);
+      for (const amount of [51, 60]) share.take(2, amount);
+    }
+    releases[0]?.();
+    expect(await scrape()).toEqual([
+      'petstore_limit_used{limit="bytes"} 50',
+      'petstore_limit_refused_total{limit="bytes",by="key"} 2',
+      'petstore_limit_refused_total{limit="bytes",by="all"} 4',
+    ]);
+  });
+
+  it('include those of the gateway, which are 0 when nothing is in flight', async () => {
+    await using opened = await openGateway();
+    await postGraphQL(opened.gateway, '{ pets { id } }');
+    const lines = linesIn((await opened.metrics.scrape()).text) ?? [];
+    const limits = ['requests', 'unknown_requests', 'body_bytes', 'unparsed_bytes'];
+    for (const limit of limits) {
+      expect(lines).toContain(`petstore_limit_used{limit="${limit}"} 0`);
+      expect(lines).toContain(`petstore_limit_refused_total{limit="${limit}",by="key"} 0`);
+    }
   });
 });
 

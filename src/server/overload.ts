@@ -1,0 +1,78 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Refusal } from '../http/refuse.ts';
+import { AcceptedKeys } from '../limits/accepted-keys.ts';
+import { Share } from '../limits/share.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Admission } from './admission.ts';
+
+/** Beyond these limits new requests are refused, so that those in flight can finish. */
+export interface OverloadLimits {
+  readonly maxRequestsInFlight: number;
+  /** The limit per key. All requests without a key share one. */
+  readonly maxRequestsInFlightPerKey: number;
+  /** The mean lag of the event loop, in milliseconds. */
+  readonly maxEventLoopLagMs: number;
+}
+
+/** The interval over which the lag is averaged, in milliseconds. */
+const intervalMs = 250;
+
+/**
+ * After this many slow intervals in a row, requests are refused. It takes more than one, so that one
+ * pause of any length causes no refusals: an interval that begins with a pause has nothing else to
+ * average.
+ */
+const slowIntervals = { ofUnknownKeys: 2, ofAcceptedKeys: 4 };
+
+/**
+ * Refuses requests beyond the limits: first those of a key at its own limit, which gets 429 even if
+ * the gateway is full. Requests whose key the backend has not accepted before have half of the
+ * places, and are refused first while the event loop lags. Disposing it stops the measurement.
+ */
+export function openOverloadGuard(
+  { maxRequestsInFlight: total, maxRequestsInFlightPerKey: perKey, ...limits }: OverloadLimits,
+  metrics: Pick<Metrics, 'watchLimit'>,
+): Admission & Disposable {
+  const half = Math.ceil(total / 2);
+  const requests = new Share('requests', { total, perKey });
+  const unknown = new Share('unknown_requests', { total: half, perKey: half });
+  for (const limit of [requests, unknown]) metrics.watchLimit(limit);
+  const accepted = new AcceptedKeys();
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  let slow = 0;
+  const timer = setInterval(() => {
+    slow = delay.mean / 1e6 > limits.maxEventLoopLagMs ? slow + 1 : 0;
+    delay.reset();
+  }, intervalMs).unref();
+
+  return {
+    enter(key, request) {
+      const isAccepted = accepted.has(key);
+      const leave = requests.take(key);
+      if (leave === 'key') throw new Refusal('requests_of_key');
+      if (leave === 'all') throw new Refusal('requests_in_flight');
+      const leaveUnknown = isAccepted ? undefined : unknown.take(key);
+      if (typeof leaveUnknown === 'string') {
+        leave();
+        throw new Refusal('requests_in_flight');
+      }
+      const end = () => {
+        leaveUnknown?.();
+        leave();
+      };
+      if (slow >= (isAccepted ? slowIntervals.ofAcceptedKeys : slowIntervals.ofUnknownKeys)) {
+        end();
+        throw new Refusal('event_loop_lag');
+      }
+      return () => {
+        if (request.keyAccepted) accepted.add(key);
+        end();
+      };
+    },
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      delay.disable();
+    },
+  };
+}
