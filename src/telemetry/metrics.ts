@@ -12,13 +12,11 @@ import {
 } from '@prometheus-io/client';
 import { LabelValues } from './label-values.ts';
 
-/** The state of the circuit breakers and the queue of an origin. */
+/** The state of the circuit breakers of an origin. */
 export interface OriginState {
   readonly circuit: 'closed' | 'half-open' | 'open';
   /** The number of API keys whose circuit is open. */
   readonly refusedKeys: number;
-  readonly inFlight: number;
-  readonly waiting: number;
 }
 
 /** What is used of a limit, and how often the limit per key and that of all keys have refused. */
@@ -157,16 +155,6 @@ export class Metrics {
       'petstore_rest_refused_keys',
       'API keys with an open circuit.',
       (state) => state.refusedKeys,
-    );
-    this.#gauge(
-      'petstore_rest_calls_in_flight',
-      'REST calls in flight.',
-      (state) => state.inFlight,
-    );
-    this.#gauge(
-      'petstore_rest_calls_waiting',
-      'REST calls waiting for a connection.',
-      (state) => state.waiting,
     );
     const limits = this.#limits;
     new Gauge({

@@ -32,7 +32,7 @@ function startCall(bodyBytes: Share, key = 0) {
       handler = one;
     },
   } as unknown as Dispatcher;
-  const cancellation = new Cancellation(false);
+  const cancellation = new Cancellation(false, Number.POSITIVE_INFINITY);
   const options = { method: 'GET', path: '/' } as const;
   const outcome = dispatchCall(dispatcher, options, { cancellation, bodyBytes, key });
   handler.onRequestStart?.(controller, {});
@@ -107,6 +107,29 @@ describe('the body of a response', () => {
     expect(bodyBytes.used).toBe(200_000);
     releaseBody?.();
     expect(bodyBytes.used).toBe(0);
+  });
+});
+
+describe('a call', () => {
+  it('is not sent if its deadline passed while it connected, even before its timer fires', async () => {
+    let isAborted = false;
+    const controller = {
+      abort: () => {
+        isAborted = true;
+      },
+    } as unknown as Dispatcher.DispatchController;
+    const deadlineAt = performance.now() + 1;
+    const cancellation = new Cancellation(false, deadlineAt);
+    const dispatcher = {
+      dispatch(_: unknown, handler: Dispatcher.DispatchHandler) {
+        while (performance.now() < deadlineAt);
+        handler.onRequestStart?.(controller, {});
+      },
+    } as unknown as Dispatcher;
+    const limits = { cancellation, bodyBytes: limitOf(100), key: 0 };
+    const outcome = await dispatchCall(dispatcher, { method: 'POST', path: '/' }, limits);
+    expect(outcome).toEqual({ kind: 'notSent', why: 'deadline' });
+    expect([isAborted, cancellation.isSent]).toEqual([true, false]);
   });
 });
 

@@ -248,7 +248,6 @@ describe('a service that answers at random, and clients that leave at random', (
     );
 
     // Nothing is left in flight.
-    expect(valuesOf(rest, 'petstore_rest_calls_in_flight', ['service'])).toEqual({});
-    expect(valuesOf(rest, 'petstore_rest_calls_waiting', ['service'])).toEqual({});
+    expect(valuesOf(rest, 'petstore_limit_used', ['limit'])).toEqual({});
   }, 60_000);
 });

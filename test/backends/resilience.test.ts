@@ -287,8 +287,13 @@ describe('the limit on calls', () => {
   });
 
   it('counts the time in the queue towards the deadline', async () => {
-    await using rest = await startRest(() => {}, { maxConnections: 1 }, 200);
-    const calls = [rest.list(), rest.list()];
+    const limits = { maxConnections: 1, headersTimeoutMs: 60_000 };
+    await using rest = await startRest(() => {}, limits, 400);
+    const first = rest.list();
+    // Its deadline passes while the first call still has the connection.
+    const waitingSince = performance.now() - 200;
+    const waiting = rest.petStore.listPets({ ...callWith('other'), waitingSince }, {});
+    const calls = [waiting, first];
     for (const call of calls) await expect(call).rejects.toBeInstanceOf(BackendTimeoutError);
     expect(rest.attempts()).toBe(1);
   });

@@ -20,9 +20,18 @@ export class Cancellation implements EventListenerObject {
   /** Whether the call has been written to a connection. */
   isSent = false;
   readonly #isWrite: boolean;
+  readonly #deadlineAt: number;
 
-  constructor(isWrite: boolean) {
+  /** @param deadlineAt as a `performance.now()` timestamp */
+  constructor(isWrite: boolean, deadlineAt: number) {
     this.#isWrite = isWrite;
+    this.#deadlineAt = deadlineAt;
+  }
+
+  /** Returns whether the call is cancelled. Cancels it if its deadline has passed: timers are late. */
+  isOver(): boolean {
+    if (performance.now() >= this.#deadlineAt) this.cancel('deadline');
+    return this.reason !== undefined;
   }
 
   cancel(reason: 'deadline' | 'client'): void {

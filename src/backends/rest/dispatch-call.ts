@@ -60,7 +60,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   constructor(limits: CallLimits, resolve: (outcome: Outcome) => void) {
     this.#limits = limits;
     this.#resolve = resolve;
-    // A call that waits for a connection ends immediately, and is dropped when it gets one.
+    // A call that waits until it is connected ends immediately, and is dropped then.
     limits.cancellation.listener = this;
   }
 
@@ -70,8 +70,9 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
-    if (this.#isSettled) controller.abort(aborted);
-    else this.#wasSent = this.#limits.cancellation.isSent = true;
+    const { cancellation } = this.#limits;
+    if (cancellation.isOver()) controller.abort(aborted);
+    else this.#wasSent = cancellation.isSent = true;
   }
 
   onResponseStart(_: Controller, status: number, headers: Responded['headers']): void {

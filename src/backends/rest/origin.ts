@@ -1,15 +1,14 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { Call } from '../../contract/pet-store.ts';
-import { bucketOf } from '../../limits/key.ts';
 import { Share } from '../../limits/share.ts';
-import type { OriginState } from '../../telemetry/metrics.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { CallQueue } from './call-queue.ts';
 import type { Cancellation } from './cancellation.ts';
 import { Circuit } from './circuit.ts';
 import { createConnector, TrackedClient } from './connections.ts';
 import { dispatchCall } from './dispatch-call.ts';
 import { outcomeOfFailure } from './failure.ts';
 import { KeyCircuits } from './key-circuits.ts';
-import { KeyLimiter } from './key-limiter.ts';
 import { consequencesOf, type Failed, type Outcome } from './outcome.ts';
 
 /** The default limits for the calls to an origin. Times are in milliseconds, sizes in bytes. */
@@ -54,14 +53,16 @@ type Caller = Pick<Call, 'authorization' | 'key'>;
 export type Origin = ReturnType<typeof openOrigin>;
 
 /**
- * Opens an origin such as `https://pets.example`. Connects on the first call. The circuit of the
- * origin opens if connecting fails, or if calls of several keys get no complete response; that of a
- * key on failures that may be specific to the key, such as a 5xx status.
+ * Opens an origin such as `https://pets.example`; the log and the metrics show the service's name
+ * only. Connects on the first call. The circuit of the origin opens if connecting fails, or if calls
+ * of several keys get no complete response; that of a key on failures that may be specific to the
+ * key, such as a 5xx status.
  */
 export function openOrigin(
+  service: string,
   origin: string,
   limits: OriginLimits,
-  onCircuit: (state: 'open' | 'closed') => void,
+  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ) {
   const connect = createConnector(limits.connectTimeoutMs);
   const pool = new Pool(origin, {
@@ -76,13 +77,20 @@ export function openOrigin(
     maxResponseSize: limits.maxResponseBytes,
   });
   const maxPerKey = Math.ceil(limits.breakAfterFailures * maxKeyFraction);
-  const circuit = new Circuit(limits, onCircuit);
+  const circuit = new Circuit(limits, (state) =>
+    log.warn({ service }, state === 'open' ? 'circuit opened' : 'circuit closed'),
+  );
   const keyCircuits = new KeyCircuits(limits);
-  const bodyBytes = new Share('body_bytes', {
+  const bodyBytes = new Share(`${service}_response_bytes`, {
     total: limits.maxBufferedBytes,
     perKey: limits.maxBufferedBytes * bodyKeyFraction,
   });
-  const keyLimiter = new KeyLimiter(limits);
+  const queue = new CallQueue(service, limits);
+  for (const limit of [queue.inFlight, queue.waiting, bodyBytes]) metrics.watchLimit(limit);
+  metrics.watchOrigin(service, () => ({
+    circuit: circuit.state,
+    refusedKeys: keyCircuits.countOpen(),
+  }));
 
   const refuse = (
     why: 'circuit' | 'keyCircuit' | 'queueFull' | 'keyQueueFull',
@@ -90,7 +98,7 @@ export function openOrigin(
   ): Failed => ({ kind: 'notSent', why, retryAfterMs });
 
   async function send(
-    { authorization, key: callerKey }: Caller,
+    { authorization, key }: Caller,
     options: Dispatcher.DispatchOptions,
     cancellation: Cancellation,
   ): Promise<Outcome> {
@@ -101,10 +109,10 @@ export function openOrigin(
     if (circuit.rejects(startedAt)) return refuse('circuit', limits.halfOpenAfterMs);
     keyCircuit?.start();
     circuit.start();
-    const outcome = await dispatchCall(pool, options, { cancellation, bodyBytes, key: callerKey });
-    const { key, service } = consequencesOf(outcome);
-    const failedKey = keyCircuits.end(authorization, key, startedAt);
-    circuit.end(service, startedAt, failedKey, failedKey ? maxPerKey : undefined);
+    const outcome = await dispatchCall(pool, options, { cancellation, bodyBytes, key });
+    const effects = consequencesOf(outcome);
+    const failedKey = keyCircuits.end(authorization, effects.key, startedAt);
+    circuit.end(effects.service, startedAt, failedKey, failedKey ? maxPerKey : undefined);
     return outcome;
   }
 
@@ -115,26 +123,18 @@ export function openOrigin(
       options: Dispatcher.DispatchOptions,
       cancellation: Cancellation,
     ): Promise<Outcome> {
-      if (cancellation.reason !== undefined) return cancellation.outcome(false);
-      const bucket = bucketOf(caller.key);
+      if (cancellation.isOver()) return cancellation.outcome(false);
+      const entered = queue.enter(caller.key, cancellation);
       // Awaited only if the call has to wait.
-      const acquired = keyLimiter.acquire(bucket, cancellation);
-      const refused = acquired instanceof Promise ? await acquired : acquired;
-      if (refused === 'cancelled') return cancellation.outcome(false);
-      if (refused !== undefined) return refuse(refused, 1000);
+      const place = entered instanceof Promise ? await entered : entered;
+      if (place === undefined) return cancellation.outcome(false);
+      if (typeof place === 'string') return refuse(place, 1000);
       try {
         return await send(caller, options, cancellation);
       } finally {
-        keyLimiter.release(bucket);
+        queue.leave(place);
       }
     },
-    /** Returns the current state of the circuits and the queue, for metrics. */
-    state: (): OriginState => ({
-      circuit: circuit.state,
-      refusedKeys: keyCircuits.countOpen(),
-      inFlight: pool.stats.running,
-      waiting: keyLimiter.calls - pool.stats.running,
-    }),
     /**
      * Connects and disconnects: this shows whether the service is available, and needs no key.
      * Returns why it can't take calls; undefined if it can.

@@ -26,8 +26,9 @@ export interface RestPetStoreOptions {
 /** Opens the REST service as a `PetStore`. Connects on the first call. */
 export function openRestPetStore(
   options: RestPetStoreOptions,
-  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
+  telemetry: Pick<Telemetry, 'log' | 'metrics'>,
 ): PetStore {
+  const { log, metrics } = telemetry;
   const { baseUrl, messagesBaseUrl, timeoutMs } = options;
   const limits = {
     ...defaultLimits,
@@ -35,13 +36,7 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const open = (service: string, { origin }: URL) => {
-    const onCircuit = (state: string) =>
-      log.warn({ service }, state === 'open' ? 'circuit opened' : 'circuit closed');
-    const opened = openOrigin(origin, limits, onCircuit);
-    metrics.watchOrigin(service, opened.state);
-    return opened;
-  };
+  const open = (service: string, { origin }: URL) => openOrigin(service, origin, limits, telemetry);
   const petsOrigin = open('pets', baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared ? petsOrigin : open('messages', messagesBaseUrl);

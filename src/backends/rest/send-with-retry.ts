@@ -39,9 +39,9 @@ export function createSend(
   return async (call, { operation, method, path, body }, traceHeaders) => {
     const { authorization, signal } = call;
     const isRead = method === 'GET';
-    const cancellation = new Cancellation(!isRead);
     if (signal?.aborted) return { kind: 'cancelled', by: 'client', wasSent: false };
     const deadlineAt = (call.waitingSince ?? performance.now()) + timeoutMs;
+    const cancellation = new Cancellation(!isRead, deadlineAt);
     const expire = () => cancellation.cancel('deadline');
     const deadline = setTimeout(expire, deadlineAt - performance.now());
     signal?.addEventListener('abort', cancellation);
