@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { KeyCircuits } from '../../src/backends/rest/key-circuits.ts';
 import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { RetryBudget } from '../../src/backends/rest/retry-budget.ts';
 import { BackendTimeoutError, BackendUnavailableError } from '../../src/contract/error.ts';
 import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
 import { startRest } from '../support/faulty-rest.ts';
@@ -322,16 +321,71 @@ describe('timeouts', () => {
 });
 
 describe('retries', () => {
-  it('stay within a budget', async () => {
-    await using rest = await startRest((socket) => socket.resetAndDestroy(), {
-      breakAfterFailures: 1000,
-    });
-    const calls = Array.from({ length: 50 }, () => rest.list());
-    const results = await Promise.allSettled(calls);
-    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
-    // A burst of ten, and one per ten calls.
-    expect(rest.attempts()).toBeGreaterThan(50);
-    expect(rest.attempts()).toBeLessThanOrEqual(65);
+  /** Opens a service that answers 503 to each call, and holds its retry until the test responds. */
+  async function startBusy() {
+    const seen = new Set<string | undefined>();
+    const held: (() => void)[] = [];
+    const rest = await startRest(
+      (socket, _attempt, head) => {
+        const id = /x-request-id: (\S+)/.exec(head)?.[1];
+        if (seen.has(id)) held.push(() => socket.write(pets));
+        else socket.write(encodeResponse('503 Busy', ''));
+        seen.add(id);
+      },
+      { breakAfterFailures: 1000 },
+    );
+    let id = 0;
+    return {
+      ...rest,
+      held,
+      list: (key: string, signal?: AbortSignal) => {
+        const listed = rest.petStore.listPets(
+          { ...callWith(key, signal), requestId: `${++id}` },
+          {},
+        );
+        listed.catch(() => {});
+        return listed;
+      },
+    };
+  }
+  const busy = { name: 'ErrorResponse', status: 503 };
+
+  it('of one key are made five at a time, and those of other keys are not affected', async () => {
+    await using rest = await startBusy();
+    const retried = Array.from({ length: 5 }, () => rest.list('a'));
+    await vi.waitFor(() => expect(rest.held).toHaveLength(5), { interval: 5 });
+    await expect(rest.list('a')).rejects.toMatchObject(busy);
+    const other = rest.list('b');
+    await vi.waitFor(() => expect(rest.held).toHaveLength(6), { interval: 5 });
+    for (const respond of rest.held.splice(0)) respond();
+    for (const call of [...retried, other]) expect([...(await call)]).toEqual([]);
+    expect(rest.attempts()).toBe(13);
+    // A retry that has ended gives its place back.
+    const again = rest.list('a');
+    await vi.waitFor(() => expect(rest.held).toHaveLength(1), { interval: 5 });
+    rest.held[0]?.();
+    expect([...(await again)]).toEqual([]);
+  });
+
+  it('are made ten at a time in all', async () => {
+    await using rest = await startBusy();
+    for (const key of [...'aaaaabbbbb']) rest.list(key);
+    await vi.waitFor(() => expect(rest.held).toHaveLength(10), { interval: 5 });
+    await expect(rest.list('c')).rejects.toMatchObject(busy);
+    const { text } = await rest.metrics.scrape();
+    expect(text).toContain('petstore_limit_used{limit="pets_retries"} 10');
+    expect(text).toContain('petstore_limit_refused_total{limit="pets_retries",by="all"} 1');
+  });
+
+  it('give their places back when their clients leave', async () => {
+    await using rest = await startBusy();
+    const client = new AbortController();
+    const left = Array.from({ length: 5 }, () => rest.list('a', client.signal));
+    await vi.waitFor(() => expect(rest.held).toHaveLength(5), { interval: 5 });
+    client.abort();
+    for (const call of left) await expect(call).rejects.toMatchObject({ name: 'CancelledError' });
+    rest.list('a');
+    await vi.waitFor(() => expect(rest.held).toHaveLength(6), { interval: 5 });
   });
 
   it('are never made for a write', async () => {
@@ -345,29 +399,6 @@ describe('retries', () => {
       await expect(rest.add()).rejects.toThrow();
       expect(rest.attempts()).toBe(1);
     }
-  });
-
-  it('are limited per key and in total', () => {
-    const budget = new RetryBudget(0.5, 2);
-    const [own, other] = [0, 1];
-    // One key can use half of a burst.
-    expect([budget.withdraw(own), budget.withdraw(own)]).toEqual([true, false]);
-    expect([budget.withdraw(other), budget.withdraw(other)]).toEqual([true, false]);
-    budget.deposit(own);
-    expect(budget.withdraw(own)).toBe(false);
-    budget.deposit(own);
-    expect(budget.withdraw(own)).toBe(true);
-    for (let index = 0; index < 100; index++) budget.deposit(own);
-    expect([budget.withdraw(own), budget.withdraw(own)]).toEqual([true, false]);
-  });
-
-  it('of one key with many failures do not use up those of other keys', () => {
-    const budget = new RetryBudget();
-    for (let index = 0; index < 1000; index++) {
-      budget.deposit(0);
-      budget.withdraw(0);
-    }
-    expect([1, 2, 3].map(() => budget.withdraw(1))).toEqual([true, true, true]);
   });
 });
 

@@ -43,6 +43,12 @@ export type OriginLimits = Readonly<typeof defaultLimits>;
  */
 const maxKeyFraction = 0.2;
 
+/**
+ * The most retries that are paused or in flight: they must not multiply the load on a service that is
+ * overloaded.
+ */
+const maxRetries = { total: 10, perKey: 5 };
+
 /** The part of the bytes held for bodies that one key may use. */
 const bodyKeyFraction = 0.75;
 
@@ -86,7 +92,10 @@ export function openOrigin(
     perKey: limits.maxBufferedBytes * bodyKeyFraction,
   });
   const queue = new CallQueue(service, limits);
-  for (const limit of [queue.inFlight, queue.waiting, bodyBytes]) metrics.watchLimit(limit);
+  const retries = new Share(`${service}_retries`, maxRetries);
+  for (const limit of [queue.inFlight, queue.waiting, bodyBytes, retries]) {
+    metrics.watchLimit(limit);
+  }
   metrics.watchOrigin(service, () => ({
     circuit: circuit.state,
     refusedKeys: keyCircuits.countOpen(),
@@ -117,6 +126,8 @@ export function openOrigin(
   }
 
   return {
+    /** Limits the retries of calls that failed. */
+    retries,
     /** Sends one call of this caller. Never rejects. */
     async call(
       caller: Caller,

@@ -1,11 +1,10 @@
 import type { Call, CallObservation } from '../../contract/pet-store.ts';
-import { bucketOf } from '../../limits/key.ts';
+import type { Release } from '../../limits/share.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { Cancellation } from './cancellation.ts';
 import type { Origin } from './origin.ts';
 import { consequencesOf, type Outcome, wasSent } from './outcome.ts';
 import { parseRetryAfter } from './response.ts';
-import { RetryBudget } from './retry-budget.ts';
 
 /** The parameters of a REST call: a path below the base URL, and the JSON text of the body. */
 export interface RestRequest {
@@ -34,7 +33,6 @@ export function createSend(
   metrics: Pick<Metrics, 'retry'>,
 ): Send {
   const prefix = baseUrl.pathname.replace(/\/+$/, '');
-  const budget = new RetryBudget();
 
   return async (call, { operation, method, path, body }, traceHeaders) => {
     const { authorization, signal } = call;
@@ -55,8 +53,7 @@ export function createSend(
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
     const options = { method, path: prefix + path, headers, body: body ?? null };
-    const bucket = bucketOf(call.key);
-    budget.deposit(bucket);
+    let endRetry: Release | undefined;
     const repeat = async (before: Outcome) => {
       const outcome = await origin.call(call, options, cancellation);
       if (wasSent(outcome)) metrics.retry(operation, before.kind);
@@ -76,12 +73,16 @@ export function createSend(
       // The jitter spreads the retries of concurrent calls.
       const after = outcome.kind === 'responded' && parseRetryAfter(outcome.headers['retry-after']);
       const pauseMs = Math.max(20 + 80 * Math.random(), after || 0);
-      if (performance.now() + pauseMs >= deadlineAt || !budget.withdraw(bucket)) return outcome;
+      if (performance.now() + pauseMs >= deadlineAt) return outcome;
+      const taken = origin.retries.take(call.key);
+      if (typeof taken === 'string') return outcome;
+      endRetry = taken;
       await cancellation.pause(pauseMs);
       const second = await repeat(outcome);
       // A retry that brings no response leaves the caller with the first outcome.
       return second.kind === 'responded' || cancellation.reason === 'client' ? second : outcome;
     } finally {
+      endRetry?.();
       clearTimeout(deadline);
       signal?.removeEventListener('abort', cancellation);
     }
