@@ -3,6 +3,7 @@ import { parsePlainJson } from '../contract/json.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { keyOf } from '../limits/key.ts';
+import type { Release } from '../limits/share.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
@@ -72,16 +73,15 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     caller: Caller,
     record: RequestRecord,
   ): Promise<TypedResult> {
+    let leave: Release | undefined;
     try {
-      const leave = admission.enter(caller.key, record);
-      try {
-        const request = toRequest(document, variables);
-        return toPlain(await graphql.execute(request, caller, record), record);
-      } finally {
-        leave();
-      }
+      leave = admission.enter(caller.key, record);
+      const request = toRequest(document, variables);
+      return toPlain(await graphql.execute(request, caller, record), record);
     } catch (error) {
       return refuse(error, record);
+    } finally {
+      leave?.();
     }
   }
 
@@ -91,18 +91,17 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     caller: Caller,
     record: RequestRecord,
   ): AsyncGenerator<PartialResult, void> {
+    let leave: Release | undefined;
     try {
-      const leave = admission.enter(caller.key, record);
-      try {
-        const request = toRequest(document, variables);
-        const result = await graphql.executeIncrementally(request, caller, record);
-        if (result instanceof TypedParts) yield* mergeParts(toPlainParts(result, record));
-        else yield { ...toPlain(result, record), hasNext: false };
-      } finally {
-        leave();
-      }
+      leave = admission.enter(caller.key, record);
+      const request = toRequest(document, variables);
+      const result = await graphql.executeIncrementally(request, caller, record);
+      if (result instanceof TypedParts) yield* mergeParts(toPlainParts(result, record));
+      else yield { ...toPlain(result, record), hasNext: false };
     } catch (error) {
       yield { ...refuse(error, record), hasNext: false };
+    } finally {
+      leave?.();
     }
   }
 

@@ -24,17 +24,15 @@ export interface V1Options {
   readonly demoKey?: string | undefined;
 }
 
-/** Whose request it is. */
-interface V1Caller extends Pick<Call, 'requestId' | 'observe'> {
-  /** Called when the pet store has accepted the key. */
-  onKeyAccepted(): void;
-}
-
 /**
- * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies.
+ * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies. Calls
+ * `onKeyAccepted` if the pet store has accepted the key.
  * @throws HttpError if the HTTP request is refused.
  */
-export type V1Handler = (request: HttpRequest, caller: V1Caller) => Promise<HttpResponse>;
+export type V1Handler = (
+  request: HttpRequest,
+  caller: Pick<Call, 'requestId' | 'observe'> & { onKeyAccepted(): void },
+) => Promise<HttpResponse>;
 
 /** What the route handlers use. */
 interface Resources extends V1Options {

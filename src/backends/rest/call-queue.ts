@@ -18,8 +18,8 @@ export class CallQueue {
     service: string,
     { maxConnections, maxWaiting }: Readonly<Record<'maxConnections' | 'maxWaiting', number>>,
   ) {
-    this.inFlight = new Share(`${service}_calls`, limitsOf(maxConnections));
-    this.waiting = new Share(`${service}_waiting_calls`, limitsOf(maxWaiting));
+    this.inFlight = new Share(`${service}_calls`, mostlyPerKey(maxConnections));
+    this.waiting = new Share(`${service}_waiting_calls`, mostlyPerKey(maxWaiting));
   }
 
   /**
@@ -62,7 +62,7 @@ export class CallQueue {
   }
 }
 
-/** One key may use three quarters. */
-function limitsOf(total: number) {
+/** Returns a limit of which one key may use three quarters. */
+export function mostlyPerKey(total: number) {
   return { total, perKey: Math.ceil(total * 0.75) };
 }

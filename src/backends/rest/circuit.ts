@@ -17,7 +17,7 @@ export class Circuit {
   readonly #onChange: ((state: 'open' | 'closed') => void) | undefined;
   #failures = 0;
   /** The failures of each key; there are at most as many keys as failures. */
-  readonly #failuresByKey = new Map<string, number>();
+  readonly #failuresByKey = new Map<number, number>();
   #succeededAt = 0;
   #openedAt: number | undefined;
   #isProbing = false;
@@ -53,7 +53,7 @@ export class Circuit {
    * Records the end of a call that started at `startedAt`. A failure does not count if a call has
    * succeeded since then, or if that of a `key` exceeds `maxPerKey` since the last success.
    */
-  end(effect: Effect, startedAt: number, key = '', maxPerKey = Number.POSITIVE_INFINITY): void {
+  end(effect: Effect, startedAt: number, key = 0, maxPerKey = Number.POSITIVE_INFINITY): void {
     if (effect === 'success') {
       this.#succeededAt = performance.now();
       if (this.#failures > 0) this.#failuresByKey.clear();

@@ -1,8 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
-import type { Call } from '../../contract/pet-store.ts';
 import { Share } from '../../limits/share.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { CallQueue } from './call-queue.ts';
+import { CallQueue, mostlyPerKey } from './call-queue.ts';
 import type { Cancellation } from './cancellation.ts';
 import { Circuit } from './circuit.ts';
 import { createConnector, TrackedClient } from './connections.ts';
@@ -49,12 +48,6 @@ const maxKeyFraction = 0.2;
  */
 const maxRetries = { total: 10, perKey: 5 };
 
-/** The part of the bytes held for bodies that one key may use. */
-const bodyKeyFraction = 0.75;
-
-/** Whose call it is: the credential in its headers, and the key that it counts for. */
-type Caller = Pick<Call, 'authorization' | 'key'>;
-
 /** The connections to one origin, with limits and circuits. */
 export type Origin = ReturnType<typeof openOrigin>;
 
@@ -87,10 +80,7 @@ export function openOrigin(
     log.warn({ service }, state === 'open' ? 'circuit opened' : 'circuit closed'),
   );
   const keyCircuits = new KeyCircuits(limits);
-  const bodyBytes = new Share(`${service}_response_bytes`, {
-    total: limits.maxBufferedBytes,
-    perKey: limits.maxBufferedBytes * bodyKeyFraction,
-  });
+  const bodyBytes = new Share(`${service}_response_bytes`, mostlyPerKey(limits.maxBufferedBytes));
   const queue = new CallQueue(service, limits);
   const retries = new Share(`${service}_retries`, maxRetries);
   for (const limit of [queue.inFlight, queue.waiting, bodyBytes, retries]) {
@@ -107,12 +97,12 @@ export function openOrigin(
   ): Failed => ({ kind: 'notSent', why, retryAfterMs });
 
   async function send(
-    { authorization, key }: Caller,
+    key: number,
     options: Dispatcher.DispatchOptions,
     cancellation: Cancellation,
   ): Promise<Outcome> {
     const startedAt = performance.now();
-    const keyCircuit = keyCircuits.find(authorization);
+    const keyCircuit = keyCircuits.find(key);
     // The key's circuit is checked first, so that a failing key does not probe the origin.
     if (keyCircuit?.rejects(startedAt)) return refuse('keyCircuit', limits.halfOpenAfterMs);
     if (circuit.rejects(startedAt)) return refuse('circuit', limits.halfOpenAfterMs);
@@ -120,28 +110,29 @@ export function openOrigin(
     circuit.start();
     const outcome = await dispatchCall(pool, options, { cancellation, bodyBytes, key });
     const effects = consequencesOf(outcome);
-    const failedKey = keyCircuits.end(authorization, effects.key, startedAt);
-    circuit.end(effects.service, startedAt, failedKey, failedKey ? maxPerKey : undefined);
+    keyCircuits.end(key, effects.key, startedAt);
+    if (effects.key === 'failure') circuit.end(effects.service, startedAt, key, maxPerKey);
+    else circuit.end(effects.service, startedAt);
     return outcome;
   }
 
   return {
     /** Limits the retries of calls that failed. */
     retries,
-    /** Sends one call of this caller. Never rejects. */
+    /** Sends one call of this key; see `Call.key`. Never rejects. */
     async call(
-      caller: Caller,
+      key: number,
       options: Dispatcher.DispatchOptions,
       cancellation: Cancellation,
     ): Promise<Outcome> {
       if (cancellation.isOver()) return cancellation.outcome(false);
-      const entered = queue.enter(caller.key, cancellation);
+      const entered = queue.enter(key, cancellation);
       // Awaited only if the call has to wait.
       const place = entered instanceof Promise ? await entered : entered;
       if (place === undefined) return cancellation.outcome(false);
       if (typeof place === 'string') return refuse(place, 1000);
       try {
-        return await send(caller, options, cancellation);
+        return await send(key, options, cancellation);
       } finally {
         queue.leave(place);
       }

@@ -35,7 +35,7 @@ export function createSend(
   const prefix = baseUrl.pathname.replace(/\/+$/, '');
 
   return async (call, { operation, method, path, body }, traceHeaders) => {
-    const { authorization, signal } = call;
+    const { authorization, key, signal } = call;
     const isRead = method === 'GET';
     if (signal?.aborted) return { kind: 'cancelled', by: 'client', wasSent: false };
     const deadlineAt = (call.waitingSince ?? performance.now()) + timeoutMs;
@@ -55,12 +55,12 @@ export function createSend(
     const options = { method, path: prefix + path, headers, body: body ?? null };
     let endRetry: Release | undefined;
     const repeat = async (before: Outcome) => {
-      const outcome = await origin.call(call, options, cancellation);
+      const outcome = await origin.call(key, options, cancellation);
       if (wasSent(outcome)) metrics.retry(operation, before.kind);
       return outcome;
     };
     try {
-      let outcome = await origin.call(call, options, cancellation);
+      let outcome = await origin.call(key, options, cancellation);
       let { repeats } = consequencesOf(outcome);
       // Each of these repetitions has used up a connection that had served a call.
       while (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {
@@ -74,7 +74,7 @@ export function createSend(
       const after = outcome.kind === 'responded' && parseRetryAfter(outcome.headers['retry-after']);
       const pauseMs = Math.max(20 + 80 * Math.random(), after || 0);
       if (performance.now() + pauseMs >= deadlineAt) return outcome;
-      const taken = origin.retries.take(call.key);
+      const taken = origin.retries.take(key);
       if (typeof taken === 'string') return outcome;
       endRetry = taken;
       await cancellation.pause(pauseMs);
