@@ -72,7 +72,7 @@ export async function measure(comparison: Comparison, bench: Bench): Promise<Com
   const results = new Map<Entry, { rounds: Round[]; peakMemoryBytes: number }>(
     comparison.entries.map((entry) => [entry, { rounds: [], peakMemoryBytes: 0 }]),
   );
-  for (let turn = 1; turn <= bench.plan.servers; turn++) {
+  for (let server = 1; server <= bench.plan.servers; server++) {
     await measureServers(comparison, results, bench);
   }
   return { comparison, results: [...results].map(([entry, result]) => ({ ...entry, ...result })) };

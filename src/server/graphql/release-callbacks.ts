@@ -1,4 +1,4 @@
-/** Callbacks that release what a request holds of shared budgets, once its response is complete. */
+/** Callbacks that release what a request holds of shared limits, once its response is complete. */
 export class ReleaseCallbacks {
   #callbacks: (() => void)[] | undefined;
   #isComplete = false;
