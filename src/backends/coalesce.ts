@@ -101,18 +101,12 @@ function join<T>(
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(new CancelledError());
     signal?.addEventListener('abort', onAbort);
-    const stopListening = () => signal?.removeEventListener('abort', onAbort);
-    flight.result.then(
-      (result) => {
-        stopListening();
-        resolve(result);
-      },
-      (error: unknown) => {
-        stopListening();
-        if (signal?.aborted) return;
-        if (error instanceof CancelledError) restart().then(resolve, reject);
-        else reject(error);
-      },
-    );
+    flight.result
+      .finally(() => signal?.removeEventListener('abort', onAbort))
+      .catch((error: unknown) => {
+        if (error instanceof CancelledError && !signal?.aborted) return restart();
+        throw error;
+      })
+      .then(resolve, reject);
   });
 }

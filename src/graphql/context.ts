@@ -6,17 +6,13 @@ import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import type { Int64, Message, NewPet, Pet, Pets } from '../contract/records.ts';
 
 /** Options of `createContext`. */
-export interface ContextOptions {
+export interface ContextOptions extends Pick<Call, 'key' | 'requestId' | 'onResponseComplete'> {
   readonly petStore: PetStore;
   /** The unchanged `Authorization` header. */
   readonly authorization: string | undefined;
-  /** See `Call.key`. */
-  readonly key: number;
-  readonly requestId: string;
   /** Aborted when the client disconnects or its deadline passes. */
   readonly signal: AbortSignal;
   readonly listener?: CallListener;
-  readonly onResponseComplete?: Call['onResponseComplete'];
 }
 
 /** Observes the calls of a request. */
@@ -53,24 +49,17 @@ type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
  * the key, so introspection works without one.
  */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, authorization, key, requestId, signal, listener } = options;
+  const { petStore, key, requestId, signal, listener, onResponseComplete } = options;
   let created: Call | undefined;
 
   async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
     // Starts no field, and above all no mutation, after the client disconnects.
     if (signal.aborted) throw cancelledError(signal);
     if (created === undefined) {
-      const { apiKey, authorization: verbatim } = readBearer(authorization);
+      const { apiKey, authorization } = readBearer(options.authorization);
       const observe = listener?.observe;
-      created = {
-        apiKey,
-        authorization: verbatim,
-        key,
-        requestId,
-        signal,
-        observe,
-        onResponseComplete: options.onResponseComplete,
-      };
+      const common = { key, requestId, signal, observe, onResponseComplete };
+      created = { apiKey, authorization, ...common };
       listener?.onKey();
     }
     try {
