@@ -1,9 +1,6 @@
 import { bucketOf } from './key.ts';
 
-/**
- * A queue in which keys are served one after the other, and the items of each in order of arrival, so
- * that no key waits for all items of another.
- */
+/** Serves keys one after the other, and the items of each key in order of arrival. */
 export class FairQueue<Item> {
   /** The items of each key, in the order in which keys are served. */
   readonly #queues = new Map<number, Set<Item>>();

@@ -20,9 +20,9 @@ export function keyOf(authorization: string | undefined): number {
 
 /** Continues a hash with the characters of a text (Bernstein's hash). */
 export function hash(text: string, seed: number, start = 0): number {
-  let hash = seed;
+  let result = seed;
   for (let index = start; index < text.length; index++) {
-    hash = (hash * 33 + text.charCodeAt(index)) | 0;
+    result = (result * 33 + text.charCodeAt(index)) | 0;
   }
-  return hash;
+  return result;
 }
