@@ -13,6 +13,8 @@ export function createByteLimits(metrics: Pick<Metrics, 'watchLimit'>) {
     bodyBytes: new Share('body_bytes', { total: 32 * MiB, perKey: 8 * MiB }),
     /** What was read from connections, but not parsed. */
     unparsedBytes: new Share('unparsed_bytes', { total: 16 * MiB, perKey: 4 * MiB }),
+    /** Text responses that were written to connections, but not read by their clients. */
+    unreadBytes: new Share('unread_bytes', { total: 32 * MiB, perKey: 24 * MiB }),
   };
   for (const limit of Object.values(limits)) metrics.watchLimit(limit);
   return limits;

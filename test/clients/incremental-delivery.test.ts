@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { DeferredStorefrontDocument } from '../../packages/client/src/index.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { outlastHalfClose } from '../support/half-close.ts';
 import { holdingOrders } from '../support/parts.ts';
 
 /** One result of a client. */
@@ -105,6 +106,7 @@ describe.each<[string, Watch]>([
     const subscription = watch(service.url).subscribe(shown);
     await firstValueFrom(shown);
     expect(cancelled()).toBe(0);
+    await outlastHalfClose();
     subscription.unsubscribe();
     await expect.poll(cancelled).toBe(1);
   });

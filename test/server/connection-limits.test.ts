@@ -1,9 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
-import { expect, it, vi } from 'vitest';
-import { createNodeListener } from '../../src/server/http/node.ts';
-import { openBuiltin, openGateway, startGateway } from '../support/gateway.ts';
+import { connect, type Socket } from 'node:net';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
 
 const authorization = 'Bearer demo-key';
 
@@ -32,15 +31,10 @@ it.concurrent('accepts 5,000 connections, and closes further ones', async () => 
 it.concurrent('closes the connection of a client that reads nothing for 30 seconds', async () => {
   const petStore = await openBuiltin();
   const page = [{ id: '1', name: 'x'.repeat(7_000_000), categoryId: '1' }];
-  await using opened = await openGateway({
+  await using service = await startGateway({
     petStore: { ...petStore, listPets: async () => page },
     graphiql: true,
   });
-  const server = createServer(
-    createNodeListener(opened.handle, opened.byteLimits.bodyBytes),
-  ).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   const requests = [
     `GET /graphql?query={pets{name}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
     // The second part follows only after the first is read.
@@ -49,12 +43,16 @@ it.concurrent('closes the connection of a client that reads nothing for 30 secon
   ];
   const start = performance.now();
   const times: number[] = [];
-  server.on('connection', (socket) =>
-    socket.once('close', () => times.push(performance.now() - start)),
-  );
+  const onSocket = (message: unknown) => {
+    const { socket } = message as { readonly socket: Socket };
+    if (socket.localPort !== Number(new URL(service.url).port)) return;
+    socket.once('close', () => times.push(performance.now() - start));
+  };
+  subscribe('net.server.socket', onSocket);
+  onTestFinished(() => void unsubscribe('net.server.socket', onSocket));
   const clients: Socket[] = [];
   for (const request of requests) {
-    const client = connectTo(`http://127.0.0.1:${port}`).pause();
+    const client = connectTo(service.url).pause();
     client.write(request);
     clients.push(client);
   }
@@ -62,5 +60,4 @@ it.concurrent('closes the connection of a client that reads nothing for 30 secon
   await vi.waitFor(() => expect(times).toHaveLength(requests.length), { timeout: 100_000 });
   for (const time of times) expect(time).toBeGreaterThan(29_000);
   for (const client of clients) client.destroy();
-  server.close();
 }, 120_000);

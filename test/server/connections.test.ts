@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { JsonText } from '../../src/contract/json-text.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { outlastHalfClose } from '../support/half-close.ts';
 import { refusalsIn } from '../support/refusals.ts';
 
 const json = 'Authorization: Bearer demo-key\r\nContent-Type: application/json\r\n';
@@ -123,16 +125,15 @@ describe('a body in chunks', () => {
     });
   }, 30_000);
 
-  it('gets 411 if it asks for an upgrade, and causes no work', async () => {
+  it('gets its response beside an offer of HTTP/2, as from Java', async () => {
     await using service = await startGateway();
-    const upgrade = chunkedPost([typename]).replace(
+    const offer = chunkedPost([typename]).replace(
       'Host: x',
-      'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c',
+      'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA',
     );
-    const responses = await send(service, post(typename) + upgrade + last);
-    expect(statusesOf(responses)).toEqual([200, 411]);
-    expect(responses).toMatch(/^Connection: close\r$/im);
-    expect(statusesOf(await send(service, upgrade))).toEqual([411]);
+    const responses = await send(service, offer + post(typename) + offer + last);
+    expect(statusesOf(responses)).toEqual([200, 200, 200, 200]);
+    expect(responses.split(typenameResult)).toHaveLength(4);
   });
 
   it('is ignored with a GET', async () => {
@@ -182,6 +183,54 @@ describe('a client that resets its connection before it is accepted', () => {
     execFileSync(process.execPath, ['-e', client]);
     expect(statusesOf(await send(service, list(2) + last))).toEqual([200, 200]);
     expect(limits).toEqual([2]);
+  });
+});
+
+describe('a client that leaves', () => {
+  it.each([
+    ['', ''],
+    [' with a request queued behind its first', post(typename)],
+  ])('cancels its reads%s', async (_, queued) => {
+    const petStore = await openBuiltin();
+    let calls = 0;
+    let cancelled = 0;
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listOrders: ({ signal }) => {
+          calls++;
+          signal?.addEventListener('abort', () => cancelled++);
+          return new Promise(() => {});
+        },
+      },
+    });
+    const sockets = Array.from({ length: 20 }, () => open(service));
+    for (const socket of sockets) socket.write(post('{"query":"{ orders }"}') + queued);
+    await vi.waitFor(() => expect(calls).toBe(20));
+    await outlastHalfClose();
+    for (const socket of sockets) socket.destroy();
+    await vi.waitFor(() => expect(cancelled).toBe(20));
+  });
+});
+
+describe('a client that ends its side of the connection after its request', () => {
+  it.each([
+    ['gets its response', 1],
+    ['gets the responses to all requests that it has sent', 40],
+  ])('%s', async (_, count) => {
+    const petStore = await openBuiltin();
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listOrders: async () => {
+          for (let turns = 0; turns < 20; turns++) await turn();
+          return new JsonText('[]');
+        },
+      },
+    });
+    const socket = open(service);
+    socket.end(post('{"query":"{ orders }"}').repeat(count));
+    expect(statusesOf(await text(socket))).toEqual(Array(count).fill(200));
   });
 });
 
@@ -235,8 +284,8 @@ describe('pipelined requests', () => {
   it('get their responses before and with an upgrade that is not made', async () => {
     await using service = await startGateway();
     const upgrade = post(typename, 'Connection: Upgrade\r\nUpgrade: h2c\r\n');
-    const responses = await send(service, post(typename) + upgrade);
-    expect(statusesOf(responses)).toEqual([200, 200]);
+    const responses = await send(service, post(typename) + upgrade + last);
+    expect(statusesOf(responses)).toEqual([200, 200, 200]);
     expect(responses.split(typenameResult)).toHaveLength(3);
     const ignored = post(typename, 'Upgrade: h2c\r\n');
     expect(statusesOf(await send(service, post(typename) + ignored + last))).toEqual([

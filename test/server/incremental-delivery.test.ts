@@ -12,6 +12,7 @@ import { openPersistedDocuments } from '../../src/server/graphql/persisted-docum
 import { createFetchHandler } from '../../src/server/http/fetch.ts';
 import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
 import { openBuiltin, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
+import { outlastHalfClose } from '../support/half-close.ts';
 import { openTelemetry } from '../support/log.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { holdingOrders, type Part, petsFirst, readParts, sendForParts } from '../support/parts.ts';
@@ -331,6 +332,7 @@ describe('a response in parts', () => {
     const parts = readParts(await service.send(petsFirst, 'multipart/mixed', client.signal));
     await parts.next();
     expect(service.calls()).toBe(1);
+    await outlastHalfClose();
     client.abort();
     await vi.waitFor(() => expect(service.cancelled()).toBe(1));
     await vi.waitFor(() => expect(service.requests()).toMatchObject([{ codes: ['CANCELLED'] }]));

@@ -12,52 +12,24 @@ import {
 } from '../../http/message.ts';
 import { keyOf } from '../../limits/key.ts';
 import type { Share } from '../../limits/share.ts';
-import { pauseReading } from './pause-reading.ts';
 
 /** A request listener for `node:http` servers. Resolves when the response is passed to Node. */
 export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
-
-/**
- * Called for every request on arrival. Returns undefined if the request can be handled immediately;
- * otherwise resolves when it can, to whether the client is still connected.
- */
-export type Enqueue = (
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-) => Promise<boolean> | undefined;
 
 /** The event by which a server refuses a body that it does not read, with an `HttpError`. */
 export const bodyRefused = Symbol('bodyRefused');
 
 /**
- * How long a client may take to read its response once the socket's buffer is full, in
- * milliseconds.
- */
-const readTimeoutMs = 30_000;
-
-/** The most bytes of text responses that clients have not read, for all connections together. */
-const maxUnreadBytes = 32 * 1024 * 1024;
-
-/**
  * Translates between `node:http` and the handler. If the client disconnects early, the request's
- * signal is aborted and nothing is written. If the handler rejects, the status is 500. The body is
- * read immediately, even while the request is queued.
+ * signal is aborted and nothing is written. If the handler rejects, the status is 500.
  */
-export function createNodeListener(
-  handle: HttpHandler,
-  bodyBytes: Share,
-  enqueue?: Enqueue,
-): NodeListener {
+export function createNodeListener(handle: HttpHandler, bodyBytes: Share): NodeListener {
   return async (incoming, outgoing) => {
-    const turn = enqueue?.(incoming, outgoing);
     const key = keyOf(incoming.headers.authorization);
     const reader = new BodyReader(key, bodyBytes);
     try {
-      const body = mayHaveBody(incoming)
-        ? await readBody(incoming, outgoing, reader)
-        : reader.end();
+      const body = mayHaveBody(incoming) ? await readBody(incoming, outgoing, reader) : reader.end();
       if (body === undefined) return;
-      if (turn !== undefined && !(await turn)) return;
       const client = new AbortController();
       // Node emits `close` once, like the events below; `once` takes longer (docs/performance.md).
       outgoing.on('close', () => {
@@ -97,17 +69,14 @@ function readBody(
   return new Promise((resolve) => {
     if (incoming.readableDidRead) return resolve(bodyWasRead());
     if (incoming.destroyed) return resolve(undefined);
-    let isOver = false;
     const refuse = (refusal: Uint8Array | HttpError) => {
-      isOver = true;
-      outgoing.shouldKeepAlive = false;
-      // An HTTP/2 connection carries other requests too.
-      if (incoming.httpVersionMajor === 1) pauseReading(incoming.socket);
+      if (incoming.httpVersionMajor === 1) outgoing.setHeader('connection', 'close');
+      incoming.pause();
       resolve(refusal);
     };
     incoming
       .on('data', (chunk: Buffer) => {
-        if (!reader.push(chunk) && !isOver) refuse(reader.end());
+        if (!reader.push(chunk)) refuse(reader.end());
       })
       .on(bodyRefused, refuse)
       .on('end', () => resolve(reader.end()))
@@ -164,12 +133,15 @@ function headersOf({ headers, rawHeaders }: IncomingMessage): RequestHeaders {
   return values.length < 2 ? joined : { ...joined, authorization: values.join(', ') };
 }
 
-function write(
+async function write(
   { status, headers, body }: HttpResponse,
   outgoing: ServerResponse,
-): Promise<void> | void {
+): Promise<void> {
+  if (isInParts(body)) {
+    outgoing.writeHead(status, headers);
+    return writeParts(body, outgoing);
+  }
   if (status === 204 || status === 304) return void outgoing.writeHead(status, headers).end();
-  if (isInParts(body)) return writeParts(status, headers, body, outgoing);
   const length = Buffer.byteLength(body);
   headers['content-length'] = String(length);
   outgoing.writeHead(status, headers);
@@ -177,31 +149,15 @@ function write(
   // Latin-1 (docs/performance.md).
   const isAscii = typeof body === 'string' && length === body.length;
   outgoing.end(body, isAscii ? 'latin1' : 'utf8');
-  // Binary bodies are not counted: all responses share the same bytes.
-  return closeUnread(outgoing, typeof body === 'string' ? outgoing.writableLength : 0);
 }
 
 /** Pulls each part when the client has read enough of the earlier ones. */
-async function writeParts(
-  status: number,
-  headers: HttpResponse['headers'],
-  parts: BodyParts,
-  outgoing: ServerResponse,
-): Promise<void> {
-  outgoing.writeHead(status, headers);
+async function writeParts(parts: BodyParts, outgoing: ServerResponse): Promise<void> {
   for await (const part of parts) {
     if (outgoing.destroyed) return;
-    if (outgoing.write(part)) continue;
-    const stopCounting = countUnread(outgoing, outgoing.writableLength);
-    // One limit for all that is unread, because the request occupies its slot meanwhile.
-    const timer = setTimeout(() => outgoing.destroy(), readTimeoutMs);
-    await Promise.race([drainOrClose(outgoing), parts.finished]);
-    clearTimeout(timer);
-    stopCounting();
+    if (!outgoing.write(part)) await Promise.race([drainOrClose(outgoing), parts.finished]);
   }
-  if (outgoing.destroyed) return;
   outgoing.end();
-  closeUnread(outgoing, outgoing.writableLength);
 }
 
 function drainOrClose(outgoing: ServerResponse): Promise<void> {
@@ -212,23 +168,4 @@ function drainOrClose(outgoing: ServerResponse): Promise<void> {
     };
     outgoing.on('drain', settle).on('close', settle);
   });
-}
-
-/** Closes the connection if the client does not read the rest of the response. */
-function closeUnread(outgoing: ServerResponse, bytes: number): void {
-  if (outgoing.writableLength === 0) return;
-  outgoing.once('close', countUnread(outgoing, bytes));
-  outgoing.setTimeout(readTimeoutMs, () => outgoing.destroy());
-}
-
-/** The bytes of text responses that clients have not read. */
-let unreadBytes = 0;
-
-/** Counts bytes that a client has not read, until the returned function is called. */
-function countUnread(outgoing: ServerResponse, bytes: number): () => void {
-  unreadBytes += bytes;
-  if (unreadBytes > maxUnreadBytes) outgoing.destroy();
-  return () => {
-    unreadBytes -= bytes;
-  };
 }

@@ -1,15 +1,12 @@
 import { once } from 'node:events';
-import { Server } from 'node:http';
-import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type BodyParts, type HttpHandler, isInParts } from '../../http/message.ts';
 import { endOfTurn } from '../../limits/end-of-turn.ts';
 import type { ByteLimits } from '../byte-limits.ts';
 import { createNodeListener } from '../http/node.ts';
-import { acceptFirst } from './accept-first.ts';
-import { refuseMalformed } from './malformed.ts';
-import { createPipelineQueues } from './pipeline-queues.ts';
-import type { PausedError } from './unparsed-input.ts';
+import { Connection, idleMs } from './connection.ts';
+import { DrainingServer } from './draining-server.ts';
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -33,18 +30,6 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
-const serverOptions = {
-  // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.
-  joinDuplicateHeaders: true,
-  // The time limits for sending the headers and the whole request, in milliseconds.
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  connectionsCheckingInterval: 1000,
-  // Load balancers close idle connections after a minute. If the gateway closed them first, a
-  // request could arrive on a connection that is being closed.
-  keepAliveTimeout: 75_000,
-} as const;
-
 /** The most open connections; an idle one takes about 20 kB. Further ones are closed on arrival. */
 const maxConnections = 5000;
 
@@ -58,11 +43,20 @@ const backlog = 2048;
 /** A response of this many characters or bytes is written immediately, smaller ones in batches. */
 const largeLength = 64 * 1024;
 
+/** How often the deadlines of connections are checked, in milliseconds. */
+const checkIntervalMs = 500;
+
 /** How long a connection may stay idle while the server closes, in milliseconds. */
-const idleMs = 3000;
+const idleWhileClosingMs = 3000;
 
 /** The share of the grace period after which responses in parts receive their last part. */
 const shareForParts = 0.9;
+
+/** The status of the response to input that Node refuses; 400 for any other code. */
+const statuses = new Map([
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['HPE_HEADER_OVERFLOW', 431],
+]);
 
 /**
  * Serves a handler over HTTP/1.1. @throws the listen error; for a port in use it includes advice.
@@ -73,7 +67,16 @@ export async function listen(
   { host, port, waitForPortRelease }: ListenOptions,
 ): Promise<Listener> {
   const inParts = new Set<BodyParts>();
-  const respond: HttpHandler = async (request) => {
+  const connections = new Set<Connection>();
+  const server = new DrainingServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    const connection = new Connection(socket, limits);
+    connections.add(connection);
+    connection.on('close', () => connections.delete(connection));
+    http.emit('connection', connection);
+    // Called after Node's own listener, which parses.
+    connection.on('data', connection.onParsed);
+  });
+  const respond = createNodeListener(async (request) => {
     if (server.portClosed) await server.portClosed;
     const response = await handle(request);
     const { body } = response;
@@ -85,23 +88,23 @@ export async function listen(
     else if (body.length < largeLength) await endOfTurn();
     if (server.portClosed) response.headers['connection'] = 'close';
     return response;
+  }, limits.bodyBytes);
+  // Never listens: it parses and writes messages on the connections that it is given.
+  // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.
+  const http = new Server({ joinDuplicateHeaders: true, keepAliveTimeout: idleMs });
+  const start = (incoming: ServerResponse['req'], outgoing: ServerResponse) => {
+    connectionOf(incoming.socket).start(outgoing);
+    respond(incoming, outgoing);
   };
-  const queues = createPipelineQueues(serverOptions.requestTimeout, limits.unparsedBytes);
-  const server = new DrainingServer(serverOptions);
-  const afterAccepting = acceptFirst(server);
-  const listener = createNodeListener(respond, limits.bodyBytes, (incoming, outgoing) =>
-    afterAccepting(incoming.socket, queues.enqueue(incoming, outgoing)),
-  );
-  server.on('request', listener);
+  http
+    .on('request', start)
+    // An unknown Expect header may be ignored.
+    .on('checkExpectation', start)
+    .on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
+      connectionOf(socket).refuse(statuses.get(code) ?? 400);
+    })
+    .on('connect', (_, socket) => connectionOf(socket).refuse(400));
   server.waitForPortRelease = waitForPortRelease;
-  // An unknown Expect header may be ignored. Node would respond to it before earlier requests.
-  server.on('checkExpectation', listener);
-  server.on('connection', queues.open);
-  server.on('clientError', (error: NodeJS.ErrnoException & PausedError, socket: Socket) => {
-    if (error.code === 'HPE_PAUSED') queues.keepUnparsed(error, socket);
-    else refuseMalformed(error.code, socket, queues);
-  });
-  server.on('connect', (_, socket: Socket) => refuseMalformed(undefined, socket, queues));
   server.maxConnections = maxConnections;
   try {
     server.listen({ port, host, backlog });
@@ -113,6 +116,10 @@ export async function listen(
       'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
     throw new Error(`${message}. ${advice}`, { cause: error });
   }
+  const check = setInterval(() => {
+    const now = performance.now();
+    for (const connection of connections) connection.checkDeadline(now);
+  }, checkIntervalMs);
   const bound = server.address() as AddressInfo;
   const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
   return {
@@ -120,16 +127,17 @@ export async function listen(
     async close(graceMs) {
       const closed = new Promise((resolve) => server.close(resolve));
       await server.portClosed;
-      const idle = setInterval(() => server.closeIdleConnections(), idleMs);
-      const end = () => {
+      for (const connection of connections) connection.closeIfIdle(idleWhileClosingMs);
+      const endParts = setTimeout(() => {
         for (const parts of inParts) parts.end();
-      };
-      const endParts = setTimeout(end, graceMs * shareForParts);
-      const force = setTimeout(() => server.closeAllConnections(), graceMs);
+      }, graceMs * shareForParts);
+      const force = setTimeout(() => {
+        for (const connection of connections) connection.destroy();
+      }, graceMs);
       try {
         await closed;
       } finally {
-        clearInterval(idle);
+        clearInterval(check);
         clearTimeout(endParts);
         clearTimeout(force);
       }
@@ -137,66 +145,6 @@ export async function listen(
   };
 }
 
-/**
- * A server whose `close` resets no connections; node:cluster calls it too when a worker
- * disconnects.
- */
-class DrainingServer extends Server {
-  /**
-   * Resolves when the port is closed; undefined before `close`. Requests wait for it, because
-   * clients open further connections after each response, and accepting would never catch up.
-   */
-  portClosed: Promise<void> | undefined;
-
-  waitForPortRelease: ListenOptions['waitForPortRelease'];
-
-  /**
-   * Replaces http's own `close`, which also closes idle connections: a request may be on its way on
-   * one that a load balancer keeps open. The response to it carries `Connection: close`.
-   */
-  override close(onClosed?: (error?: Error) => void): this {
-    this.portClosed ??= Promise.resolve(this.waitForPortRelease?.()).then(() => allAccepted(this));
-    this.portClosed.then(() => TcpServer.prototype.close.call(this, onClosed));
-    return this;
-  }
-}
-
-/** When the port closes while clients still connect, in milliseconds. */
-const closing = {
-  /** After this long without a new connection. */
-  quiet: 20,
-  /** This long after `close`, one turn of the event loop without a new connection is enough. */
-  impatient: 300,
-  /** This long after `close`, the port closes even if clients still connect. */
-  end: 1000,
-} as const;
-
-/**
- * A turn counts as quiet only if it was this short, in milliseconds: others may hide new
- * connections.
- */
-const shortTurnMs = 0.5;
-
-/**
- * Resolves when every opened connection has been accepted: closing the port resets the others. Node
- * accepts one per turn of the event loop. Clients open connections in bursts, for example when
- * another process on the same port has closed it and responded, so one quiet turn may be in the
- * middle of one.
- */
-async function allAccepted(server: TcpServer): Promise<void> {
-  const start = performance.now();
-  let lastAccepted = start;
-  server.on('connection', () => {
-    lastAccepted = performance.now();
-  });
-  // The current turn may have accepted its connection already.
-  await turn();
-  for (let now = performance.now(); now - start < closing.end; ) {
-    const began = now;
-    await turn();
-    now = performance.now();
-    const isQuiet = lastAccepted < began && now - began < shortTurnMs;
-    const isImpatient = now - start >= closing.impatient;
-    if (isQuiet && (isImpatient || now - lastAccepted >= closing.quiet)) return;
-  }
+function connectionOf(socket: object): Connection {
+  return socket as Connection;
 }
