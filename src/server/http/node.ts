@@ -28,7 +28,9 @@ export function createNodeListener(handle: HttpHandler, bodyBytes: Share): NodeL
     const key = keyOf(incoming.headers.authorization);
     const reader = new BodyReader(key, bodyBytes);
     try {
-      const body = mayHaveBody(incoming) ? await readBody(incoming, outgoing, reader) : reader.end();
+      const body = mayHaveBody(incoming)
+        ? await readBody(incoming, outgoing, reader)
+        : reader.end();
       if (body === undefined) return;
       const client = new AbortController();
       // Node emits `close` once, like the events below; `once` takes longer (docs/performance.md).

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { Refusal } from '../../http/refuse.ts';
@@ -260,7 +260,8 @@ export class Connection extends Duplex {
     this.#releaseUnparsed = undefined;
     if (this.#input.length <= unkeptBytes) return undefined;
     // A small rest would keep all that was read with it in memory.
-    if (2 * this.#input.length < this.#input.buffer.byteLength) this.#input = Buffer.from(this.#input);
+    if (2 * this.#input.length < this.#input.buffer.byteLength)
+      this.#input = Buffer.from(this.#input);
     const taken = this.#limits.unparsedBytes.take(this.#key(), this.#input.length);
     if (typeof taken === 'string') return taken;
     this.#releaseUnparsed = taken;
