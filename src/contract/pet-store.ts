@@ -18,10 +18,8 @@ export interface Call {
   readonly waitingSince?: number;
   /** Called at the start of each call to another service. */
   readonly observe?: ((operation: string) => CallObservation) | undefined;
-  /**
-   * Calls `release` when the response to the request is complete and its data is no longer needed.
-   */
-  readonly onResponseComplete?: ((release: () => void) => void) | undefined;
+  /** Disposed when the response to the request is complete, and data is no longer needed for it. */
+  readonly scope?: DisposableStack | undefined;
 }
 
 /** Observes one call of a backend to another service. */

@@ -6,7 +6,7 @@ import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import type { Int64, Message, NewPet, Pet, Pets } from '../contract/records.ts';
 
 /** Options of `createContext`. */
-export interface ContextOptions extends Pick<Call, 'key' | 'requestId' | 'onResponseComplete'> {
+export interface ContextOptions extends Pick<Call, 'key' | 'requestId' | 'scope'> {
   readonly petStore: PetStore;
   /** The unchanged `Authorization` header. */
   readonly authorization: string | undefined;
@@ -19,10 +19,10 @@ export interface ContextOptions extends Pick<Call, 'key' | 'requestId' | 'onResp
 export interface CallListener {
   /** Observes the calls that the backend makes. */
   readonly observe: NonNullable<Call['observe']>;
-  /** Called when a field first needs the key and it is well-formed. */
-  onKey(): void;
-  /** Called when a call succeeds or returns 404, so the backend has accepted the key. */
-  onKeyAccepted(): void;
+  /** Set when a field needs the key and it is well-formed. */
+  usedKey: boolean;
+  /** Set when a call succeeds or returns 404, so the backend has accepted the key. */
+  keyAccepted: boolean;
 }
 
 /**
@@ -49,7 +49,7 @@ type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
  * the key, so introspection works without one.
  */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, key, requestId, signal, listener, onResponseComplete } = options;
+  const { petStore, key, requestId, signal, listener, scope } = options;
   let created: Call | undefined;
 
   async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
@@ -58,16 +58,17 @@ export function createContext(options: ContextOptions): GatewayContext {
     if (created === undefined) {
       const { apiKey, authorization } = readBearer(options.authorization);
       const observe = listener?.observe;
-      const common = { key, requestId, signal, observe, onResponseComplete };
-      created = { apiKey, authorization, ...common };
-      listener?.onKey();
+      created = { apiKey, authorization, key, requestId, signal, observe, scope };
+      if (listener) listener.usedKey = true;
     }
     try {
       const value = await send(created);
-      listener?.onKeyAccepted();
+      if (listener) listener.keyAccepted = true;
       return value;
     } catch (error) {
-      if (error instanceof ErrorResponse && error.status === 404) listener?.onKeyAccepted();
+      if (listener && error instanceof ErrorResponse && error.status === 404) {
+        listener.keyAccepted = true;
+      }
       throw error instanceof CancelledError ? cancelledError(signal) : error;
     }
   }

@@ -61,7 +61,7 @@ export class BodyReader {
   }
 
   /** Stops counting the body. Call it when the response is complete. */
-  release(): void {
+  [Symbol.dispose](): void {
     this.#release?.();
     this.#release = undefined;
   }
@@ -69,7 +69,7 @@ export class BodyReader {
   #fits(): boolean {
     if (this.#size <= freeBytes) return true;
     if (this.#size > this.#maxBytes) return this.#refuse(bodyTooLarge(this.#maxBytes));
-    this.release();
+    this[Symbol.dispose]();
     const taken = this.#bodyBytes.take(this.#key, this.#size - freeBytes);
     if (taken === 'key') return this.#refuse(new Refusal('body_bytes_of_key'));
     if (taken === 'all') return this.#refuse(new Refusal('body_bytes'));
@@ -80,7 +80,7 @@ export class BodyReader {
   #refuse(refusal: HttpError): false {
     this.#refusal ??= refusal;
     this.#bytes = empty;
-    this.release();
+    this[Symbol.dispose]();
     return false;
   }
 

@@ -37,6 +37,8 @@ export interface HttpRequest {
   readonly key: number;
   /** The body, empty if there is none, or the error for a body that was refused. */
   readonly body: Uint8Array | HttpError;
+  /** Disposed when the response is complete: what is held for the body. */
+  readonly heldBody?: Disposable | undefined;
   /** Whether the response may have a body in parts: HTTP/1.0 has no chunked encoding. */
   readonly mayStream: boolean;
   /** Aborted when the client disconnects. */
@@ -45,8 +47,6 @@ export interface HttpRequest {
 
 /** A body in parts. Read it to the end, or call `return` to cancel the rest. */
 export interface BodyParts extends AsyncIterableIterator<string, undefined> {
-  /** Resolves when the last part has been produced or the rest is cancelled. Never rejects. */
-  readonly finished: Promise<void>;
   return(): Promise<IteratorReturnResult<undefined>>;
   /** Ends the body early: pending calls time out, and the next part is the last. */
   end(): void;
@@ -63,7 +63,7 @@ export interface HttpResponse {
 
 /** Whether a body is in parts. */
 export function isInParts(body: HttpResponse['body']): body is BodyParts {
-  return typeof body === 'object' && 'finished' in body;
+  return typeof body === 'object' && 'end' in body;
 }
 
 /** Handles requests. Never rejects. */

@@ -3,7 +3,6 @@ import { parsePlainJson } from '../contract/json.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { keyOf } from '../limits/key.ts';
-import type { Release } from '../limits/share.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
@@ -43,12 +42,10 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     return text;
   }
 
-  function open({ requestId, traceparent }: LocalCaller): RequestRecord {
-    return openRecord(telemetry, requestId ?? undefined, traceparent ?? undefined);
-  }
-
-  function close(record: RequestRecord, result: TypedResult): void {
-    record.close({ method: 'execute', path: '', status: 'data' in result ? 200 : 400 });
+  function open({ requestId, traceparent }: LocalCaller, scope: DisposableStack): RequestRecord {
+    const line = { method: 'execute', path: '' };
+    const trace = traceparent ?? undefined;
+    return scope.use(openRecord(telemetry, line, requestId ?? undefined, trace));
   }
 
   function refuse(error: unknown, record: RequestRecord): TypedResult {
@@ -62,9 +59,12 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     return { text: textOf(document), variables: { ...(variables as object | undefined) } };
   }
 
-  function toCaller({ authorization, signal = never }: LocalCaller): Caller {
+  function toCaller(
+    { authorization, signal = never }: LocalCaller,
+    scope: DisposableStack,
+  ): Caller {
     const given = authorization ?? undefined;
-    return { authorization: given, key: keyOf(given), signal, isReadOnly: false };
+    return { authorization: given, key: keyOf(given), signal, isReadOnly: false, scope };
   }
 
   async function run(
@@ -73,15 +73,12 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     caller: Caller,
     record: RequestRecord,
   ): Promise<TypedResult> {
-    let leave: Release | undefined;
     try {
-      leave = admission.enter(caller.key, record);
+      caller.scope.defer(admission.enter(caller.key, record));
       const request = toRequest(document, variables);
       return toPlain(await graphql.execute(request, caller, record), record);
     } catch (error) {
       return refuse(error, record);
-    } finally {
-      leave?.();
     }
   }
 
@@ -91,25 +88,23 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     caller: Caller,
     record: RequestRecord,
   ): AsyncGenerator<PartialResult, void> {
-    let leave: Release | undefined;
     try {
-      leave = admission.enter(caller.key, record);
+      caller.scope.defer(admission.enter(caller.key, record));
       const request = toRequest(document, variables);
       const result = await graphql.executeIncrementally(request, caller, record);
       if (result instanceof TypedParts) yield* mergeParts(toPlainParts(result, record));
       else yield { ...toPlain(result, record), hasNext: false };
     } catch (error) {
       yield { ...refuse(error, record), hasNext: false };
-    } finally {
-      leave?.();
     }
   }
 
   return {
     async execute<Data>(document: string | object, variables?: unknown, caller: LocalCaller = {}) {
-      const record = open(caller);
-      const result = await run(document, variables, toCaller(caller), record);
-      close(record, result);
+      using scope = new DisposableStack();
+      const record = open(caller, scope);
+      const result = await run(document, variables, toCaller(caller, scope), record);
+      record.status = statusOf(result);
       return result as LocalResult<Data>;
     },
 
@@ -118,19 +113,19 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
       variables?: unknown,
       caller: LocalCaller = {},
     ) {
-      const record = open(caller);
-      const results = runIncrementally(document, variables, toCaller(caller), record);
-      let last: TypedResult = { data: null };
-      try {
-        for await (const result of results) {
-          last = result;
-          yield result as LocalPartialResult<Data>;
-        }
-      } finally {
-        close(record, last);
+      using scope = new DisposableStack();
+      const record = open(caller, scope);
+      const results = runIncrementally(document, variables, toCaller(caller, scope), record);
+      for await (const result of results) {
+        record.status = statusOf(result);
+        yield result as LocalPartialResult<Data>;
       }
     },
   };
+}
+
+function statusOf(result: TypedResult): number {
+  return 'data' in result ? 200 : 400;
 }
 
 /** Returns what an HTTP client would parse: plain objects, which belong to one caller. */

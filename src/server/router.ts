@@ -1,12 +1,6 @@
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
-import {
-  type BodyParts,
-  type HttpHandler,
-  type HttpRequest,
-  type HttpResponse,
-  isInParts,
-} from '../http/message.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
@@ -36,15 +30,22 @@ export interface RouterOptions {
   readonly mounted: boolean;
 }
 
-/** Creates the handler of all paths. Every request except a health check gets one record. */
+/**
+ * Creates the handler of all paths. What a request holds is in one scope, which ends when the response
+ * is complete: its part of the limits, and the record that every request except a probe gets.
+ */
 export function createRouter(options: RouterOptions): HttpHandler {
   const { telemetry, admission, health, graphql, v1, mounted } = options;
   const cors = createCors(options.corsOrigins);
 
-  function route(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+  function route(
+    request: HttpRequest,
+    record: RequestRecord,
+    scope: DisposableStack,
+  ): Promise<HttpResponse> {
     const { method, path } = request;
-    if (mounted || path === '/graphql') return graphql.respond(request, record);
-    if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, record);
+    if (mounted || path === '/graphql') return graphql.respond(request, record, scope);
+    if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, record, scope);
     if (path !== '/') {
       throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
     }
@@ -52,22 +53,18 @@ export function createRouter(options: RouterOptions): HttpHandler {
     return Promise.resolve({ status: 302, headers: { location: '/graphql' }, body: '' });
   }
 
-  async function respond(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+  async function respond(
+    request: HttpRequest,
+    record: RequestRecord,
+    scope: DisposableStack,
+  ): Promise<HttpResponse> {
     checkHost(request.headers['host'], options.onlyLoopbackHosts);
     const preflight = cors.preflight(request, record);
     if (preflight !== undefined) return preflight;
     const { body, key } = request;
-    const leave = admission.enter(key, record);
-    let parts: BodyParts | undefined;
-    try {
-      if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice(key);
-      const response = await route(request, record);
-      if (isInParts(response.body)) parts = response.body;
-      return response;
-    } finally {
-      if (parts === undefined) leave();
-      else parts.finished.then(leave);
-    }
+    scope.defer(admission.enter(key, record));
+    if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice(key);
+    return route(request, record, scope);
   }
 
   function refuse(error: unknown, request: HttpRequest, record: RequestRecord): HttpResponse {
@@ -78,27 +75,26 @@ export function createRouter(options: RouterOptions): HttpHandler {
   }
 
   return async (request) => {
+    using scope = new DisposableStack();
+    scope.use(request.heldBody);
     const probe = health?.(request);
     if (probe !== undefined) return probe;
-    const { headers, method, path } = request;
+    const { headers } = request;
     const { 'x-request-id': requestId, traceparent, tracestate } = headers;
-    const record = openRecord(telemetry, requestId, traceparent, tracestate);
+    const record = scope.use(openRecord(telemetry, request, requestId, traceparent, tracestate));
     record.setClient(
       headers['graphql-client-name'] ?? headers['apollographql-client-name'],
       headers['graphql-client-version'] ?? headers['apollographql-client-version'],
     );
     let response: HttpResponse;
     try {
-      response = await respond(request, record);
+      response = await respond(request, record, scope);
     } catch (error) {
       response = refuse(error, request, record);
     }
+    record.status = response.status;
     cors.addHeaders(request, response);
     response.headers['x-request-id'] = record.requestId;
-    const { body, status } = response;
-    const close = () => record.close({ method, path, status });
-    if (isInParts(body)) body.finished.then(close);
-    else close();
     return response;
   };
 }

@@ -4,12 +4,10 @@ import type { CallRecord } from './log.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { RequestTrace } from './trace.ts';
 
-/** How a request ended. */
-export interface RequestEnd {
-  /** The HTTP method and path; placeholders for callers in this process. */
+/** The HTTP method and path of a request; placeholders for callers in this process. */
+export interface RequestLine {
   readonly method: string;
   readonly path: string;
-  readonly status: number;
 }
 
 /** Maximum length of a path in the log, in characters. */
@@ -21,17 +19,22 @@ const maxOriginLength = 270;
 /** Opens the record of a request with the id and trace headers that its client sent. */
 export function openRecord(
   telemetry: Telemetry,
+  line: RequestLine,
   requestId: string | undefined,
   traceparent: string | undefined,
   tracestate?: string,
 ): RequestRecord {
   const trace = telemetry.tracing.startRequest(traceparent, tracestate);
-  return new RequestRecord(telemetry, readRequestId(requestId), trace);
+  return new RequestRecord(telemetry, line, readRequestId(requestId), trace);
 }
 
-/** Collects the data of one request for the log, the metrics and the trace. */
-export class RequestRecord {
+/**
+ * Collects the data of one request. Disposing it writes the log line, the metrics and the trace.
+ */
+export class RequestRecord implements Disposable {
   readonly requestId: string;
+  /** The HTTP status of the response. Set it before disposing. */
+  status = 500;
   /** The GraphQL operation; undefined for other requests and until it is known. */
   operation: { readonly type: string; readonly name: string | undefined } | undefined;
   /** Whether a field needed the caller's key. The errors then show whether it was accepted. */
@@ -46,13 +49,15 @@ export class RequestRecord {
   #client: ClientName | undefined;
   #clientLibrary: ClientName | undefined;
   readonly #telemetry: Telemetry;
+  readonly #line: RequestLine;
   readonly #trace: RequestTrace;
   readonly #calls: CallRecord[] = [];
   readonly #start = performance.now();
   #firstPartMs: number | undefined;
 
-  constructor(telemetry: Telemetry, requestId: string, trace: RequestTrace) {
+  constructor(telemetry: Telemetry, line: RequestLine, requestId: string, trace: RequestTrace) {
     this.#telemetry = telemetry;
+    this.#line = line;
     this.requestId = requestId;
     this.#trace = trace;
   }
@@ -84,16 +89,6 @@ export class RequestRecord {
     return this.operation?.type === 'mutation';
   }
 
-  /** Records that a field needed the caller's key. */
-  onKey(): void {
-    this.usedKey = true;
-  }
-
-  /** Records that the backend accepted the caller's key. */
-  onKeyAccepted(): void {
-    this.keyAccepted = true;
-  }
-
   /** Records that the first part of a response in parts has been produced. */
   onFirstPart(): void {
     this.#firstPartMs = rounded(performance.now() - this.#start);
@@ -111,9 +106,9 @@ export class RequestRecord {
     };
   };
 
-  /** Writes the log line, the metrics and the trace of the request. */
-  close({ method, path, status }: RequestEnd): void {
-    const { requestId, operation, codes } = this;
+  [Symbol.dispose](): void {
+    const { requestId, operation, codes, status } = this;
+    const { method, path } = this.#line;
     const { log, metrics } = this.#telemetry;
     const { traceId } = this.#trace;
     const ms = rounded(performance.now() - this.#start);

@@ -25,13 +25,14 @@ export interface V1Options {
 }
 
 /**
- * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies. Calls
- * `onKeyAccepted` if the pet store has accepted the key.
+ * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies. Sets
+ * `keyAccepted` if the pet store has accepted the key.
  * @throws HttpError if the HTTP request is refused.
  */
 export type V1Handler = (
   request: HttpRequest,
-  caller: Pick<Call, 'requestId' | 'observe'> & { onKeyAccepted(): void },
+  caller: Pick<Call, 'requestId' | 'observe'> & { keyAccepted: boolean },
+  scope: DisposableStack,
 ) => Promise<HttpResponse>;
 
 /** What the route handlers use. */
@@ -86,7 +87,7 @@ export function createV1(options: V1Options): V1Handler {
     openApi: createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson),
     reference: createReference(options.demoKey),
   };
-  return async (request, caller) => {
+  return async (request, caller, scope) => {
     let headers: Route['headers'];
     try {
       const { route, parameter } = findRoute(request.path);
@@ -98,13 +99,13 @@ export function createV1(options: V1Options): V1Handler {
       const { apiKey, authorization } = readBearer(request.headers['authorization']);
       const { key, signal } = request;
       const { requestId, observe } = caller;
-      const call: Call = { apiKey, authorization, key, signal, requestId, observe };
+      const call: Call = { apiKey, authorization, key, signal, requestId, observe, scope };
       const response = await handle(resources, { request, call, parameter });
-      caller.onKeyAccepted();
+      caller.keyAccepted = true;
       return withHeaders(response, headers);
     } catch (error) {
       if (error instanceof HttpError) throw error;
-      if (error instanceof ErrorResponse && error.status === 404) caller.onKeyAccepted();
+      if (error instanceof ErrorResponse && error.status === 404) caller.keyAccepted = true;
       const body = toErrorBody(error);
       if (body.status === 500) options.reportError(error, caller.requestId);
       return withHeaders(errorBodyResponse(body), headers);

@@ -31,7 +31,7 @@ describe('BodyReader', () => {
     );
     const reader = read(chunks);
     expect(Buffer.compare(reader.end() as Uint8Array, bytes)).toBe(0);
-    reader.release();
+    reader[Symbol.dispose]();
   });
 
   it('returns an empty body without chunks, and ignores empty chunks', () => {
@@ -79,7 +79,7 @@ describe('BodyReader', () => {
     const after = process.memoryUsage();
     const held = after.arrayBuffers - before.arrayBuffers;
     expect(held).toBeLessThan(readers.length * maxBodyBytes * 4);
-    for (const reader of readers) reader.release();
+    for (const reader of readers) reader[Symbol.dispose]();
   });
 });
 
@@ -101,7 +101,7 @@ describe('large request bodies', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(116);
     const other = read([Buffer.alloc(maxBodyBytes)], 2);
     expect(statusOf(other)).toBe(200);
-    for (const reader of [...held, other]) reader.release();
+    for (const reader of [...held, other]) reader[Symbol.dispose]();
   });
 
   it('are refused with 503 while others use the shared limit; small ones are accepted', () => {
@@ -111,9 +111,9 @@ describe('large request bodies', () => {
     const refused = held.filter((reader) => statusOf(reader) === 503).length;
     expect(refused).toBeGreaterThan(10);
     expect(statusOf(read([Buffer.alloc(16 * 1024)]))).toBe(200);
-    for (const reader of held) reader.release();
+    for (const reader of held) reader[Symbol.dispose]();
     const next = read([Buffer.alloc(maxBodyBytes)]);
     expect(statusOf(next)).toBe(200);
-    next.release();
+    next[Symbol.dispose]();
   });
 });

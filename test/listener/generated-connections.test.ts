@@ -21,7 +21,7 @@ it(
         : new URL(target);
       const reader = new BodyReader(keyOf(headers['authorization']), service.byteLimits.bodyBytes);
       reader.push(Buffer.from(body, 'latin1'));
-      reader.release();
+      reader[Symbol.dispose]();
       return comparable(
         method,
         await service.handle(

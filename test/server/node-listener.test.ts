@@ -36,7 +36,6 @@ function endlessParts() {
   const part = 'x'.repeat(1024 * 1024);
   let produced = 0;
   const body: BodyParts = {
-    finished,
     next: async () => ({ value: `${++produced} ${part}`, done: false }),
     return: async () => {
       finish();
@@ -45,12 +44,12 @@ function endlessParts() {
     end: finish,
     [Symbol.asyncIterator]: () => body,
   };
-  return { body, produced: () => produced };
+  return { body, finished, produced: () => produced };
 }
 
 describe('a body in parts', () => {
   it('is produced only as fast as the client reads, and cancelled when it disconnects', async () => {
-    const { body, produced } = endlessParts();
+    const { body, finished, produced } = endlessParts();
     const handle = async () => ({ status: 200, headers: {}, body });
     const server = createServer(createNodeListener(handle, bodyBytes)).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -63,7 +62,7 @@ describe('a body in parts', () => {
     client.resume();
     await vi.waitFor(() => expect(produced()).toBeGreaterThan(unread + 50), { timeout: 10_000 });
     client.destroy();
-    await body.finished;
+    await finished;
     await new Promise((resolve) => server.close(resolve));
   });
 });

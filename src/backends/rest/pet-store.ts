@@ -71,9 +71,9 @@ export function openRestPetStore(
       const label = outcome.kind === 'responded' ? outcome.status : consequencesOf(outcome).label;
       metrics.restCall(operation, label, ms / 1000);
       observation?.end(label, ms);
-      // The response to the request still refers to the body, if that is observed.
-      if (call.onResponseComplete === undefined) releaseBody?.();
-      else if (releaseBody !== undefined) call.onResponseComplete(releaseBody);
+      // The response to the request may still refer to the body.
+      if (releaseBody && call.scope?.disposed === false) call.scope.defer(releaseBody);
+      else releaseBody?.();
     }
     const error =
       outcome.kind === 'responded'

@@ -17,7 +17,6 @@ type Frame = (json: string, position: { isFirst: boolean; isLast: boolean }) => 
  * becomes the last, with an error for every pending fragment.
  */
 export class EncodedParts implements BodyParts {
-  readonly finished: Promise<void>;
   readonly #parts: TypedParts;
   readonly #frame: Frame;
   readonly #record: FailedRequest;
@@ -27,7 +26,6 @@ export class EncodedParts implements BodyParts {
   #isFirst = true;
 
   constructor(parts: TypedParts, frame: Frame, record: FailedRequest) {
-    this.finished = parts.finished;
     this.#parts = parts;
     this.#frame = frame;
     this.#record = record;

@@ -12,8 +12,7 @@ import { estimateDocumentSize } from './document-size.ts';
 import type { PrepareDocument } from './engine.ts';
 import { type GraphqlParams, readParams } from './params.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
-import { PreparedDocument, type PreparedOperation } from './prepared-document.ts';
-import { ReleaseCallbacks } from './release-callbacks.ts';
+import { PreparedDocument, PreparedOperation } from './prepared-document.ts';
 import { RequestedDocuments } from './requested-document.ts';
 import { writeParts, writeResult } from './response.ts';
 import { isLarge } from './response-size.ts';
@@ -50,6 +49,8 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** Whether mutations are refused, as they are for GET: a link must not change data. */
   readonly isReadOnly: boolean;
+  /** Disposed when the response is complete; moved to the parts of a result in parts. */
+  readonly scope: DisposableStack;
 }
 
 /** The text of a document, the name of the operation to execute, and its variables. */
@@ -59,8 +60,15 @@ export interface OperationRequest extends Pick<GraphqlParams, 'operationName' | 
 
 /** Executes GraphQL operations for HTTP requests and for callers in this process. */
 export interface GraphqlHandler {
-  /** Responds to an HTTP request. @throws HttpError if it is refused before execution. */
-  respond(request: HttpRequest, record: RequestRecord): Promise<HttpResponse>;
+  /**
+   * Responds to an HTTP request. A body in parts takes what is in `scope`, and disposes it at its
+   * end. @throws HttpError if the request is refused before execution.
+   */
+  respond(
+    request: HttpRequest,
+    record: RequestRecord,
+    scope: DisposableStack,
+  ): Promise<HttpResponse>;
   /** Executes an operation. @throws HttpError if its document has no operation of that name. */
   execute(operation: OperationRequest, caller: Caller, record: RequestRecord): Promise<TypedResult>;
   /**
@@ -74,13 +82,6 @@ export interface GraphqlHandler {
   ): Promise<TypedResult | TypedParts>;
 }
 
-/** The prepared operation of a request. */
-interface ResolvedOperation {
-  readonly operation: PreparedOperation;
-  /** Called after execution. Caches the document if the backend accepted the caller's key. */
-  cache(): void;
-}
-
 /**
  * Creates the handler. It caches prepared documents of callers whose key the backend has accepted.
  */
@@ -89,16 +90,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const requested = new RequestedDocuments(options.persistedDocuments);
   const documents = new BoundedCache<PreparedDocument>(maxCacheBytes);
 
-  /**
-   * Returns the operation, or a result with the errors of its document. `register` is called by
-   * `cache` if the backend accepted the caller's key.
-   */
+  /** Returns the operation, or a result with the errors of its document. */
   async function resolve(
     { text, operationName }: OperationRequest,
-    { key, isReadOnly }: Caller,
+    { key, isReadOnly, scope }: Caller,
     record: RequestRecord,
-    register?: () => void,
-  ): Promise<ResolvedOperation | TypedResult> {
+  ): Promise<PreparedOperation | TypedResult> {
     const cached = documents.get(text);
     if (cached === undefined && text.length > longDocument) await nextSlice(key);
     const document = cached ?? prepare(text);
@@ -112,43 +109,33 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     record.setOperation(definition.operation, definition.name?.value);
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
-    const cache = () => {
-      if (!record.keyAccepted) return;
-      if (cached === undefined) {
+    if (cached === undefined) {
+      scope.defer(() => {
+        if (!record.keyAccepted) return;
         documents.add(text, document, estimateDocumentSize(text, document.document));
-      }
-      register?.();
-    };
-    return { operation, cache };
+      });
+    }
+    return operation;
   }
 
-  /** Creates the context of an execution, whose release callbacks are called after the response. */
-  function open({ authorization, key, signal }: Caller, record: RequestRecord) {
+  function contextOf({ authorization, key, signal, scope }: Caller, record: RequestRecord) {
     const { requestId } = record;
-    const release = new ReleaseCallbacks();
-    const common = { petStore, authorization, key, requestId, signal, listener: record };
-    const context = createContext({ ...common, onResponseComplete: release.add });
-    return { context, release, typing: { record, reportError, key } };
+    const call = { authorization, key, requestId, signal, scope };
+    return createContext({ petStore, ...call, listener: record });
   }
 
   async function run(
-    { operation, cache }: ResolvedOperation,
+    operation: PreparedOperation,
     { variables = {} }: Pick<OperationRequest, 'variables'>,
     caller: Caller,
     record: RequestRecord,
   ): Promise<TypedResult> {
-    const { context, release, typing } = open(caller, record);
-    try {
-      const result = await operation.execute(variables, context);
-      cache();
-      return await complete(typeResult(result, typing), operation, caller);
-    } finally {
-      release.complete();
-    }
+    const result = await operation.execute(variables, contextOf(caller, record));
+    return complete(typeResult(result, { record, reportError }), operation, caller);
   }
 
   async function runIncrementally(
-    { operation, cache }: ResolvedOperation,
+    operation: PreparedOperation,
     { variables = {} }: Pick<OperationRequest, 'variables'>,
     caller: Caller,
     record: RequestRecord,
@@ -156,56 +143,51 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   ): Promise<TypedResult | TypedParts> {
     const calls = new AbortController();
     const signal = AbortSignal.any([caller.signal, calls.signal]);
-    const { context, release, typing } = open({ ...caller, signal }, record);
-    let parts: TypedParts | undefined;
-    try {
-      const result = await operation.executeIncrementally(variables, context, format);
-      if (!('initialResult' in result)) {
-        cache();
-        return await complete(typeResult(result, typing), operation, caller);
-      }
-      const { deprecations } = operation;
-      parts = new TypedParts(result, { ...typing, deprecations, format, calls });
-      return parts;
-    } finally {
-      if (parts === undefined) release.complete();
-      else {
-        parts.finished.then(() => {
-          cache();
-          release.complete();
-        });
-      }
+    // Moves with the scope of the request, and can still be added to then.
+    const scope = caller.scope.use(new DisposableStack());
+    const context = contextOf({ ...caller, signal, scope }, record);
+    const result = await operation.executeIncrementally(variables, context, format);
+    const typing = { record, reportError };
+    if (!('initialResult' in result)) {
+      return complete(typeResult(result, typing), operation, caller);
     }
+    const { key } = caller;
+    const { deprecations } = operation;
+    const rest = { format, deprecations, key, calls, scope: caller.scope.move() };
+    return new TypedParts(result, { ...typing, ...rest });
   }
 
-  async function respond(request: HttpRequest, record: RequestRecord): Promise<HttpResponse> {
+  async function respond(
+    request: HttpRequest,
+    record: RequestRecord,
+    scope: DisposableStack,
+  ): Promise<HttpResponse> {
     const page = graphiql?.respond(request);
     if (page !== undefined) return page;
     const { headers, key, method, signal } = request;
     const { authorization } = headers;
     const params = readParams(request);
     record.setClientLibrary(params.extensions?.['clientLibrary']);
-    const caller = { authorization, key, signal, isReadOnly: method === 'GET' };
+    const caller = { authorization, key, signal, isReadOnly: method === 'GET', scope };
     const document = requested.find(params, authorization);
     if (document instanceof GraphQLError) {
       const refused = typeResult({ errors: [document] }, { record, reportError });
       return writeResult(refused, request, record);
     }
+    if (document.registersAs !== undefined) {
+      scope.defer(() => {
+        if (record.keyAccepted) requested.register(document, authorization);
+      });
+    }
     const { operationName } = params;
-    const register = () => requested.register(document, authorization);
-    const resolved = await resolve(
-      { text: document.text, operationName },
-      caller,
-      record,
-      register,
-    );
-    if (!('operation' in resolved)) return writeResult(resolved, request, record);
-    const mayDefer = resolved.operation.isDeferred && request.mayStream;
+    const operation = await resolve({ text: document.text, operationName }, caller, record);
+    if (!(operation instanceof PreparedOperation)) return writeResult(operation, request, record);
+    const mayDefer = operation.isDeferred && request.mayStream;
     const delivery = mayDefer ? readDelivery(headers['accept']) : undefined;
     if (delivery === undefined) {
-      return writeResult(await run(resolved, params, caller, record), request, record);
+      return writeResult(await run(operation, params, caller, record), request, record);
     }
-    const result = await runIncrementally(resolved, params, caller, record, delivery.format);
+    const result = await runIncrementally(operation, params, caller, record, delivery.format);
     return result instanceof TypedParts
       ? writeParts(result, delivery, request, record)
       : writeResult(result, request, record);
@@ -214,15 +196,16 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   return {
     respond,
     async execute(request, caller, record) {
-      const resolved = await resolve(request, caller, record);
-      return 'operation' in resolved ? run(resolved, request, caller, record) : resolved;
+      const operation = await resolve(request, caller, record);
+      if (!(operation instanceof PreparedOperation)) return operation;
+      return run(operation, request, caller, record);
     },
     async executeIncrementally(request, caller, record) {
-      const resolved = await resolve(request, caller, record);
-      if (!('operation' in resolved)) return resolved;
-      return resolved.operation.isDeferred
-        ? runIncrementally(resolved, request, caller, record, 'incrementalSpec=v0.2')
-        : run(resolved, request, caller, record);
+      const operation = await resolve(request, caller, record);
+      if (!(operation instanceof PreparedOperation)) return operation;
+      return operation.isDeferred
+        ? runIncrementally(operation, request, caller, record, 'incrementalSpec=v0.2')
+        : run(operation, request, caller, record);
     },
   };
 }

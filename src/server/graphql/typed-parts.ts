@@ -47,6 +47,8 @@ export interface TypedPartsOptions extends TypingContext {
   readonly deprecations: readonly Deprecation[];
   /** The key that the request counts as in limits. */
   readonly key: number;
+  /** Disposed when the last part has been produced or the rest is cancelled. */
+  readonly scope: DisposableStack;
   /** Aborts the calls of the operation. */
   readonly calls: AbortController;
 }
@@ -57,18 +59,12 @@ export interface TypedPartsOptions extends TypingContext {
  */
 export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
   readonly format: DeliveryFormat;
-  /** Resolves when the last part has been produced or the rest is cancelled. Never rejects. */
-  readonly finished: Promise<void>;
   readonly #options: TypedPartsOptions;
   readonly #subsequent: AsyncIterator<EnginePart, unknown>;
-  readonly #finish: () => void;
   #initial: EnginePart | undefined;
 
   constructor({ initialResult, subsequentResults }: EngineParts, options: TypedPartsOptions) {
-    const { promise, resolve } = Promise.withResolvers<void>();
     this.format = options.format;
-    this.finished = promise;
-    this.#finish = resolve;
     this.#options = options;
     this.#initial = initialResult;
     this.#subsequent = subsequentResults;
@@ -108,12 +104,12 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
       const { value, done } = await this.#subsequent.next();
       const part = done ? undefined : await this.#type(value);
       if (part?.hasNext) return part;
-      this.#finish();
+      this.#options.scope.dispose();
       return part;
     } catch (error) {
-      const { record, reportError } = this.#options;
+      const { record, reportError, scope } = this.#options;
       reportError(error, record.requestId);
-      this.#finish();
+      scope.dispose();
       throw error;
     }
   }

@@ -21,22 +21,19 @@ export function createFetchHandler(handle: HttpHandler, bodyBytes: Share): Fetch
     const headers = readHeaders(request.headers);
     const key = keyOf(headers.authorization);
     const reader = new BodyReader(key, bodyBytes);
-    try {
-      if (method !== 'GET' && method !== 'HEAD') await readBody(request, reader);
-      const response = await handle({
-        method,
-        path: pathname,
-        search: search.slice(1),
-        headers,
-        key,
-        body: reader.end(),
-        mayStream: true,
-        signal,
-      });
-      return toResponse(response, method);
-    } finally {
-      reader.release();
-    }
+    if (method !== 'GET' && method !== 'HEAD') await readBody(request, reader);
+    const response = await handle({
+      method,
+      path: pathname,
+      search: search.slice(1),
+      headers,
+      key,
+      body: reader.end(),
+      heldBody: reader,
+      mayStream: true,
+      signal,
+    });
+    return toResponse(response, method);
   };
 }
 
@@ -46,10 +43,15 @@ export function createFetchHandler(handle: HttpHandler, bodyBytes: Share): Fetch
  */
 async function readBody(request: Request, reader: BodyReader): Promise<void> {
   const length = request.headers.get('content-length');
-  if (length !== null && Number(length) <= maxBodyBytes) {
-    reader.push(new Uint8Array(await request.arrayBuffer()));
-  } else if (request.body !== null) {
-    for await (const chunk of request.body) if (!reader.push(chunk)) break;
+  try {
+    if (length !== null && Number(length) <= maxBodyBytes) {
+      reader.push(new Uint8Array(await request.arrayBuffer()));
+    } else if (request.body !== null) {
+      for await (const chunk of request.body) if (!reader.push(chunk)) break;
+    }
+  } catch (error) {
+    reader[Symbol.dispose]();
+    throw error;
   }
 }
 

@@ -22,12 +22,18 @@ export const bodyRefused = Symbol('bodyRefused');
 /**
  * Translates between `node:http` and the handler. If the client disconnects early, the request's
  * signal is aborted and nothing is written. If the handler rejects, the status is 500.
+ * @param bodyBytes limits the bytes of bodies
+ * @param streams holds the bodies in parts that are being written
  */
-export function createNodeListener(handle: HttpHandler, bodyBytes: Share): NodeListener {
+export function createNodeListener(
+  handle: HttpHandler,
+  bodyBytes: Share,
+  streams = new Set<BodyParts>(),
+): NodeListener {
   return async (incoming, outgoing) => {
-    const key = keyOf(incoming.headers.authorization);
-    const reader = new BodyReader(key, bodyBytes);
     try {
+      const key = keyOf(incoming.headers.authorization);
+      const reader = new BodyReader(key, bodyBytes);
       const body = mayHaveBody(incoming)
         ? await readBody(incoming, outgoing, reader)
         : reader.end();
@@ -37,14 +43,13 @@ export function createNodeListener(handle: HttpHandler, bodyBytes: Share): NodeL
       outgoing.on('close', () => {
         if (!outgoing.writableFinished) client.abort();
       });
-      const response = await handle(toRequest(incoming, key, body, client.signal));
-      if (!client.signal.aborted && !outgoing.headersSent) await write(response, outgoing);
+      const { signal } = client;
+      const response = await handle(toRequest(incoming, { key, body, heldBody: reader, signal }));
+      if (!signal.aborted && !outgoing.headersSent) await write(response, outgoing, streams);
     } catch {
       // Handlers map their own errors to responses. One that rejects must not crash the process.
       if (outgoing.headersSent) outgoing.destroy();
-      else write(restErrorResponse(internalError()), outgoing);
-    } finally {
-      reader.release();
+      else write(restErrorResponse(internalError()), outgoing, streams);
     }
   };
 }
@@ -82,7 +87,10 @@ function readBody(
       })
       .on(bodyRefused, refuse)
       .on('end', () => resolve(reader.end()))
-      .on('error', () => resolve(undefined));
+      .on('error', () => {
+        reader[Symbol.dispose]();
+        resolve(undefined);
+      });
   });
 }
 
@@ -96,9 +104,7 @@ function bodyWasRead(): HttpError {
 
 function toRequest(
   incoming: IncomingMessage,
-  key: number,
-  body: HttpRequest['body'],
-  signal: AbortSignal,
+  read: Pick<HttpRequest, 'key' | 'body' | 'heldBody' | 'signal'>,
 ): HttpRequest {
   const { method = 'GET', url = '/' } = incoming;
   const target = url.startsWith('/') ? url : pathOfAddress(url);
@@ -108,10 +114,8 @@ function toRequest(
     path: mark < 0 ? target : target.slice(0, mark),
     search: mark < 0 ? '' : target.slice(mark + 1),
     headers: headersOf(incoming),
-    key,
-    body,
     mayStream: incoming.httpVersionMinor > 0,
-    signal,
+    ...read,
   };
 }
 
@@ -138,10 +142,13 @@ function headersOf({ headers, rawHeaders }: IncomingMessage): RequestHeaders {
 async function write(
   { status, headers, body }: HttpResponse,
   outgoing: ServerResponse,
+  streams: Set<BodyParts>,
 ): Promise<void> {
   if (isInParts(body)) {
+    streams.add(body);
     outgoing.writeHead(status, headers);
-    return writeParts(body, outgoing);
+    await writeParts(body, outgoing).finally(() => streams.delete(body));
+    return;
   }
   if (status === 204 || status === 304) return void outgoing.writeHead(status, headers).end();
   const length = Buffer.byteLength(body);
@@ -157,7 +164,7 @@ async function write(
 async function writeParts(parts: BodyParts, outgoing: ServerResponse): Promise<void> {
   for await (const part of parts) {
     if (outgoing.destroyed) return;
-    if (!outgoing.write(part)) await Promise.race([drainOrClose(outgoing), parts.finished]);
+    if (!outgoing.write(part)) await drainOrClose(outgoing);
   }
   outgoing.end();
 }

@@ -66,7 +66,7 @@ export async function listen(
   limits: ByteLimits,
   { host, port, waitForPortRelease }: ListenOptions,
 ): Promise<Listener> {
-  const inParts = new Set<BodyParts>();
+  const streams = new Set<BodyParts>();
   const connections = new Set<Connection>();
   const server = new DrainingServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const connection = new Connection(socket, limits);
@@ -76,19 +76,19 @@ export async function listen(
     // Called after Node's own listener, which parses.
     connection.on('data', connection.onParsed);
   });
-  const respond = createNodeListener(async (request) => {
-    if (server.portClosed) await server.portClosed;
-    const response = await handle(request);
-    const { body } = response;
-    if (isInParts(body)) {
-      inParts.add(body);
-      body.finished.then(() => inParts.delete(body));
-    }
-    // Large responses would accumulate until the end of the turn.
-    else if (body.length < largeLength) await endOfTurn();
-    if (server.portClosed) response.headers['connection'] = 'close';
-    return response;
-  }, limits.bodyBytes);
+  const respond = createNodeListener(
+    async (request) => {
+      if (server.portClosed) await server.portClosed;
+      const response = await handle(request);
+      const { body } = response;
+      // Large responses would accumulate until the end of the turn.
+      if (!isInParts(body) && body.length < largeLength) await endOfTurn();
+      if (server.portClosed) response.headers['connection'] = 'close';
+      return response;
+    },
+    limits.bodyBytes,
+    streams,
+  );
   // Never listens: it parses and writes messages on the connections that it is given.
   // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.
   const http = new Server({ joinDuplicateHeaders: true, keepAliveTimeout: idleMs });
@@ -129,7 +129,7 @@ export async function listen(
       await server.portClosed;
       for (const connection of connections) connection.closeIfIdle(idleWhileClosingMs);
       const endParts = setTimeout(() => {
-        for (const parts of inParts) parts.end();
+        for (const parts of streams) parts.end();
       }, graceMs * shareForParts);
       const force = setTimeout(() => {
         for (const connection of connections) connection.destroy();
