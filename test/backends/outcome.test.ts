@@ -13,11 +13,14 @@ import { openTelemetry } from '../support/log.ts';
 const pets = encodeResponse('200 OK', '[]');
 const added = encodeResponse('201 Created', '{"id":1,"name":"Rex","categoryId":2}');
 
-/** Calls back when undici has received the headers of a response. */
-function onHeaders(listener: () => void): Disposable {
-  subscribe('undici:request:headers', listener);
-  return { [Symbol.dispose]: () => unsubscribe('undici:request:headers', listener) };
+/** Calls back when undici reports an event of its diagnostics channels. */
+function onEvent(name: string, listener: () => void): Disposable {
+  subscribe(`undici:${name}`, listener);
+  return { [Symbol.dispose]: () => unsubscribe(`undici:${name}`, listener) };
 }
+
+/** Calls back when undici has received the headers of a response. */
+const onHeaders = (listener: () => void) => onEvent('request:headers', listener);
 
 describe('clients that leave', () => {
   it('while a body arrives count neither against their keys nor against the service', async () => {
@@ -172,6 +175,23 @@ describe('a kept connection that the service closes as a call goes out', () => {
     for (let index = 0; index < 40; index++) expect(await rest.list()).toEqual([]);
     // The first call had a new connection; each of the others found the kept one closed.
     expect(rest.attempts()).toBe(1 + 2 * 39);
+    expect(rest.logged).toEqual([]);
+  });
+
+  it('is followed by a retry if the service then refuses a connection', async () => {
+    await using rest = await startRest(
+      (socket, attempt) => {
+        if (attempt !== 2) return void socket.write(pets);
+        rest.refuse();
+        socket.resetAndDestroy();
+      },
+      { maxConnections: 1 },
+    );
+    await rest.list();
+    // Earlier than the shortest pause before a retry.
+    using _ = onEvent('client:connectError', rest.accept);
+    expect(await rest.list()).toEqual([]);
+    expect(rest.attempts()).toBe(3);
     expect(rest.logged).toEqual([]);
   });
 

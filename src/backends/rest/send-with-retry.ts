@@ -68,9 +68,10 @@ export function createSend(
       // Each of these repetitions has used up a connection that had served a call.
       while (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {
         const again = await repeat(outcome);
-        if (!wasSent(again) && cancellation.reason !== 'client') return outcome;
+        ({ repeats } = consequencesOf(again));
+        // The gateway refused to send it again.
+        if (again.kind === 'notSent' && repeats === 'none') return outcome;
         outcome = again;
-        ({ repeats } = consequencesOf(outcome));
       }
       if (!isRead || repeats !== 'reads later') return outcome;
       // The jitter spreads the retries of concurrent calls.
