@@ -171,7 +171,8 @@ describe('a kept connection that the service closes as a call goes out', () => {
     ['FIN', (socket: Socket) => socket.end()],
     ['reset', (socket: Socket) => socket.resetAndDestroy()],
   ])('delays no read, however often: %s', async (_, close) => {
-    await using rest = await startRest(closeEverySecond(close), { breakAfterFailures: 3 });
+    const limits = { maxConnections: 1, breakAfterFailures: 3 };
+    await using rest = await startRest(closeEverySecond(close), limits);
     for (let index = 0; index < 40; index++) expect(await rest.list()).toEqual([]);
     // The first call had a new connection; each of the others found the kept one closed.
     expect(rest.attempts()).toBe(1 + 2 * 39);
@@ -193,6 +194,32 @@ describe('a kept connection that the service closes as a call goes out', () => {
     expect(await rest.list()).toEqual([]);
     expect(rest.attempts()).toBe(3);
     expect(rest.logged).toEqual([]);
+  });
+
+  /** Lists with one key per call over one connection, which is taken over while a call fails. */
+  async function listTogether(breakAfterFailures: number) {
+    const sent: Record<string, number> = {};
+    const reset = closeEverySecond((socket) => socket.resetAndDestroy());
+    await using rest = await startRest(
+      (socket, attempt, head) => {
+        const [key = ''] = /Bearer \w+/.exec(head) ?? [];
+        sent[key] = (sent[key] ?? 0) + 1;
+        reset(socket, attempt, head);
+      },
+      { maxConnections: 1, breakAfterFailures },
+    );
+    const calls = Array.from({ length: 20 }, (_, index) => rest.list(`k${index}`));
+    await Promise.allSettled(calls);
+    return { sent: Math.max(...Object.values(sent)), metrics: await rest.metrics.scrape() };
+  }
+
+  it('lets a read be sent three times at most', async () => {
+    expect((await listTogether(10)).sent).toBe(3);
+  });
+
+  it('counts in the circuits if a call was sent before', async () => {
+    const { metrics } = await listTogether(1);
+    expect(metrics.text).toMatch(/^petstore_rest_refused_keys\{.*\} [1-9]/m);
   });
 
   it('leaves the outcome of a write unknown', async () => {

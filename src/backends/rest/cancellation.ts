@@ -17,8 +17,8 @@ export class Cancellation implements EventListenerObject {
   reason: 'deadline' | 'client' | undefined;
   /** The only listener. */
   listener: CancelListener | undefined;
-  /** Whether the call has been written to a connection. */
-  isSent = false;
+  /** How often the call has been written to a connection. */
+  timesSent = 0;
   readonly #isWrite: boolean;
 
   constructor(isWrite: boolean) {
@@ -32,7 +32,7 @@ export class Cancellation implements EventListenerObject {
   }
 
   handleEvent(): void {
-    if (!this.#isWrite || !this.isSent) this.cancel('client');
+    if (!this.#isWrite || this.timesSent === 0) this.cancel('client');
   }
 
   /** Returns the outcome of a call that was cancelled. */

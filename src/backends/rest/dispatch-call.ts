@@ -69,8 +69,9 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
-    if (this.#isSettled) controller.abort(aborted);
-    else this.#wasSent = this.#limits.cancellation.isSent = true;
+    if (this.#isSettled) return void controller.abort(aborted);
+    this.#wasSent = true;
+    this.#limits.cancellation.timesSent++;
   }
 
   onResponseStart(_: Controller, status: number, headers: Responded['headers']): void {
@@ -111,8 +112,9 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   }
 
   onResponseError(_: Controller, cause: Error): void {
-    const wasUsed = this.client?.wasUsed ?? false;
-    this.#end(outcomeOfFailure(cause, this.#wasSent, this.#status, wasUsed));
+    const isFirst = this.#limits.cancellation.timesSent === 1;
+    const mayBeStale = isFirst && this.client?.wasUsed === true;
+    this.#end(outcomeOfFailure(cause, this.#wasSent, this.#status, mayBeStale));
   }
 
   #isError(): boolean {

@@ -65,15 +65,14 @@ export function createSend(
     try {
       let outcome = await origin.call(authorization, options, cancellation);
       let { repeats } = consequencesOf(outcome);
-      // Each of these repetitions has used up a connection that had served a call.
-      while (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {
+      if (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {
         const again = await repeat(outcome);
         ({ repeats } = consequencesOf(again));
         // The gateway refused to send it again.
         if (again.kind === 'notSent' && repeats === 'none') return outcome;
         outcome = again;
       }
-      if (!isRead || repeats !== 'reads later') return outcome;
+      if (!isRead || repeats === 'none') return outcome;
       // The jitter spreads the retries of concurrent calls.
       const after = outcome.kind === 'responded' && parseRetryAfter(outcome.headers['retry-after']);
       const pauseMs = Math.max(20 + 80 * Math.random(), after || 0);
