@@ -145,6 +145,25 @@ describe('a retry', () => {
     expect(second - first).toBeGreaterThan(990);
   });
 
+  it('is neither waited for nor taken from the budget after the client has left', async () => {
+    // The budget allows a key five retries.
+    const clients = 6;
+    await using rest = await startRest((socket, attempt) => {
+      const after = attempt <= clients ? ['Retry-After: 5'] : [];
+      socket.write(attempt > clients + 1 ? pets : encodeResponse('503 Busy', '', after));
+    });
+    let client = new AbortController();
+    // The client leaves after the response, before the call continues at the end of the turn.
+    using _ = onEvent('request:trailers', () => queueMicrotask(() => client.abort()));
+    for (let index = 0; index < clients; index++) {
+      client = new AbortController();
+      const call = rest.list('k', client.signal);
+      await expect(call).rejects.toMatchObject({ name: 'CancelledError' });
+    }
+    expect(rest.attempts()).toBe(clients);
+    expect(await rest.list('k')).toEqual([]);
+  });
+
   it('does not happen if the deadline is earlier than Retry-After', async () => {
     await using rest = await startRest(
       (socket) => socket.write(encodeResponse('503 Busy', '', ['Retry-After: 1'])),

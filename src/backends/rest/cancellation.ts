@@ -41,9 +41,10 @@ export class Cancellation implements EventListenerObject {
     return wasSent ? { kind: 'lost', how: 'timeout' } : { kind: 'notSent', why: 'deadline' };
   }
 
-  /** Waits, or until the call is cancelled. */
+  /** Waits, or until the call is cancelled; not if it already is. */
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
+      if (this.reason !== undefined) return resolve();
       const timer = setTimeout(resolve, ms);
       this.listener = {
         onCancel() {

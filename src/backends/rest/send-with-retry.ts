@@ -76,7 +76,8 @@ export function createSend(
       // The jitter spreads the retries of concurrent calls.
       const after = outcome.kind === 'responded' && parseRetryAfter(outcome.headers['retry-after']);
       const pauseMs = Math.max(20 + 80 * Math.random(), after || 0);
-      if (performance.now() + pauseMs >= deadlineAt || !budget.withdraw(bucket)) return outcome;
+      if (performance.now() + pauseMs >= deadlineAt) return outcome;
+      if (cancellation.reason === undefined && !budget.withdraw(bucket)) return outcome;
       await cancellation.pause(pauseMs);
       const second = await repeat(outcome);
       // A retry that brings no response leaves the caller with the first outcome.
