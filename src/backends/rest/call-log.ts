@@ -21,7 +21,7 @@ export function logFailure(
   const { name, code } = (connection?.cause ?? cause ?? {}) as NodeJS.ErrnoException;
   const certificateSubject = connection?.certificateSubject;
   const details = { reason, causeName: name, causeCode: code, certificateSubject };
-  const response = error instanceof ErrorResponse && { status: error.status, ...error.hidden };
+  const response = error instanceof ErrorResponse && { ...error.hidden, status: error.status };
   const client = signal?.aborted && { clientLeft: true };
   const entry = { requestId, operation, outcome, ...client, ...details, ...response };
   log.warn(entry, 'REST call failed');
