@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -287,6 +287,24 @@ describe('a connection', () => {
       expect(await rest.list()).toEqual([]);
       expect(sockets.size).toBe(3);
     });
+  });
+
+  it('starts without the age of the one before it', async () => {
+    const heads: string[] = [];
+    const closed: Promise<unknown>[] = [];
+    await using rest = await startRest(
+      (socket, _attempt, head) => {
+        heads.push(head);
+        closed.push(once(socket, 'close'));
+        socket.write(pets, () => setTimeout(() => socket.end(), 30));
+      },
+      { maxConnectionAgeMs: 20, maxConnections: 1 },
+    );
+    for (let index = 0; index < 3; index++) {
+      await rest.list();
+      await closed[index];
+    }
+    for (const head of heads) expect(head).toMatch(/connection: keep-alive/i);
   });
 });
 
