@@ -289,6 +289,19 @@ describe('a connection', () => {
     });
   });
 
+  it('is closed when it is idle for that time, even if the service would keep it longer', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    await using rest = await startRest(
+      (socket) => {
+        socket.once('close', () => resolve());
+        socket.write(encodeResponse('200 OK', '[]', ['Keep-Alive: timeout=300']));
+      },
+      { maxConnectionAgeMs: 20 },
+    );
+    await rest.list();
+    await closed;
+  });
+
   it('starts without the age of the one before it', async () => {
     const heads: string[] = [];
     const closed: Promise<unknown>[] = [];
