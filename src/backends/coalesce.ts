@@ -100,6 +100,7 @@ function join<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(new CancelledError());
+    if (signal?.aborted) return onAbort();
     signal?.addEventListener('abort', onAbort);
     const stopListening = () => signal?.removeEventListener('abort', onAbort);
     flight.result.then(
