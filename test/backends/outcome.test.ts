@@ -117,7 +117,26 @@ describe('a call that has ended', () => {
   });
 });
 
+/** Returns how many calls were sent again, by what became of them before. */
+async function repetitions({ metrics }: ReturnType<typeof openTelemetry>) {
+  const { text } = await metrics.scrape();
+  const found = text.matchAll(/^petstore_rest_retries_total\{.*after="(.*)"\} (\d+)/gm);
+  return Object.fromEntries([...found].map(([, after, count]) => [after, Number(count)]));
+}
+
 describe('a retry', () => {
+  it.each<[reason: string, fail: (socket: Socket) => void]>([
+    ['502', (socket) => socket.write(encodeResponse('502 Bad', ''))],
+    ['reset', (socket) => socket.resetAndDestroy()],
+  ])('is counted by the reason: %s', async (reason, fail) => {
+    await using rest = await startRest((socket, attempt) => {
+      if (attempt === 1) fail(socket);
+      else socket.write(pets);
+    });
+    expect(await rest.list()).toEqual([]);
+    expect(await repetitions(rest)).toEqual({ [reason]: 1 });
+  });
+
   it('that is refused leaves the caller with the first response', async () => {
     await using rest = await startRest((socket) => socket.write(encodeResponse('503 Busy', '')), {
       breakAfterFailures: 1,
@@ -195,6 +214,7 @@ describe('a kept connection that the service closes as a call goes out', () => {
     for (let index = 0; index < 40; index++) expect(await rest.list()).toEqual([]);
     // The first call had a new connection; each of the others found the kept one closed.
     expect(rest.attempts()).toBe(1 + 2 * 39);
+    expect(await repetitions(rest)).toEqual({ stale: 39 });
     expect(rest.logged).toEqual([]);
   });
 
@@ -212,6 +232,7 @@ describe('a kept connection that the service closes as a call goes out', () => {
     using _ = onEvent('client:connectError', rest.accept);
     expect(await rest.list()).toEqual([]);
     expect(rest.attempts()).toBe(3);
+    expect(await repetitions(rest)).toEqual({ noConnection: 1 });
     expect(rest.logged).toEqual([]);
   });
 
@@ -269,6 +290,7 @@ describe('a kept connection that the service closes as a call goes out', () => {
       expect(await write).toMatchObject({ id: '1' });
     }
     expect(rest.attempts()).toBe(40);
+    expect(await repetitions(rest)).toEqual({ connectionClosed: 20 });
     expect(rest.logged).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { bucketOf } from '../../key-buckets.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { Cancellation } from './cancellation.ts';
 import type { Origin } from './origin.ts';
-import { consequencesOf, type Outcome, wasSent } from './outcome.ts';
+import { consequencesOf, type Outcome, reasonOf, wasSent } from './outcome.ts';
 import { parseRetryAfter } from './response.ts';
 import { RetryBudget } from './retry-budget.ts';
 
@@ -59,7 +59,7 @@ export function createSend(
     budget.deposit(bucket);
     const repeat = async (before: Outcome) => {
       const outcome = await origin.call(authorization, options, cancellation);
-      if (wasSent(outcome)) metrics.retry(operation, before.kind);
+      if (wasSent(outcome)) metrics.retry(operation, reasonOf(before));
       return outcome;
     };
     try {
