@@ -17,7 +17,7 @@ export interface Call {
   /** Called at the start of each call to another service. */
   readonly observe?: ((operation: string) => CallObservation) | undefined;
   /**
-   * Calls `release` when the response to the request is complete and its data is no longer needed.
+   * Calls `release` when the result of the request, or its last part, is about to be written.
    */
   readonly onResponseComplete?: ((release: () => void) => void) | undefined;
 }

@@ -23,7 +23,7 @@ export const defaultLimits = {
   maxResponseBytes: 4 * 1024 * 1024,
   /**
    * Maximum size of all bodies together. A body counts while it is received; one beyond 64 KiB
-   * counts until the response to the client is complete.
+   * counts until the result of the request, or its last part, is about to be written.
    */
   maxBufferedBytes: 32 * 1024 * 1024,
   /** Maximum number of connections; each has one call in flight. */

@@ -76,7 +76,7 @@ export function openRestPetStore(
       const label = outcome.kind === 'responded' ? outcome.status : consequencesOf(outcome).label;
       metrics.restCall(operation, label, ms / 1000);
       observation?.end(label, ms);
-      // The response to the request still refers to the body, if that is observed.
+      // The result of the request still refers to the body, if its end is observed.
       if (call.onResponseComplete === undefined) releaseBody?.();
       else if (releaseBody !== undefined) call.onResponseComplete(releaseBody);
     }

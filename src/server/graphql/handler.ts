@@ -120,7 +120,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     return { operation, cache };
   }
 
-  /** Creates the context of an execution, whose release callbacks are called after the response. */
+  /** Creates the context of an execution; its release callbacks are called before the writing. */
   function open({ authorization, signal }: Caller, record: RequestRecord) {
     const { requestId } = record;
     const release = new ReleaseCallbacks();
