@@ -100,6 +100,7 @@ function join<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(new CancelledError());
+    if (signal?.aborted) return onAbort();
     signal?.addEventListener('abort', onAbort);
     flight.result
       .finally(() => signal?.removeEventListener('abort', onAbort))

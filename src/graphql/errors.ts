@@ -76,7 +76,7 @@ function writeOutcomeOf(error: GraphQLError, path: readonly unknown[], code: str
   if (path.length > 1) return 'DONE';
   const cause = rootCause(error);
   if (cause instanceof PetStoreError) return cause.writeOutcome;
-  // graphql-js refuses an argument before it calls the resolver.
+  // An argument, which is refused before the resolver is called. Conditions were checked before.
   return code === 'BAD_USER_INPUT' ? 'NOT_DONE' : 'UNKNOWN';
 }
 

@@ -5,6 +5,9 @@ import { formatForTerminal } from './terminal.ts';
 /** The most text buffered for a slow reader. Further lines are dropped. */
 const maxBufferedLength = 16 * 1024 * 1024;
 
+/** A pipe writes this many bytes at once or not at all. */
+const atomicLength = 4096;
+
 /**
  * Opens a writer to a file descriptor: formatted for people on a terminal, otherwise JSON in
  * blocks. While writes fail, as on a full disk, new lines are dropped; `onDrop` counts each.
@@ -20,8 +23,9 @@ export function openLogWriter(fd: number, isTTY: boolean, isShared: boolean, onD
       unwritten = Buffer.from(collected);
       collected = '';
     }
-    // A pipe writes 4 KiB atomically, so lines of processes that share it do not mix.
-    const end = isShared ? unwritten.lastIndexOf('\n', 4095) + 1 : 0;
+    if (!isShared) return unwritten;
+    // Lines of processes that share a pipe do not mix. A longer line is written alone.
+    const end = unwritten.lastIndexOf('\n', atomicLength - 1) + 1 || unwritten.indexOf('\n') + 1;
     return unwritten.subarray(0, end || unwritten.length);
   };
   const flush = () => {
@@ -30,8 +34,9 @@ export function openLogWriter(fd: number, isTTY: boolean, isShared: boolean, onD
     isWriting = true;
     write(fd, block, (error, written = 0) => {
       isWriting = false;
-      // A full pipe is no failure: its reader is slow.
-      isFailing = error ? error.code !== 'EAGAIN' : isShared && written < block.length;
+      // A full pipe is no failure: its reader is slow. It may take a part of a longer line.
+      const isCut = isShared && written < block.length && block.length <= atomicLength;
+      isFailing = error ? error.code !== 'EAGAIN' : isCut;
       unwritten =
         isShared && isFailing ? fromCutLine(unwritten, written) : unwritten.subarray(written);
       if (!error && unwritten.length > 0) flush();

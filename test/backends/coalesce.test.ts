@@ -100,6 +100,15 @@ describe('equal reads in flight', () => {
     expect(store.reads).toHaveLength(1);
   });
 
+  it('are not waited for by a caller that disconnected before it could join', async () => {
+    await using store = await holdReads();
+    const first = store.petStore.listPets(callWith('a'), {});
+    const joined = store.petStore.listPets(callWith('a', AbortSignal.abort()), {});
+    await expect(joined).rejects.toBeInstanceOf(CancelledError);
+    store.reads[0]?.release();
+    await first;
+  });
+
   it('are restarted once for all waiting callers when the caller that started them disconnects', async () => {
     await using store = await holdReads();
     const starter = new AbortController();

@@ -129,7 +129,7 @@ describe('a call', () => {
     const limits = { cancellation, bodyBytes: limitOf(100), key: 0 };
     const outcome = await dispatchCall(dispatcher, { method: 'POST', path: '/' }, limits);
     expect(outcome).toEqual({ kind: 'notSent', why: 'deadline' });
-    expect([isAborted, cancellation.isSent]).toEqual([true, false]);
+    expect([isAborted, cancellation.timesSent]).toEqual([true, 0]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -13,11 +13,14 @@ import { openTelemetry } from '../support/log.ts';
 const pets = encodeResponse('200 OK', '[]');
 const added = encodeResponse('201 Created', '{"id":1,"name":"Rex","categoryId":2}');
 
-/** Calls back when undici has received the headers of a response. */
-function onHeaders(listener: () => void): Disposable {
-  subscribe('undici:request:headers', listener);
-  return { [Symbol.dispose]: () => unsubscribe('undici:request:headers', listener) };
+/** Calls back when undici reports an event of its diagnostics channels. */
+function onEvent(name: string, listener: () => void): Disposable {
+  subscribe(`undici:${name}`, listener);
+  return { [Symbol.dispose]: () => unsubscribe(`undici:${name}`, listener) };
 }
+
+/** Calls back when undici has received the headers of a response. */
+const onHeaders = (listener: () => void) => onEvent('request:headers', listener);
 
 describe('clients that leave', () => {
   it('while a body arrives count neither against their keys nor against the service', async () => {
@@ -114,7 +117,26 @@ describe('a call that has ended', () => {
   });
 });
 
+/** Returns how many calls were sent again, by what became of them before. */
+async function repetitions({ metrics }: ReturnType<typeof openTelemetry>) {
+  const { text } = await metrics.scrape();
+  const found = text.matchAll(/^petstore_rest_retries_total\{.*after="(.*)"\} (\d+)/gm);
+  return Object.fromEntries([...found].map(([, after, count]) => [after, Number(count)]));
+}
+
 describe('a retry', () => {
+  it.each<[reason: string, fail: (socket: Socket) => void]>([
+    ['502', (socket) => socket.write(encodeResponse('502 Bad', ''))],
+    ['reset', (socket) => socket.resetAndDestroy()],
+  ])('is counted by the reason: %s', async (reason, fail) => {
+    await using rest = await startRest((socket, attempt) => {
+      if (attempt === 1) fail(socket);
+      else socket.write(pets);
+    });
+    expect(await rest.list()).toEqual([]);
+    expect(await repetitions(rest)).toEqual({ [reason]: 1 });
+  });
+
   it('that is refused leaves the caller with the first response', async () => {
     await using rest = await startRest((socket) => socket.write(encodeResponse('503 Busy', '')), {
       breakAfterFailures: 1,
@@ -140,6 +162,25 @@ describe('a retry', () => {
     expect(await rest.list()).toEqual([]);
     const [first = 0, second = 0] = times;
     expect(second - first).toBeGreaterThan(990);
+  });
+
+  it('is neither waited for nor taken from the budget after the client has left', async () => {
+    // The budget allows a key five retries.
+    const clients = 6;
+    await using rest = await startRest((socket, attempt) => {
+      const after = attempt <= clients ? ['Retry-After: 5'] : [];
+      socket.write(attempt > clients + 1 ? pets : encodeResponse('503 Busy', '', after));
+    });
+    let client = new AbortController();
+    // The client leaves after the response, before the call continues at the end of the turn.
+    using _ = onEvent('request:trailers', () => queueMicrotask(() => client.abort()));
+    for (let index = 0; index < clients; index++) {
+      client = new AbortController();
+      const call = rest.list('k', client.signal);
+      await expect(call).rejects.toMatchObject({ name: 'CancelledError' });
+    }
+    expect(rest.attempts()).toBe(clients);
+    expect(await rest.list('k')).toEqual([]);
   });
 
   it('does not happen if the deadline is earlier than Retry-After', async () => {
@@ -168,11 +209,57 @@ describe('a kept connection that the service closes as a call goes out', () => {
     ['FIN', (socket: Socket) => socket.end()],
     ['reset', (socket: Socket) => socket.resetAndDestroy()],
   ])('delays no read, however often: %s', async (_, close) => {
-    await using rest = await startRest(closeEverySecond(close), { breakAfterFailures: 3 });
+    const limits = { maxConnections: 1, breakAfterFailures: 3 };
+    await using rest = await startRest(closeEverySecond(close), limits);
     for (let index = 0; index < 40; index++) expect(await rest.list()).toEqual([]);
     // The first call had a new connection; each of the others found the kept one closed.
     expect(rest.attempts()).toBe(1 + 2 * 39);
+    expect(await repetitions(rest)).toEqual({ stale: 39 });
     expect(rest.logged).toEqual([]);
+  });
+
+  it('is followed by a retry if the service then refuses a connection', async () => {
+    await using rest = await startRest(
+      (socket, attempt) => {
+        if (attempt !== 2) return void socket.write(pets);
+        rest.refuse();
+        socket.resetAndDestroy();
+      },
+      { maxConnections: 1 },
+    );
+    await rest.list();
+    // Earlier than the shortest pause before a retry.
+    using _ = onEvent('client:connectError', rest.accept);
+    expect(await rest.list()).toEqual([]);
+    expect(rest.attempts()).toBe(3);
+    expect(await repetitions(rest)).toEqual({ noConnection: 1 });
+    expect(rest.logged).toEqual([]);
+  });
+
+  /** Lists with one key per call over one connection, which is taken over while a call fails. */
+  async function listTogether(breakAfterFailures: number) {
+    const sent: Record<string, number> = {};
+    const reset = closeEverySecond((socket) => socket.resetAndDestroy());
+    await using rest = await startRest(
+      (socket, attempt, head) => {
+        const [key = ''] = /Bearer \w+/.exec(head) ?? [];
+        sent[key] = (sent[key] ?? 0) + 1;
+        reset(socket, attempt, head);
+      },
+      { maxConnections: 1, breakAfterFailures },
+    );
+    const calls = Array.from({ length: 20 }, (_, index) => rest.list(`k${index}`));
+    await Promise.allSettled(calls);
+    return { sent: Math.max(...Object.values(sent)), metrics: await rest.metrics.scrape() };
+  }
+
+  it('lets a read be sent three times at most', async () => {
+    expect((await listTogether(10)).sent).toBe(3);
+  });
+
+  it('counts in the circuits if a call was sent before', async () => {
+    const { metrics } = await listTogether(1);
+    expect(metrics.text).toMatch(/^petstore_rest_refused_keys\{.*\} [1-9]/m);
   });
 
   it('leaves the outcome of a write unknown', async () => {
@@ -203,6 +290,7 @@ describe('a kept connection that the service closes as a call goes out', () => {
       expect(await write).toMatchObject({ id: '1' });
     }
     expect(rest.attempts()).toBe(40);
+    expect(await repetitions(rest)).toEqual({ connectionClosed: 20 });
     expect(rest.logged).toEqual([]);
   });
 });
@@ -221,6 +309,37 @@ describe('a connection', () => {
       expect(await rest.list()).toEqual([]);
       expect(sockets.size).toBe(3);
     });
+  });
+
+  it('is closed when it is idle for that time, even if the service would keep it longer', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    await using rest = await startRest(
+      (socket) => {
+        socket.once('close', () => resolve());
+        socket.write(encodeResponse('200 OK', '[]', ['Keep-Alive: timeout=300']));
+      },
+      { maxConnectionAgeMs: 20 },
+    );
+    await rest.list();
+    await closed;
+  });
+
+  it('starts without the age of the one before it', async () => {
+    const heads: string[] = [];
+    const closed: Promise<unknown>[] = [];
+    await using rest = await startRest(
+      (socket, _attempt, head) => {
+        heads.push(head);
+        closed.push(once(socket, 'close'));
+        socket.write(pets, () => setTimeout(() => socket.end(), 30));
+      },
+      { maxConnectionAgeMs: 20, maxConnections: 1 },
+    );
+    for (let index = 0; index < 3; index++) {
+      await rest.list();
+      await closed[index];
+    }
+    for (const head of heads) expect(head).toMatch(/connection: keep-alive/i);
   });
 });
 
@@ -261,6 +380,33 @@ describe('the error of a mutation', () => {
     const text = `mutation { addPet(input: { name: "Rex", ${field} }) { id } }`;
     const { errors } = await postGraphQL(opened.gateway, text, {}, headers);
     expect(errors).toMatchObject([{ extensions: { code, outcome: 'NOT_DONE' } }]);
+  });
+
+  it.each([
+    ['@skip', 'id @skip(if: $no)'],
+    ['@include', 'id @include(if: $no)'],
+    ['an inline fragment', 'id ... @skip(if: $no) { name }'],
+    ['a fragment', 'id ...F @include(if: $no)'],
+    ['a field of a fragment', 'id ...F'],
+    ['a deferred field', 'id ... @defer { name @skip(if: $no) }'],
+    ['@defer', 'id ... @defer(if: $no) { name }'],
+  ])('is not caused by a null condition, which is refused before the write: %s', async (_, selection) => {
+    await using rest = await startRest((socket) => socket.write(added));
+    await using opened = await openGateway({ petStore: rest.petStore });
+    const fragment = selection.includes('...F') ? 'fragment F on Pet { name @skip(if: $no) }' : '';
+    const text = `mutation ($no: Boolean = false) {
+      addPet(input: { name: "Rex", categoryId: 2 }) { ${selection} }
+    } ${fragment}`;
+    const headers = { authorization: 'Bearer k' };
+    for (const accept of ['application/json', 'application/json', 'multipart/mixed']) {
+      const sent = { ...headers, accept };
+      const { errors, data } = await postGraphQL(opened.gateway, text, { no: null }, sent);
+      expect(data).toBeUndefined();
+      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    }
+    expect(rest.attempts()).toBe(0);
+    expect(await postGraphQL(opened.gateway, text, {}, headers)).not.toHaveProperty('errors');
+    expect(rest.attempts()).toBe(1);
   });
 
   it('is NOT_DONE if connecting fails', async () => {

@@ -78,8 +78,6 @@ describe('the dashboard and the alerts', () => {
       PetstoreProcessorBusy: [`process_cpu_seconds_total{${job}}`, '0+58x40'],
       PetstoreMemoryHigh: [`process_resident_memory_bytes{${job}}`, '500000000x40'],
     };
-    const folder = await mkdtemp(join(tmpdir(), 'pet-store-alerts-'));
-    const path = join(folder, 'tests.yaml');
     const tests = Object.entries(series).map(([alert, [name, values]]) => ({
       interval: '1m',
       input_series: [{ series: name, values }],
@@ -97,13 +95,41 @@ describe('the dashboard and the alerts', () => {
         },
       ],
     }));
-    const rule_files = [fileURLToPath(new URL(rulesFile, root))];
-    await writeFile(path, JSON.stringify({ rule_files, evaluation_interval: '1m', tests }));
-    const { stdout, stderr } = spawnSync('promtool', ['test', 'rules', path]);
-    await rm(folder, { recursive: true });
-    expect(`${stdout}${stderr}`).toMatch(/SUCCESS\s*$/);
+    await testRules(tests);
+  });
+
+  it.skipIf(!hasPrometheus)('fire no alert for calls that are repeated at once', async () => {
+    const firing = { 503: true, noConnection: true, stale: false, connectionClosed: false };
+    const repeated = (after: string) => `petstore_rest_retries_total{job="a", after="${after}"}`;
+    await testRules(
+      Object.entries(firing).map(([after, isFiring]) => ({
+        interval: '1m',
+        input_series: [
+          { series: repeated(after), values: '0+9x20' },
+          { series: 'petstore_rest_call_duration_seconds_count{job="a"}', values: '0+90x20' },
+        ],
+        promql_expr_test: [
+          {
+            expr: 'count(ALERTS{alertname="PetstoreRetriesHigh", alertstate="firing"})',
+            eval_time: '20m',
+            exp_samples: isFiring ? [{ labels: '{}', value: 1 }] : [],
+          },
+        ],
+      })),
+    );
   });
 });
+
+/** Runs unit tests of the alerts. */
+async function testRules(tests: readonly object[]): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'pet-store-alerts-'));
+  const path = join(folder, 'tests.yaml');
+  const rule_files = [fileURLToPath(new URL(rulesFile, root))];
+  await writeFile(path, JSON.stringify({ rule_files, evaluation_interval: '1m', tests }));
+  const { stdout, stderr } = spawnSync('promtool', ['test', 'rules', path]);
+  await rm(folder, { recursive: true });
+  expect(`${stdout}${stderr}`).toMatch(/SUCCESS\s*$/);
+}
 
 /** The faults of the REST service, and the alerts that each fires. */
 const faults = {

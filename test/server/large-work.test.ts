@@ -112,7 +112,7 @@ describe('large pages of a REST service', () => {
     };
   }
 
-  it('count against a limit until their response is complete', async () => {
+  it('count against a limit until their result is complete', async () => {
     await using gateway = await open();
     const { data, errors = [] } = await gateway.send(20);
     const held = Object.values(data ?? {}).filter((value) => value !== null);

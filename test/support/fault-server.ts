@@ -30,9 +30,13 @@ export async function startFaultServer(respond: Respond) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     attempts: () => attempts,
+    /** Refuses connections until `accept` is called. */
+    refuse: () => server.close(),
+    accept: () => server.listen(port, '127.0.0.1'),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

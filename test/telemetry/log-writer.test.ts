@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openLogWriter } from '../../src/telemetry/log-writer.ts';
 import { canMount, mountSmallDisk } from '../support/small-disk.ts';
@@ -213,6 +214,30 @@ describe('a log on a pipe that nobody reads', () => {
     // With workers, a write may be blocked: a worker that exits resets the pipe they share.
     expect([1, 'SIGKILL']).toContain((await started.exited).find((outcome) => outcome !== null));
     await closed;
+  }, 60_000);
+
+  it('that processes share gets every line once and in order, also those beyond 4 KiB', async () => {
+    const path = join(folder, 'shared-pipe');
+    const pipe = openPipe(path, constants.O_NONBLOCK);
+    let dropped = 0;
+    const writer = openLogWriter(pipe, false, true, () => dropped++);
+    const lines = Array.from({ length: 2000 }, (_, index) => {
+      const length = index % 7 === 0 ? 5000 + index : 100;
+      return `${index} ${'x'.repeat(length)}\n`;
+    });
+    for (const line of lines) {
+      writer.write(line);
+      // Writes happen between the lines, while the pipe is full.
+      await setImmediate();
+    }
+    const copy = join(folder, 'shared-copy');
+    const reader = spawn('sh', ['-c', 'cat "$1" >"$2"', 'sh', path, copy]);
+    await vi.waitFor(() => expect(readFileSync(copy, 'utf8')).toContain(lines.at(-1)), withTimeout);
+    expect(dropped).toBe(0);
+    expect(readFileSync(copy, 'utf8')).toBe(lines.join(''));
+    await writer.close();
+    closeSync(pipe);
+    await once(reader, 'exit');
   }, 60_000);
 
   it('buffers 16 MiB, counts the other lines, and continues when the pipe is read', async () => {

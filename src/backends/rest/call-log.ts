@@ -21,8 +21,10 @@ export function logFailure(
   const { name, code } = (connection?.cause ?? cause ?? {}) as NodeJS.ErrnoException;
   const certificateSubject = connection?.certificateSubject;
   const details = { reason, causeName: name, causeCode: code, certificateSubject };
-  const response = error instanceof ErrorResponse && { status: error.status, ...error.hidden };
+  const { status, hidden }: Partial<ErrorResponse> = error instanceof ErrorResponse ? error : {};
+  // Shortened, so that the line fits into an atomic write to a pipe.
+  const body = { code: hidden?.code.slice(0, 100), message: hidden?.message.slice(0, 500) };
   const client = signal?.aborted && { clientLeft: true };
-  const entry = { requestId, operation, outcome, ...client, ...details, ...response };
+  const entry = { requestId, operation, outcome, ...client, ...details, ...body, status };
   log.warn(entry, 'REST call failed');
 }

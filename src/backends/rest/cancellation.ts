@@ -17,8 +17,8 @@ export class Cancellation implements EventListenerObject {
   reason: 'deadline' | 'client' | undefined;
   /** The only listener. */
   listener: CancelListener | undefined;
-  /** Whether the call has been written to a connection. */
-  isSent = false;
+  /** How often the call has been written to a connection. */
+  timesSent = 0;
   readonly #isWrite: boolean;
   readonly #deadlineAt: number;
 
@@ -41,7 +41,7 @@ export class Cancellation implements EventListenerObject {
   }
 
   handleEvent(): void {
-    if (!this.#isWrite || !this.isSent) this.cancel('client');
+    if (!this.#isWrite || this.timesSent === 0) this.cancel('client');
   }
 
   /** Returns the outcome of a call that was cancelled. */
@@ -50,7 +50,7 @@ export class Cancellation implements EventListenerObject {
     return wasSent ? { kind: 'lost', how: 'timeout' } : { kind: 'notSent', why: 'deadline' };
   }
 
-  /** Waits, or until the call is cancelled. */
+  /** Waits, or until the call is cancelled. Call it before that. */
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);

@@ -56,6 +56,9 @@ export class TrackedClient extends Client {
       this.wasUsed = false;
       this.#openedAt = performance.now();
     });
+    this.on('disconnect', () => {
+      this.#openedAt = Number.POSITIVE_INFINITY;
+    });
   }
 
   override dispatch(

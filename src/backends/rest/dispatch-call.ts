@@ -71,8 +71,9 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     const { cancellation } = this.#limits;
-    if (cancellation.isOver()) controller.abort(aborted);
-    else this.#wasSent = cancellation.isSent = true;
+    if (cancellation.isOver()) return void controller.abort(aborted);
+    this.#wasSent = true;
+    cancellation.timesSent++;
   }
 
   onResponseStart(_: Controller, status: number, headers: Responded['headers']): void {
@@ -116,8 +117,9 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   }
 
   onResponseError(_: Controller, cause: Error): void {
-    const wasUsed = this.client?.wasUsed ?? false;
-    this.#end(outcomeOfFailure(cause, this.#wasSent, this.#status, wasUsed));
+    const isFirst = this.#limits.cancellation.timesSent === 1;
+    const mayBeStale = isFirst && this.client?.wasUsed === true;
+    this.#end(outcomeOfFailure(cause, this.#wasSent, this.#status, mayBeStale));
   }
 
   #isError(): boolean {

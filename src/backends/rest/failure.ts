@@ -4,13 +4,13 @@ import type { Failed } from './outcome.ts';
 
 /**
  * Classifies an error of undici or of the connector. `status` is 0 if no headers have arrived;
- * `wasUsed`: whether the connection had served an earlier call.
+ * `mayBeStale`: the connection had served another call, and this one was not sent before.
  */
 export function outcomeOfFailure(
   cause: Error,
   wasSent: boolean,
   status: number,
-  wasUsed: boolean,
+  mayBeStale: boolean,
 ): Failed {
   if (cause instanceof ConnectionFailed) {
     const { certificateSubject, cause: reason } = cause;
@@ -26,7 +26,7 @@ export function outcomeOfFailure(
     return { kind: 'invalid', status: status || undefined, problem, cause };
   if (cause instanceof errors.HeadersTimeoutError) return { kind: 'lost', how: 'timeout', cause };
   if (status > 0) return { kind: 'lost', how: 'cutOff', cause };
-  return { kind: 'lost', how: wasUsed && isReset(cause) ? 'stale' : 'reset', cause };
+  return { kind: 'lost', how: mayBeStale && isReset(cause) ? 'stale' : 'reset', cause };
 }
 
 /** Describes a violation of HTTP or of a size limit; returns undefined for any other error. */

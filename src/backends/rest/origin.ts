@@ -14,15 +14,15 @@ import { consequencesOf, type Failed, type Outcome } from './outcome.ts';
 export const defaultLimits = {
   connectTimeoutMs: 2000,
   /**
-   * The age at which a connection is replaced after its next call. Addresses are looked up when a
-   * connection opens, so this is how soon the gateway follows a service that moves.
+   * The age at which a connection is closed after its next call, and the longest time without one.
+   * Addresses are looked up when a connection opens, so the gateway follows a service that moves.
    */
   maxConnectionAgeMs: 30_000,
   headersTimeoutMs: 5000,
   maxResponseBytes: 4 * 1024 * 1024,
   /**
    * Maximum size of all bodies together. A body counts while it is received; one beyond 64 KiB
-   * counts until the response to the client is complete.
+   * counts until the result of the request, or its last part, is about to be written.
    */
   maxBufferedBytes: 32 * 1024 * 1024,
   /** Maximum number of connections; each has one call in flight. */
@@ -69,6 +69,7 @@ export function openOrigin(
     connect,
     factory: (url, options) =>
       new TrackedClient(url, { ...options, connect }, limits.maxConnectionAgeMs),
+    keepAliveMaxTimeout: limits.maxConnectionAgeMs,
     headersTimeout: limits.headersTimeoutMs,
     // The deadline of the call applies to the body. A timeout between chunks would not limit a body
     // that arrives slowly but steadily.

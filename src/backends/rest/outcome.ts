@@ -132,6 +132,12 @@ function consequencesOfStatus(status: number): Consequences {
   return { ...answered, key: 'failure', isLogged: true, repeats };
 }
 
+/** Returns the HTTP status, or why there is no response, to count what is sent again. */
+export function reasonOf(outcome: Outcome): string {
+  if (outcome.kind === 'responded') return String(outcome.status);
+  return 'why' in outcome ? outcome.why : 'how' in outcome ? outcome.how : outcome.kind;
+}
+
 /** Returns whether the service may have received the call. */
 export function wasSent(outcome: Outcome): boolean {
   return outcome.kind === 'cancelled' ? outcome.wasSent : outcome.kind !== 'notSent';

@@ -3,7 +3,7 @@ import type { Release } from '../../limits/share.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { Cancellation } from './cancellation.ts';
 import type { Origin } from './origin.ts';
-import { consequencesOf, type Outcome, wasSent } from './outcome.ts';
+import { consequencesOf, type Outcome, reasonOf, wasSent } from './outcome.ts';
 import { parseRetryAfter } from './response.ts';
 
 /** The parameters of a REST call: a path below the base URL, and the JSON text of the body. */
@@ -56,28 +56,30 @@ export function createSend(
     let endRetry: Release | undefined;
     const repeat = async (before: Outcome) => {
       const outcome = await origin.call(key, options, cancellation);
-      if (wasSent(outcome)) metrics.retry(operation, before.kind);
+      if (wasSent(outcome)) metrics.retry(operation, reasonOf(before));
       return outcome;
     };
     try {
       let outcome = await origin.call(key, options, cancellation);
       let { repeats } = consequencesOf(outcome);
-      // Each of these repetitions has used up a connection that had served a call.
-      while (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {
+      if (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {
         const again = await repeat(outcome);
-        if (!wasSent(again) && cancellation.reason !== 'client') return outcome;
+        ({ repeats } = consequencesOf(again));
+        // The gateway refused to send it again.
+        if (again.kind === 'notSent' && repeats === 'none') return outcome;
         outcome = again;
-        ({ repeats } = consequencesOf(outcome));
       }
-      if (!isRead || repeats !== 'reads later') return outcome;
+      if (!isRead || repeats === 'none') return outcome;
       // The jitter spreads the retries of concurrent calls.
       const after = outcome.kind === 'responded' && parseRetryAfter(outcome.headers['retry-after']);
       const pauseMs = Math.max(20 + 80 * Math.random(), after || 0);
       if (performance.now() + pauseMs >= deadlineAt) return outcome;
-      const taken = origin.retries.take(key);
-      if (typeof taken === 'string') return outcome;
-      endRetry = taken;
-      await cancellation.pause(pauseMs);
+      if (cancellation.reason === undefined) {
+        const taken = origin.retries.take(key);
+        if (typeof taken === 'string') return outcome;
+        endRetry = taken;
+        await cancellation.pause(pauseMs);
+      }
       const second = await repeat(outcome);
       // A retry that brings no response leaves the caller with the first outcome.
       return second.kind === 'responded' || cancellation.reason === 'client' ? second : outcome;

@@ -8,6 +8,7 @@ import {
   getDirectiveValues,
   getOperationAST,
   getVariableValues,
+  Kind,
   legacyExecuteIncrementally,
   type OperationDefinitionNode,
   separateOperations,
@@ -61,9 +62,12 @@ export class PreparedOperation {
   readonly deprecations: readonly Deprecation[];
   /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
+  /** Whether it has a `@defer`. */
+  readonly isDeferred: boolean;
   readonly #whole: ExecutionArgs;
   readonly #deferred: ExecutionArgs;
-  readonly #defers: DirectiveNode[] = [];
+  /** The directives with a nullable variable; graphql-js refuses null only when it reaches them. */
+  readonly #conditions: DirectiveNode[] = [];
   #uses: 'none' | 'one' | 'several' = 'none';
   #compiled: CompiledOperation | undefined;
 
@@ -73,22 +77,21 @@ export class PreparedOperation {
     this.definition = definition;
     this.deprecations = deprecationsOf(schema, document);
     this.isIntrospection = hasIntrospection(document);
-    this.#whole = {
-      ...args,
-      document: visit(document, {
-        Directive: (node) => {
-          if (node.name.value !== GraphQLDeferDirective.name) return undefined;
-          this.#defers.push(node);
-          return null;
-        },
-      }),
-    };
+    const nullable = (definition.variableDefinitions ?? [])
+      .filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE)
+      .map(({ variable }) => variable.name.value);
+    const whole = visit(document, {
+      Directive: (node) => {
+        const values = (node.arguments ?? []).map(({ value }) => value);
+        if (values.some((one) => one.kind === Kind.VARIABLE && nullable.includes(one.name.value))) {
+          this.#conditions.push(node);
+        }
+        return node.name.value === GraphQLDeferDirective.name ? null : undefined;
+      },
+    });
+    this.isDeferred = whole !== document;
+    this.#whole = { ...args, document: whole };
     this.#deferred = { ...args, enableEarlyExecution: true };
-  }
-
-  /** Whether it has a `@defer`. */
-  get isDeferred(): boolean {
-    return this.#defers.length > 0;
   }
 
   /**
@@ -129,11 +132,11 @@ export class PreparedOperation {
 
   /**
    * Checks variables that contain long text, which is shortened first, and the conditions of
-   * `@defer`, which are not executed without deferring. Undefined without errors.
+   * directives, so that no write is done before one of them fails. Undefined without errors.
    */
   #check(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
     const shortened = shortenVariables(given);
-    if (shortened === given && !this.isDeferred) return undefined;
+    if (shortened === given && this.#conditions.length === 0) return undefined;
     const { schema, hideSuggestions, options } = this.#whole;
     const { variableDefinitions = [] } = this.definition;
     const { errors, variableValues } = getVariableValues(schema, variableDefinitions, shortened, {
@@ -142,8 +145,9 @@ export class PreparedOperation {
     });
     if (errors !== undefined) return errors;
     try {
-      for (const directive of this.#defers) {
-        getDirectiveValues(GraphQLDeferDirective, { directives: [directive] }, variableValues);
+      for (const node of this.#conditions) {
+        const directive = schema.getDirective(node.name.value);
+        if (directive) getDirectiveValues(directive, { directives: [node] }, variableValues);
       }
       return undefined;
     } catch (error) {

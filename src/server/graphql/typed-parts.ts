@@ -47,7 +47,7 @@ export interface TypedPartsOptions extends TypingContext {
   readonly deprecations: readonly Deprecation[];
   /** The key that the request counts as in limits. */
   readonly key: number;
-  /** Disposed when the last part has been produced or the rest is cancelled. */
+  /** Disposed after the last part, or when the rest is cancelled. */
   readonly scope: DisposableStack;
   /** Aborts the calls of the operation. */
   readonly calls: AbortController;
@@ -102,10 +102,9 @@ export class TypedParts implements AsyncIterableIterator<TypedPart, undefined> {
     }
     try {
       const { value, done } = await this.#subsequent.next();
-      const part = done ? undefined : await this.#type(value);
-      if (part?.hasNext) return part;
+      if (!done) return await this.#type(value);
       this.#options.scope.dispose();
-      return part;
+      return undefined;
     } catch (error) {
       const { record, reportError, scope } = this.#options;
       reportError(error, record.requestId);
