@@ -9,47 +9,36 @@ import { nextSlice } from '../../limits/slices.ts';
 import type { ByteLimits } from '../byte-limits.ts';
 import { bodyRefused } from '../http/node.ts';
 
-/** How long a client may take to send the headers of a request, in milliseconds. */
-const headersMs = 10_000;
-
-/** How long it may take to send the whole request. */
-const requestMs = 15_000;
-
-/** How long it may read nothing of a response that exceeds the socket's buffer. */
-const unreadMs = 30_000;
+/**
+ * How long a client may take to send the headers of a request, to send all of it, and to read
+ * nothing of a response that exceeds the socket's buffer, in milliseconds.
+ */
+const limitsMs = { headers: 10_000, request: 15_000, unread: 30_000 };
 
 /**
- * How long a connection may stay open between requests, in milliseconds. Load balancers close idle
- * connections after a minute. If the gateway closed them first, a request could arrive on a
- * connection that is being closed.
+ * How long a connection may stay idle, in milliseconds. Load balancers close idle connections after a
+ * minute. If the gateway were first, a request could arrive on a connection that is being closed.
  */
 export const idleMs = 75_000;
 
 /**
- * A client that ends its side of the connection within `halfCloseMs` of its request may still read:
- * it has `halfClosedMs` to receive its response. A client that ends it later has left.
+ * A client that ends its side of the connection within `within` of its request may still read, and
+ * has `grace` to receive the response, in milliseconds. One that ends it later has left.
  */
-const halfCloseMs = 20;
-const halfClosedMs = 1000;
+const halfCloseMs = { within: 20, grace: 1000 };
 
-/** The most bytes that are read while a request is in flight; more are left in the socket. */
+/** Reading pauses while more than this waits to be parsed, in bytes. */
 const readAheadBytes = 16 * 1024;
 
-/** As much of it per connection is not limited in total. */
-const unkeptBytes = 1024;
+/** What waits to be parsed is counted beyond this, per connection. */
+const freeBytes = 1024;
 
-/**
- * How much of a body in chunks is parsed immediately, and how much in each slice after that, in
- * bytes. Two KiB are up to 350 chunks, which take half a millisecond.
- */
-const firstSliceBytes = 1024;
-const sliceBytes = 2 * 1024;
+/** How much of a body in chunks is parsed at a time: two KiB are up to 350 chunks, or half a millisecond. */
+const chunkBytes = { first: 1024, later: 2048 };
 
 const blankLine = '\r\n\r\n';
-const nothing = Buffer.alloc(0);
 
 type Chunk = { readonly chunk: Buffer | string; readonly encoding: BufferEncoding };
-type Callback = (error?: Error | null) => void;
 
 /**
  * The stream between a socket and Node's HTTP parser. It passes on one request at a time, and
@@ -60,29 +49,24 @@ export class Connection extends Duplex {
   readonly #socket: Socket;
   readonly #limits: ByteLimits;
   /** What was read and not passed on. */
-  #input: Buffer = nothing;
+  #input: Buffer = Buffer.alloc(0);
   /** The last characters that were passed on, if a blank line may begin in them. */
   #tail = '';
-  /** Whether the client has ended its side of the connection. */
+  /** Whether the client has ended its side. */
   #hasEnded = false;
   /** Whether Node has not parsed all that was passed on. */
   #isParsing = false;
+  /** Whether nothing may be passed on: before the first input, between slices, after a refusal. */
+  #isWaiting = true;
   /** When the current request began, as a `performance.now()` timestamp; 0 between requests. */
   #startedAt = 0;
-  /** When the client must have sent the request, or must begin one. */
-  #deadline = performance.now() + headersMs;
-  /** The response to the request in flight; undefined until the request's headers are parsed. */
+  #deadline = performance.now() + limitsMs.headers;
+  /** The response to the current request, once its headers are parsed. */
   #response: ServerResponse | undefined;
   #isInChunks = false;
-  /** The rest of the body, or of this slice if the body is in chunks, in bytes. */
+  /** What may be passed on of the body, in bytes: all of it, or a slice if it is in chunks. */
   #bytesLeft = 0;
-  /** Whether nothing has been received. */
-  #isNew = true;
-  /** Whether the first input or the next slice of a body waits, or a body was refused. */
-  #isWaiting = false;
   #releaseUnparsed: Release | undefined;
-  /** Whether the client has not read all that was written. */
-  #isUnread = false;
   #releaseUnread: Release | undefined;
 
   constructor(socket: Socket, limits: ByteLimits) {
@@ -90,9 +74,12 @@ export class Connection extends Duplex {
     this.#socket = socket;
     this.#limits = limits;
     socket
+      .setTimeout(limitsMs.unread)
+      // A reset may follow the first input immediately. Two turns later it has been noticed.
+      .once('data', () => this.#waitFor(endOfTurn().then(endOfTurn)))
       .on('data', (chunk: Buffer) => this.#receive(chunk))
       .on('end', () => this.#end())
-      .on('timeout', () => this.destroy())
+      .on('timeout', () => socket.writableLength > 0 && this.destroy())
       .on('error', () => this.destroy())
       .on('close', () => this.destroy());
   }
@@ -101,9 +88,9 @@ export class Connection extends Duplex {
   start(response: ServerResponse): void {
     const { headers } = response.req;
     this.#response = response;
-    this.#deadline = this.#startedAt + (this.#hasEnded ? halfClosedMs : requestMs);
     this.#isInChunks = headers['transfer-encoding'] !== undefined;
-    this.#bytesLeft = this.#isInChunks ? firstSliceBytes : Number(headers['content-length'] ?? 0);
+    this.#bytesLeft = this.#isInChunks ? chunkBytes.first : Number(headers['content-length'] ?? 0);
+    this.#deadline = this.#startedAt + (this.#hasEnded ? halfCloseMs.grace : limitsMs.request);
     response.on('close', () => {
       this.#response = undefined;
       this.#startedAt = 0;
@@ -112,6 +99,12 @@ export class Connection extends Duplex {
     });
   }
 
+  /** Called when Node has parsed what was passed on. */
+  readonly onParsed = (): void => {
+    this.#isParsing = false;
+    this.#proceed();
+  };
+
   /** Refuses input that is malformed or late, and closes the connection. */
   refuse(status: number): void {
     if (this.writableEnded) return;
@@ -119,7 +112,7 @@ export class Connection extends Duplex {
     this.end(this.#response?.headersSent ? undefined : response);
   }
 
-  /** Closes the connection if its client is late. Call it every second or so. */
+  /** Closes the connection if its client is late. Call it repeatedly. */
   checkDeadline(now: number): void {
     if (now < this.#deadline) return;
     const response = this.#response;
@@ -129,25 +122,20 @@ export class Connection extends Duplex {
 
   /** Closes the connection after `ms` milliseconds if no request arrives. */
   closeIfIdle(ms: number): void {
-    if (this.#startedAt > 0) return;
-    this.#deadline = Math.min(this.#deadline, performance.now() + ms);
+    if (this.#startedAt === 0) this.#deadline = Math.min(this.#deadline, performance.now() + ms);
   }
-
-  /** Called when Node has parsed what was passed on. */
-  readonly onParsed = (): void => {
-    this.#isParsing = false;
-    this.#proceed();
-  };
 
   override _read(): void {
-    // The input is passed on by `push` when it may be parsed.
+    // The input is pushed when it may be parsed.
   }
 
-  override _writev(chunks: Chunk[], callback: Callback): void {
+  override _writev(chunks: readonly Chunk[], callback: (error?: Error | null) => void): void {
     const socket = this.#socket;
     const last = chunks.length - 1;
-    const written: Callback = (error) => {
-      if (this.#isUnread) this.#endUnread();
+    const written = (error?: Error | null) => {
+      this.#releaseUnread?.();
+      this.#releaseUnread = undefined;
+      if (socket.isPaused()) this.#proceed();
       callback(error);
     };
     if (last > 0) socket.cork();
@@ -156,15 +144,18 @@ export class Connection extends Duplex {
     }
     if (last > 0) socket.uncork();
     // All responses share the same binary bodies.
-    if (socket.writableLength > 0) this.#startUnread(typeof chunks[last]?.chunk === 'string');
+    if (socket.writableLength === 0 || typeof chunks[last]?.chunk !== 'string') return;
+    const taken = this.#limits.unreadBytes.take(this.#key(), socket.writableLength);
+    if (typeof taken === 'string') this.destroy();
+    else this.#releaseUnread = taken;
   }
 
-  override _final(callback: Callback): void {
+  override _final(callback: () => void): void {
     this.#socket.destroySoon();
     callback();
   }
 
-  override _destroy(error: Error | null, callback: Callback): void {
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#socket.destroy();
     this.#releaseUnparsed?.();
     this.#releaseUnread?.();
@@ -173,17 +164,6 @@ export class Connection extends Duplex {
 
   #receive(chunk: Buffer): void {
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-    if (this.#isNew) this.#waitForReset();
-    this.#proceed();
-  }
-
-  /** Waits until a reset that follows the first input would be noticed. */
-  async #waitForReset(): Promise<void> {
-    this.#isNew = false;
-    this.#isWaiting = true;
-    await endOfTurn();
-    await endOfTurn();
-    this.#isWaiting = false;
     this.#proceed();
   }
 
@@ -191,15 +171,22 @@ export class Connection extends Duplex {
     this.#hasEnded = true;
     const now = performance.now();
     if (!this.#response?.req.complete) this.#proceed();
-    else if (now - this.#startedAt > halfCloseMs) this.destroy();
-    else this.#deadline = now + halfClosedMs;
+    else if (now - this.#startedAt > halfCloseMs.within) this.destroy();
+    else this.#deadline = now + halfCloseMs.grace;
+  }
+
+  async #waitFor(event: Promise<void>): Promise<void> {
+    this.#isWaiting = true;
+    await event;
+    this.#isWaiting = false;
+    this.#proceed();
   }
 
   #proceed(): void {
-    if (!this.#isParsing && !this.#isWaiting && !this.writableEnded && !this.destroyed) {
-      this.#passOn();
-    }
-    const isFull = this.#isUnread || this.#input.length > readAheadBytes;
+    if (this.destroyed) return;
+    if (!this.#isParsing && !this.#isWaiting && !this.writableEnded) this.#passOn();
+    // While the client does not read, it may not send: that would count as activity.
+    const isFull = this.#input.length > readAheadBytes || this.#socket.writableLength > 0;
     if (isFull !== this.#socket.isPaused()) isFull ? this.#socket.pause() : this.#socket.resume();
   }
 
@@ -211,26 +198,17 @@ export class Connection extends Duplex {
       if (this.#hasEnded && !isWhole) this.push(null);
       return;
     }
-    if (isWhole) {
-      if (this.#keep() !== undefined) this.destroy();
-      return;
-    }
-    if (response && this.#isInChunks && this.#bytesLeft <= 0) {
-      this.#waitForSlice(response);
-      return;
-    }
+    if (isWhole) return void (this.#count() && this.destroy());
+    if (response && this.#isInChunks && this.#bytesLeft <= 0) return this.#waitForSlice(response);
     const end = this.#sliceEnd();
-    if (response) this.#bytesLeft -= end;
-    else if (this.#startedAt === 0) {
+    this.#bytesLeft -= end;
+    if (this.#startedAt === 0) {
       this.#startedAt = performance.now();
-      this.#deadline = this.#startedAt + headersMs;
+      this.#deadline = this.#startedAt + limitsMs.headers;
     }
     const slice = this.#input.subarray(0, end);
     this.#input = this.#input.subarray(end);
-    if (this.#releaseUnparsed && this.#input.length <= unkeptBytes) {
-      this.#releaseUnparsed();
-      this.#releaseUnparsed = undefined;
-    }
+    if (this.#releaseUnparsed) this.#count();
     this.#isParsing = true;
     this.push(slice);
   }
@@ -241,12 +219,11 @@ export class Connection extends Duplex {
    */
   #sliceEnd(): number {
     const input = this.#input;
-    const isBody = this.#response !== undefined;
-    const limit = isBody ? Math.min(input.length, this.#bytesLeft) : input.length;
-    if (isBody && !this.#isInChunks) return limit;
+    const limit = this.#response ? Math.min(input.length, this.#bytesLeft) : input.length;
+    if (this.#response && !this.#isInChunks) return limit;
     const tail = this.#tail;
     this.#tail = '';
-    const across = tail === '' ? -1 : (tail + input.toString('latin1', 0, 3)).indexOf(blankLine);
+    const across = tail ? (tail + input.toString('latin1', 0, 3)).indexOf(blankLine) : -1;
     if (across >= 0) return across + blankLine.length - tail.length;
     const end = input.subarray(0, limit).indexOf(blankLine);
     if (end >= 0) return end + blankLine.length;
@@ -254,48 +231,29 @@ export class Connection extends Duplex {
     return limit;
   }
 
-  /** Counts the input as kept. Returns the limit that it exceeds, if any. */
-  #keep(): 'key' | 'all' | undefined {
-    this.#releaseUnparsed?.();
-    this.#releaseUnparsed = undefined;
-    if (this.#input.length <= unkeptBytes) return undefined;
-    // A small rest would keep all that was read with it in memory.
-    if (2 * this.#input.length < this.#input.buffer.byteLength)
-      this.#input = Buffer.from(this.#input);
-    const taken = this.#limits.unparsedBytes.take(this.#key(), this.#input.length);
-    if (typeof taken === 'string') return taken;
-    this.#releaseUnparsed = taken;
-    return undefined;
-  }
-
-  async #waitForSlice({ req }: ServerResponse): Promise<void> {
+  #waitForSlice({ req }: ServerResponse): void {
     this.#isWaiting = true;
-    const refused = this.#keep();
-    if (refused !== undefined) {
+    const refused = this.#count();
+    if (refused) {
       const reason = refused === 'key' ? 'unparsed_bytes_of_key' : 'unparsed_bytes';
       return void req.emit(bodyRefused, new Refusal(reason));
     }
-    await nextSlice(this.#key());
-    this.#isWaiting = false;
-    this.#bytesLeft = sliceBytes;
-    this.#proceed();
+    this.#bytesLeft = chunkBytes.later;
+    this.#waitFor(nextSlice(this.#key()));
   }
 
-  /** Waits for the client to read. It may not send meanwhile, because that counts as activity. */
-  #startUnread(isText: boolean): void {
-    this.#isUnread = true;
-    this.#socket.setTimeout(unreadMs).pause();
-    const taken = isText && this.#limits.unreadBytes.take(this.#key(), this.#socket.writableLength);
-    if (typeof taken === 'string') this.destroy();
-    else if (taken) this.#releaseUnread = taken;
-  }
-
-  #endUnread(): void {
-    this.#isUnread = false;
-    this.#socket.setTimeout(0);
-    this.#releaseUnread?.();
-    this.#releaseUnread = undefined;
-    this.#proceed();
+  /** Counts the input as unparsed, or no longer. Returns the limit that it exceeds, if any. */
+  #count(): 'key' | 'all' | undefined {
+    this.#releaseUnparsed?.();
+    this.#releaseUnparsed = undefined;
+    const { length, buffer } = this.#input;
+    if (length <= freeBytes) return undefined;
+    // Otherwise a small rest would hold all that was read with it in memory.
+    if (2 * length < buffer.byteLength) this.#input = Buffer.from(this.#input);
+    const taken = this.#limits.unparsedBytes.take(this.#key(), length);
+    if (typeof taken === 'string') return taken;
+    this.#releaseUnparsed = taken;
+    return undefined;
   }
 
   #key(): number {
