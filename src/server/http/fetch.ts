@@ -1,6 +1,6 @@
+import { ReadableStream, TextEncoderStream } from 'node:stream/web';
 import { BodyReader, maxBodyBytes } from '../../http/body.ts';
 import {
-  type BodyParts,
   type HttpHandler,
   type HttpResponse,
   isInParts,
@@ -75,36 +75,20 @@ function toResponse({ status, headers, body }: HttpResponse, method: string): Re
   if (method === 'HEAD' || status === 204 || status === 304) {
     return new Response(null, { status, headers });
   }
-  if (isInParts(body)) return new Response(streamOfParts(body), { status, headers });
-  return new Response(typeof body === 'string' ? body : streamOf(body), { status, headers });
-}
-
-/** Pulls each part when the previous one has been read. */
-function streamOfParts(parts: BodyParts): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const encoder = new TextEncoder();
-  const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
-    async pull(controller) {
-      const { value, done } = await parts.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await parts.return();
-    },
-  };
-  return new ReadableStream(source, { highWaterMark: 0 });
+  if (typeof body === 'string') return new Response(body, { status, headers });
+  const stream = isInParts(body)
+    ? ReadableStream.from(body).pipeThrough(new TextEncoderStream())
+    : ReadableStream.from(chunksOf(body));
+  // Node's types of streams differ from those of Fetch.
+  return new Response(stream as BodyInit, { status, headers });
 }
 
 /** The number of bytes that are copied at a time. */
 const chunkBytes = 64 * 1024;
 
 /** Copies the bytes as they are read. `new Response(bytes)` would copy all of them immediately. */
-function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let start = 0;
-  const pull: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>['pull'] = (controller) => {
-    if (start >= bytes.length) return controller.close();
-    controller.enqueue(new Uint8Array(bytes.subarray(start, start + chunkBytes)));
-    start += chunkBytes;
-  };
-  return new ReadableStream({ pull }, { highWaterMark: 0 });
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
+  for (let start = 0; start < bytes.length; start += chunkBytes) {
+    yield new Uint8Array(bytes.subarray(start, start + chunkBytes));
+  }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { BodyReader } from '../../http/body.ts';
 import { HttpError, internalError } from '../../http/error.ts';
 import { restErrorResponse } from '../../http/error-response.ts';
@@ -145,36 +146,15 @@ async function write(
   streams: Set<BodyParts>,
 ): Promise<void> {
   if (isInParts(body)) {
-    streams.add(body);
     outgoing.writeHead(status, headers);
-    await writeParts(body, outgoing).finally(() => streams.delete(body));
-    return;
+    streams.add(body);
+    return pipeline(body, outgoing).finally(() => streams.delete(body));
   }
-  if (status === 204 || status === 304) return void outgoing.writeHead(status, headers).end();
   const length = Buffer.byteLength(body);
-  headers['content-length'] = String(length);
+  if (status !== 204 && status !== 304) headers['content-length'] = String(length);
   outgoing.writeHead(status, headers);
   // If there are as many bytes as characters, the text is ASCII, which Node writes faster as
   // Latin-1 (docs/performance.md).
   const isAscii = typeof body === 'string' && length === body.length;
   outgoing.end(body, isAscii ? 'latin1' : 'utf8');
-}
-
-/** Pulls each part when the client has read enough of the earlier ones. */
-async function writeParts(parts: BodyParts, outgoing: ServerResponse): Promise<void> {
-  for await (const part of parts) {
-    if (outgoing.destroyed) return;
-    if (!outgoing.write(part)) await drainOrClose(outgoing);
-  }
-  outgoing.end();
-}
-
-function drainOrClose(outgoing: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = () => {
-      outgoing.off('drain', settle).off('close', settle);
-      resolve();
-    };
-    outgoing.on('drain', settle).on('close', settle);
-  });
 }
