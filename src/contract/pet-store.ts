@@ -1,4 +1,4 @@
-import type { JsonText } from './json-text.ts';
+import type { JsonText } from './json.ts';
 import type { Int64, Message, NewPet, Pet, PetStatus, Pets } from './records.ts';
 
 /** The request that a call is made for. */

@@ -1,4 +1,4 @@
-import { JsonText } from './json-text.ts';
+import { JsonText } from './json.ts';
 import { pageSize } from './records.ts';
 
 /** The most characters of a list, each of up to three bytes. */

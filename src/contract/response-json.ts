@@ -1,7 +1,6 @@
 import { InvalidResponseError } from './error.ts';
-import { parseJson } from './json.ts';
+import { JsonText, parseJson } from './json.ts';
 import { JsonScanner } from './json-scanner.ts';
-import { JsonText } from './json-text.ts';
 
 /** Parses JSON, int64-exact. @throws InvalidResponseError if it is invalid or has too many values. */
 export function readJson(text: string): unknown {

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
-import type { JsonText } from '../contract/json-text.ts';
+import type { JsonText } from '../contract/json.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
 import type { Int64, Message, NewPet, Pet, Pets } from '../contract/records.ts';
 

@@ -1,6 +1,10 @@
+import type { Readable } from 'node:stream';
 import type { Release, Share } from '../limits/share.ts';
 import { HttpError } from './error.ts';
 import { Refusal } from './refuse.ts';
+
+/** The event by which a server refuses a body before its end, with an `HttpError`. */
+export const bodyRefused = Symbol('bodyRefused');
 
 /** The most bytes of a request body. */
 export const maxBodyBytes = 256 * 1024;
@@ -60,6 +64,32 @@ export class BodyReader {
     return this.#refusal ?? this.#bytes.subarray(0, this.#size);
   }
 
+  /**
+   * Reads a stream. Resolves to what `end` returns, or to undefined if the stream fails. Calls `onRest`
+   * first if the rest of the stream is left unread.
+   */
+  read(stream: Readable, onRest: () => void): Promise<Uint8Array | HttpError | undefined> {
+    return new Promise((resolve) => {
+      if (stream.readableDidRead) return resolve(bodyWasRead());
+      if (stream.destroyed) return resolve(undefined);
+      const leaveRest = (refusal: Uint8Array | HttpError) => {
+        onRest();
+        stream.pause();
+        resolve(refusal);
+      };
+      stream
+        .on('data', (chunk: Uint8Array) => {
+          if (!this.push(chunk)) leaveRest(this.end());
+        })
+        .on(bodyRefused, leaveRest)
+        .on('end', () => resolve(this.end()))
+        .on('error', () => {
+          this[Symbol.dispose]();
+          resolve(undefined);
+        });
+    });
+  }
+
   /** Stops counting the body. Call it when the response is complete. */
   [Symbol.dispose](): void {
     this.#release?.();
@@ -102,6 +132,14 @@ function bodyTooLarge(maxBytes: number): HttpError {
     413,
     'BODY_TOO_LARGE',
     `The request body is too large: expected at most ${maxBytes} bytes${condition}.`,
+  );
+}
+
+function bodyWasRead(): HttpError {
+  return new HttpError(
+    500,
+    'INTERNAL_SERVER_ERROR',
+    'The request body was already read: mount the gateway before body parsers.',
   );
 }
 

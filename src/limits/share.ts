@@ -29,8 +29,13 @@ export class Share {
       return refusedBy;
     }
     const bucket = bucketOf(key);
-    this.#add(bucket, amount);
-    return () => this.#add(bucket, -amount);
+    const usedByKey = this.#usedByKey;
+    usedByKey[bucket] = (usedByKey[bucket] ?? 0) + amount;
+    this.used += amount;
+    return () => {
+      usedByKey[bucket] = (usedByKey[bucket] ?? 0) - amount;
+      this.used -= amount;
+    };
   }
 
   /** Returns which limit would refuse `take`; undefined if neither would. Counts no refusal. */
@@ -38,10 +43,5 @@ export class Share {
     const ofKey = this.#usedByKey[bucketOf(key)] ?? 0;
     if (ofKey + amount > this.#perKey) return 'key';
     return this.used + amount > this.#total ? 'all' : undefined;
-  }
-
-  #add(bucket: number, amount: number): void {
-    this.#usedByKey[bucket] = (this.#usedByKey[bucket] ?? 0) + amount;
-    this.used += amount;
   }
 }

@@ -2,7 +2,7 @@ import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
 import type { HttpHandler } from '../http/message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Health } from './health.ts';
+import { type Health, probePaths } from './health.ts';
 
 /** Creates the handler of the admin port: `/metrics`, `/livez` and `/readyz`. */
 export function createAdmin(
@@ -10,9 +10,8 @@ export function createAdmin(
   health: Health | undefined,
 ): HttpHandler {
   return async (request) => {
-    const probe = health?.(request);
-    if (probe !== undefined) return probe;
     const { method, path } = request;
+    if (health && probePaths.has(path)) return health(request);
     if (path !== '/metrics') {
       return restErrorResponse(new HttpError(404, 'NOT_FOUND', 'This path does not exist.'));
     }

@@ -10,8 +10,10 @@ export interface HealthOptions {
   readonly isDraining: () => boolean;
 }
 
-/** Responds to probes of `/livez` and `/readyz`; returns undefined for every other path. */
-export type Health = (request: HttpRequest) => Promise<HttpResponse> | undefined;
+export const probePaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
+
+/** Responds to probes of `probePaths`. */
+export type Health = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** The timeout of a check of the backend, in milliseconds. */
 const checkTimeoutMs = 2000;
@@ -33,7 +35,7 @@ export function createHealth({ checkReady, isDraining }: HealthOptions): Health 
     return cached;
   };
 
-  async function respond({ method, path }: HttpRequest): Promise<HttpResponse> {
+  return async ({ method, path }) => {
     if (method !== 'GET' && method !== 'HEAD') {
       return restErrorResponse(methodNotAllowed('GET, HEAD', method));
     }
@@ -41,11 +43,6 @@ export function createHealth({ checkReady, isDraining }: HealthOptions): Health 
     if (isDraining()) return text(503, 'not ready: draining');
     const problem = await checkBackend();
     return problem === undefined ? text(200, 'ready') : text(503, `not ready: ${problem}`);
-  }
-
-  return (request) => {
-    const { path } = request;
-    return path === '/livez' || path === '/readyz' ? respond(request) : undefined;
   };
 }
 

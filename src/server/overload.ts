@@ -1,6 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Refusal } from '../http/refuse.ts';
-import { AcceptedKeys } from '../limits/accepted-keys.ts';
 import { Share } from '../limits/share.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Admission } from './admission.ts';
@@ -13,6 +12,9 @@ export interface OverloadLimits {
   /** The mean lag of the event loop, in milliseconds. */
   readonly maxEventLoopLagMs: number;
 }
+
+/** The most accepted keys that are remembered. */
+const maxAcceptedKeys = 10_000;
 
 /** The interval over which the lag is averaged, in milliseconds. */
 const intervalMs = 250;
@@ -37,7 +39,7 @@ export function openOverloadGuard(
   const requests = new Share('requests', { total, perKey });
   const unknown = new Share('unknown_requests', { total: half, perKey: half });
   for (const limit of [requests, unknown]) metrics.watchLimit(limit);
-  const accepted = new AcceptedKeys();
+  const accepted = new Set<number>();
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   let slow = 0;
@@ -45,6 +47,14 @@ export function openOverloadGuard(
     slow = delay.mean / 1e6 > limits.maxEventLoopLagMs ? slow + 1 : 0;
     delay.reset();
   }, intervalMs).unref();
+
+  /** Drops the first key if there are too many. */
+  function remember(key: number): void {
+    accepted.add(key);
+    if (accepted.size <= maxAcceptedKeys) return;
+    const [first = 0] = accepted;
+    accepted.delete(first);
+  }
 
   return {
     enter(key, request) {
@@ -58,17 +68,14 @@ export function openOverloadGuard(
         throw new Refusal('requests_in_flight');
       }
       const end = () => {
+        if (request.keyAccepted && !isAccepted) remember(key);
         leaveUnknown?.();
         leave();
       };
-      if (slow >= (isAccepted ? slowIntervals.ofAcceptedKeys : slowIntervals.ofUnknownKeys)) {
-        end();
-        throw new Refusal('event_loop_lag');
-      }
-      return () => {
-        if (request.keyAccepted) accepted.add(key);
-        end();
-      };
+      if (slow < (isAccepted ? slowIntervals.ofAcceptedKeys : slowIntervals.ofUnknownKeys))
+        return end;
+      end();
+      throw new Refusal('event_loop_lag');
     },
     [Symbol.dispose]() {
       clearInterval(timer);

@@ -8,7 +8,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { Admission } from './admission.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
-import type { Health } from './health.ts';
+import { type Health, probePaths } from './health.ts';
 import { createCors } from './http/cors.ts';
 import { checkHost } from './http/host.ts';
 
@@ -59,9 +59,9 @@ export function createRouter(options: RouterOptions): HttpHandler {
     scope: DisposableStack,
   ): Promise<HttpResponse> {
     checkHost(request.headers['host'], options.onlyLoopbackHosts);
-    const preflight = cors.preflight(request, record);
+    const { body, key, method } = request;
+    const preflight = method === 'OPTIONS' ? cors.preflight(request, record) : undefined;
     if (preflight !== undefined) return preflight;
-    const { body, key } = request;
     scope.defer(admission.enter(key, record));
     if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice(key);
     return route(request, record, scope);
@@ -77,15 +77,15 @@ export function createRouter(options: RouterOptions): HttpHandler {
   return async (request) => {
     using scope = new DisposableStack();
     scope.use(request.heldBody);
-    const probe = health?.(request);
-    if (probe !== undefined) return probe;
+    if (health && probePaths.has(request.path)) return health(request);
     const { headers } = request;
     const { 'x-request-id': requestId, traceparent, tracestate } = headers;
     const record = scope.use(openRecord(telemetry, request, requestId, traceparent, tracestate));
-    record.setClient(
-      headers['graphql-client-name'] ?? headers['apollographql-client-name'],
-      headers['graphql-client-version'] ?? headers['apollographql-client-version'],
-    );
+    const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
+    if (client !== undefined) {
+      const version = headers['graphql-client-version'] ?? headers['apollographql-client-version'];
+      record.setClient(client, version);
+    }
     let response: HttpResponse;
     try {
       response = await respond(request, record, scope);
@@ -93,7 +93,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       response = refuse(error, request, record);
     }
     record.status = response.status;
-    cors.addHeaders(request, response);
+    if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
     response.headers['x-request-id'] = record.requestId;
     return response;
   };

@@ -50,12 +50,17 @@ export class RequestRecord implements Disposable {
   #clientLibrary: ClientName | undefined;
   readonly #telemetry: Telemetry;
   readonly #line: RequestLine;
-  readonly #trace: RequestTrace;
+  readonly #trace: RequestTrace | undefined;
   readonly #calls: CallRecord[] = [];
   readonly #start = performance.now();
   #firstPartMs: number | undefined;
 
-  constructor(telemetry: Telemetry, line: RequestLine, requestId: string, trace: RequestTrace) {
+  constructor(
+    telemetry: Telemetry,
+    line: RequestLine,
+    requestId: string,
+    trace: RequestTrace | undefined,
+  ) {
     this.#telemetry = telemetry;
     this.#line = line;
     this.requestId = requestId;
@@ -96,12 +101,12 @@ export class RequestRecord implements Disposable {
 
   /** Observes one call to the backend; see `Call.observe`. */
   readonly observe = (operation: string) => {
-    const trace = this.#trace.startCall(operation);
+    const trace = this.#trace?.startCall(operation);
     return {
-      traceHeaders: trace.headers,
+      traceHeaders: trace?.headers,
       end: (status: number | string, ms: number) => {
         this.#calls.push({ operation, status, ms: rounded(ms) });
-        trace.end(status, typeof status === 'string' || status >= 500);
+        trace?.end(status, typeof status === 'string' || status >= 500);
       },
     };
   };
@@ -110,7 +115,7 @@ export class RequestRecord implements Disposable {
     const { requestId, operation, codes, status } = this;
     const { method, path } = this.#line;
     const { log, metrics } = this.#telemetry;
-    const { traceId } = this.#trace;
+    const traceId = this.#trace?.traceId;
     const ms = rounded(performance.now() - this.#start);
     if (operation !== undefined || codes.length > 0) {
       metrics.request(operation?.name, codes, ms / 1000, { requestId, traceId }, this.usedKey);
@@ -127,7 +132,7 @@ export class RequestRecord implements Disposable {
     const name = operation
       ? `${operation.type} ${operation.name ?? ''}`.trim()
       : `${method} ${path.slice(0, maxPathLength)}`;
-    this.#trace.end({ name, method, status, requestId, codes, operation, firstPartMs });
+    this.#trace?.end({ name, method, status, requestId, codes, operation, firstPartMs });
     log.request({
       requestId,
       traceId,

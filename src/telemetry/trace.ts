@@ -1,10 +1,12 @@
 /** Starts the traces of requests. */
 export interface Tracing extends AsyncDisposable {
-  /** Starts the trace of a request with these headers (W3C Trace Context). */
+  /**
+   * Starts the trace of a request with these headers (W3C Trace Context); undefined if it has none.
+   */
   startRequest(
     traceparent: string | null | undefined,
     tracestate: string | null | undefined,
-  ): RequestTrace;
+  ): RequestTrace | undefined;
 }
 
 /** The attributes of a request's span. */

@@ -1,28 +1,16 @@
 import type { Log } from './log.ts';
-import {
-  parseTraceparent,
-  type RequestTrace,
-  type TraceHeaders,
-  type Tracing,
-  traceHeaders,
-} from './trace.ts';
+import { parseTraceparent, type Tracing, traceHeaders } from './trace.ts';
 
 /** Creates no spans, and forwards the caller's trace headers to the REST service. */
 const passThrough: Tracing = {
   startRequest(traceparent, tracestate) {
     const parent = traceparent ? parseTraceparent(traceparent) : undefined;
-    if (!traceparent || parent === undefined) return untraced;
-    return forward(traceHeaders(traceparent, tracestate), parent.traceId);
+    if (!traceparent || parent === undefined) return undefined;
+    const call = { headers: traceHeaders(traceparent, tracestate), end() {} };
+    return { traceId: parent.traceId, startCall: () => call, end() {} };
   },
   async [Symbol.asyncDispose]() {},
 };
-
-function forward(headers: TraceHeaders | undefined, traceId: string | undefined): RequestTrace {
-  const call = { headers, end() {} };
-  return { traceId, startCall: () => call, end() {} };
-}
-
-const untraced = forward(undefined, undefined);
 
 /**
  * Opens tracing to an OTLP/HTTP endpoint such as `http://collector:4318`. Without one,

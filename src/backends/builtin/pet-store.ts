@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts';
-import { JsonText } from '../../contract/json-text.ts';
+import { JsonText } from '../../contract/json.ts';
 import type { Call, PetStore } from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
 import { nextSlice } from '../../limits/slices.ts';

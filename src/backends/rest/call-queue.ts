@@ -55,7 +55,7 @@ export class CallQueue {
   /** Ends a call, and starts the next one whose key may have another in flight. */
   leave(place: Release): void {
     place();
-    while (!this.#queue.isEmpty) {
+    while (this.waiting.used > 0) {
       const start = this.#queue.next(this.#mayStart);
       if (start === undefined || start()) return;
     }

@@ -48,7 +48,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   #body: Buffer = nothing;
   /** The number of bytes of `#body` that were received. */
   #size = 0;
-  #release: Release = releaseNothing;
+  #release: Release | undefined;
   #isSettled = false;
   #controller: Controller | undefined;
   #wasSent = false;
@@ -90,9 +90,9 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     if (this.#isSettled) return;
     const { bodyBytes, key } = this.#limits;
     const start = this.#size;
-    this.#release();
+    this.#release?.();
     const taken = bodyBytes.take(key, start + chunk.byteLength);
-    this.#release = typeof taken === 'function' ? taken : releaseNothing;
+    this.#release = typeof taken === 'function' ? taken : undefined;
     if (typeof taken === 'string') {
       this.#end({ kind: 'cancelled', by: 'gateway', wasSent: true, retryAfterMs: 1000 });
       return;
@@ -138,7 +138,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     this.#limits.cancellation.listener = undefined;
-    if (!staysCounted) this.#release();
+    if (!staysCounted) this.#release?.();
     if (outcome !== undefined) return void this.#resolve(outcome);
     const isWhole = this.#size === this.#body.byteLength;
     const body = isWhole ? this.#body : this.#body.subarray(0, this.#size);
@@ -151,7 +151,5 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
 }
 
 const nothing = Buffer.alloc(0);
-const releaseNothing = () => {};
-
 /** The reason given to undici, which nobody reads. */
 const aborted = new Error('The call has ended');

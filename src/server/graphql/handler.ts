@@ -167,7 +167,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { headers, key, method, signal } = request;
     const { authorization } = headers;
     const params = readParams(request);
-    record.setClientLibrary(params.extensions?.['clientLibrary']);
+    const library = params.extensions?.['clientLibrary'];
+    if (library !== undefined) record.setClientLibrary(library);
     const caller = { authorization, key, signal, isReadOnly: method === 'GET', scope };
     const document = requested.find(params, authorization);
     if (document instanceof GraphQLError) {

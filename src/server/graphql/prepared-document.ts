@@ -135,10 +135,11 @@ export class PreparedOperation {
    * directives, so that no write is done before one of them fails. Undefined without errors.
    */
   #check(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
+    const { variableDefinitions = [] } = this.definition;
+    if (variableDefinitions.length === 0) return undefined;
     const shortened = shortenVariables(given);
     if (shortened === given && this.#conditions.length === 0) return undefined;
     const { schema, hideSuggestions, options } = this.#whole;
-    const { variableDefinitions = [] } = this.definition;
     const { errors, variableValues } = getVariableValues(schema, variableDefinitions, shortened, {
       maxErrors: options?.maxCoercionErrors ?? 0,
       hideSuggestions: hideSuggestions ?? false,

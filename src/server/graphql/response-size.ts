@@ -1,5 +1,4 @@
-import { stringifyJson } from '../../contract/json.ts';
-import { JsonText } from '../../contract/json-text.ts';
+import { JsonText, stringifyJson } from '../../contract/json.ts';
 import type { FailedRequest } from '../../graphql/errors.ts';
 import type { TypedError } from '../../graphql/result.ts';
 import { sliceBytes } from '../../limits/slices.ts';
@@ -31,10 +30,11 @@ export function writeWithin(result: TypedResult, limit: number): string | undefi
 
 /** Encodes a result, or a part of one, as JSON. Root fields that are JSON text are copied. */
 export function write(result: object): string {
-  const members = Object.entries(result).map(
-    ([key, value]) => `"${key}":${writeMember(key, value)}`,
-  );
-  return `{${members.join()}}`;
+  let text = '';
+  for (const [key, value] of Object.entries(result)) {
+    text += `${text === '' ? '' : ','}"${key}":${writeMember(key, value)}`;
+  }
+  return `{${text}}`;
 }
 
 function writeMember(key: string, value: unknown): string {

@@ -4,14 +4,14 @@ import type { RequestRecord } from '../../telemetry/request-record.ts';
 /** Cross-origin resource sharing (WHATWG Fetch, "CORS protocol"). */
 export interface Cors {
   /**
-   * Returns the response to a preflight request from an allowed origin, otherwise undefined.
+   * Returns the response to an OPTIONS request that is a preflight from an allowed origin.
    * Records the origin of a refused preflight request.
    */
   preflight(
     request: HttpRequest,
     record: Pick<RequestRecord, 'setRefusedOrigin'>,
   ): HttpResponse | undefined;
-  /** Adds the headers that allow the page to read the response. */
+  /** Adds the headers that allow the page to read the response. Call it if there are origins. */
   addHeaders(request: HttpRequest, response: HttpResponse): void;
 }
 
@@ -28,10 +28,9 @@ export function createCors(origins: readonly string[]): Cors {
     origin !== undefined &&
     (origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`));
   return {
-    preflight({ method, headers }, record) {
+    preflight({ headers }, record) {
       const { origin } = headers;
-      const isPreflight = method === 'OPTIONS' && 'access-control-request-method' in headers;
-      if (!isPreflight || origin === undefined) return undefined;
+      if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
       if (!allows(origin)) return void record.setRefusedOrigin(origin);
       const requested = headers['access-control-request-headers'] ?? '';
       return {
@@ -46,7 +45,6 @@ export function createCors(origins: readonly string[]): Cors {
       };
     },
     addHeaders({ headers: { origin } }, { headers }) {
-      if (origins.length === 0) return;
       // Also for refused origins: otherwise a cache could serve their response to an allowed one.
       headers['vary'] = headers['vary'] ? `${headers['vary']}, Origin` : 'Origin';
       if (!allows(origin)) return;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { BodyReader } from '../../http/body.ts';
-import { HttpError, internalError } from '../../http/error.ts';
+import { internalError } from '../../http/error.ts';
 import { restErrorResponse } from '../../http/error-response.ts';
 import {
   type BodyParts,
@@ -16,9 +16,6 @@ import type { Share } from '../../limits/share.ts';
 
 /** A request listener for `node:http` servers. Resolves when the response is passed to Node. */
 export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
-
-/** The event by which a server refuses a body that it does not read, with an `HttpError`. */
-export const bodyRefused = Symbol('bodyRefused');
 
 /**
  * Translates between `node:http` and the handler. If the client disconnects early, the request's
@@ -35,9 +32,10 @@ export function createNodeListener(
     try {
       const key = keyOf(incoming.headers.authorization);
       const reader = new BodyReader(key, bodyBytes);
-      const body = mayHaveBody(incoming)
-        ? await readBody(incoming, outgoing, reader)
-        : reader.end();
+      // The rest of the body would be taken for another request. HTTP/2 forbids the header.
+      const close = () =>
+        incoming.httpVersionMajor === 1 && outgoing.setHeader('connection', 'close');
+      const body = mayHaveBody(incoming) ? await reader.read(incoming, close) : reader.end();
       if (body === undefined) return;
       const client = new AbortController();
       // Node emits `close` once, like the events below; `once` takes longer (docs/performance.md).
@@ -63,44 +61,6 @@ function mayHaveBody({ method, headers, readableDidRead }: IncomingMessage): boo
   if (method !== 'GET' && method !== 'HEAD') return true;
   if (readableDidRead) return false;
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-}
-
-/**
- * Reads the body, or resolves to its refusal; to undefined if the client disconnects first. If the
- * body is not read to its end, the connection closes after the response.
- */
-function readBody(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  reader: BodyReader,
-): Promise<HttpRequest['body'] | undefined> {
-  return new Promise((resolve) => {
-    if (incoming.readableDidRead) return resolve(bodyWasRead());
-    if (incoming.destroyed) return resolve(undefined);
-    const refuse = (refusal: Uint8Array | HttpError) => {
-      if (incoming.httpVersionMajor === 1) outgoing.setHeader('connection', 'close');
-      incoming.pause();
-      resolve(refusal);
-    };
-    incoming
-      .on('data', (chunk: Buffer) => {
-        if (!reader.push(chunk)) refuse(reader.end());
-      })
-      .on(bodyRefused, refuse)
-      .on('end', () => resolve(reader.end()))
-      .on('error', () => {
-        reader[Symbol.dispose]();
-        resolve(undefined);
-      });
-  });
-}
-
-function bodyWasRead(): HttpError {
-  return new HttpError(
-    500,
-    'INTERNAL_SERVER_ERROR',
-    'The request body was already read: mount the gateway before body parsers.',
-  );
 }
 
 function toRequest(
@@ -145,7 +105,7 @@ async function write(
   outgoing: ServerResponse,
   streams: Set<BodyParts>,
 ): Promise<void> {
-  if (isInParts(body)) {
+  if (typeof body !== 'string' && isInParts(body)) {
     outgoing.writeHead(status, headers);
     streams.add(body);
     return pipeline(body, outgoing).finally(() => streams.delete(body));

@@ -1,13 +1,13 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { bodyRefused } from '../../http/body.ts';
 import { Refusal } from '../../http/refuse.ts';
 import { endOfTurn } from '../../limits/end-of-turn.ts';
 import { keyOf } from '../../limits/key.ts';
 import type { Release } from '../../limits/share.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { ByteLimits } from '../byte-limits.ts';
-import { bodyRefused } from '../http/node.ts';
 
 /**
  * How long a client may take to send the headers of a request, to send all of it, and to read
@@ -77,7 +77,7 @@ export class Connection extends Duplex {
       .setTimeout(limitsMs.unread)
       // A reset may follow the first input immediately. Two turns later it has been noticed.
       .once('data', () => this.#waitFor(endOfTurn().then(endOfTurn)))
-      .on('data', (chunk: Buffer) => this.#receive(chunk))
+      .on('data', this.#receive)
       .on('end', () => this.#end())
       .on('timeout', () => socket.writableLength > 0 && this.destroy())
       .on('error', () => this.destroy())
@@ -162,10 +162,10 @@ export class Connection extends Duplex {
     callback(error);
   }
 
-  #receive(chunk: Buffer): void {
+  readonly #receive = (chunk: Buffer): void => {
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
     this.#proceed();
-  }
+  };
 
   #end(): void {
     this.#hasEnded = true;

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { Server, type ServerResponse } from 'node:http';
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type BodyParts, type HttpHandler, isInParts } from '../../http/message.ts';
+import type { Duplex } from 'node:stream';
+import type { BodyParts, HttpHandler } from '../../http/message.ts';
 import { endOfTurn } from '../../limits/end-of-turn.ts';
 import type { ByteLimits } from '../byte-limits.ts';
 import { createNodeListener } from '../http/node.ts';
@@ -82,7 +83,7 @@ export async function listen(
       const response = await handle(request);
       const { body } = response;
       // Large responses would accumulate until the end of the turn.
-      if (!isInParts(body) && body.length < largeLength) await endOfTurn();
+      if (typeof body === 'string' && body.length < largeLength) await endOfTurn();
       if (server.portClosed) response.headers['connection'] = 'close';
       return response;
     },
@@ -92,8 +93,8 @@ export async function listen(
   // Never listens: it parses and writes messages on the connections that it is given.
   // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.
   const http = new Server({ joinDuplicateHeaders: true, keepAliveTimeout: idleMs });
-  const start = (incoming: ServerResponse['req'], outgoing: ServerResponse) => {
-    connectionOf(incoming.socket).start(outgoing);
+  const start = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    (incoming.socket as Duplex as Connection).start(outgoing);
     respond(incoming, outgoing);
   };
   http
@@ -101,9 +102,9 @@ export async function listen(
     // An unknown Expect header may be ignored.
     .on('checkExpectation', start)
     .on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
-      connectionOf(socket).refuse(statuses.get(code) ?? 400);
+      (socket as Connection).refuse(statuses.get(code) ?? 400);
     })
-    .on('connect', (_, socket) => connectionOf(socket).refuse(400));
+    .on('connect', (_, socket) => (socket as Connection).refuse(400));
   server.waitForPortRelease = waitForPortRelease;
   server.maxConnections = maxConnections;
   try {
@@ -143,8 +144,4 @@ export async function listen(
       }
     },
   };
-}
-
-function connectionOf(socket: object): Connection {
-  return socket as Connection;
 }
