@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
-import { JsonText } from '../../src/contract/json-text.ts';
+import { JsonText } from '../../src/contract/json.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';

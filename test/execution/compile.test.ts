@@ -6,7 +6,7 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { JsonText } from '../../src/contract/json-text.ts';
+import { JsonText } from '../../src/contract/json.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { comparable } from './differential.ts';
 

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { expect } from 'vitest';
-import { JsonText } from '../../src/contract/json-text.ts';
+import { JsonText } from '../../src/contract/json.ts';
 import { typedError } from '../../src/graphql/errors.ts';
 
 /**

@@ -7,7 +7,7 @@ import {
   validate,
 } from 'graphql';
 import { expect, it } from 'vitest';
-import { JsonText } from '../../src/contract/json-text.ts';
+import { JsonText } from '../../src/contract/json.ts';
 import { PetsText } from '../../src/contract/pets-text.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { executeFallback } from '../../src/execution/fallback-executor.ts';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { JsonText } from '../../src/contract/json-text.ts';
+import { JsonText } from '../../src/contract/json.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { outlastHalfClose } from '../support/half-close.ts';
 import { refusalsIn } from '../support/refusals.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { auditServer, serverAudits } from 'graphql-http';
 import { describe, expect, it, vi } from 'vitest';
-import { JsonText } from '../../src/contract/json-text.ts';
+import { JsonText } from '../../src/contract/json.ts';
 import { formatForTerminal } from '../../src/telemetry/terminal.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { recording } from '../support/recording.ts';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { CancelledError } from '../../src/contract/error.ts';
-import { JsonText } from '../../src/contract/json-text.ts';
+import { JsonText } from '../../src/contract/json.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
 import { openBuiltin, openGateway, startGateway } from '../support/gateway.ts';
@@ -194,6 +194,14 @@ describe('overload', () => {
     expect(() => guard.enter(keyless)).toThrow(full);
     for (const leave of known) leave();
     for (const key of [keyless, 2, 4]) guard.enter(key);
+  });
+
+  it('remembers 10,000 accepted keys, and drops the first one first', () => {
+    using guard = openGuard({ maxRequestsInFlight: 2 });
+    for (let key = 1; key <= 10_001; key++) guard.accept(key);
+    guard.enter(0);
+    expect(() => guard.enter(1)).toThrow('The gateway is overloaded');
+    guard.enter(2);
   });
 
   it.each([

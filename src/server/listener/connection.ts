@@ -37,6 +37,7 @@ const freeBytes = 1024;
 const chunkBytes = { first: 1024, later: 2048 };
 
 const blankLine = '\r\n\r\n';
+const nothing = Buffer.alloc(0);
 
 type Chunk = { readonly chunk: Buffer | string; readonly encoding: BufferEncoding };
 
@@ -49,7 +50,7 @@ export class Connection extends Duplex {
   readonly #socket: Socket;
   readonly #limits: ByteLimits;
   /** What was read and not passed on. */
-  #input: Buffer = Buffer.alloc(0);
+  #input: Buffer = nothing;
   /** The last characters that were passed on, if a blank line may begin in them. */
   #tail = '';
   /** Whether the client has ended its side. */
@@ -133,19 +134,20 @@ export class Connection extends Duplex {
     const socket = this.#socket;
     const last = chunks.length - 1;
     const written = (error?: Error | null) => {
-      this.#releaseUnread?.();
-      this.#releaseUnread = undefined;
+      this.#endUnread();
       if (socket.isPaused()) this.#proceed();
       callback(error);
     };
+    // Only text: all responses share the same binary bodies.
+    let textLength = 0;
     if (last > 0) socket.cork();
     for (const [index, { chunk, encoding }] of chunks.entries()) {
+      if (typeof chunk === 'string') textLength += chunk.length;
       socket.write(chunk, encoding, index === last ? written : undefined);
     }
     if (last > 0) socket.uncork();
-    // All responses share the same binary bodies.
-    if (socket.writableLength === 0 || typeof chunks[last]?.chunk !== 'string') return;
-    const taken = this.#limits.unreadBytes.take(this.#key(), socket.writableLength);
+    const unread = Math.min(textLength, socket.writableLength);
+    const taken = unread > 0 ? this.#limits.unreadBytes.take(this.#key(), unread) : undefined;
     if (typeof taken === 'string') this.destroy();
     else this.#releaseUnread = taken;
   }
@@ -157,9 +159,15 @@ export class Connection extends Duplex {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#socket.destroy();
-    this.#releaseUnparsed?.();
-    this.#releaseUnread?.();
+    this.#input = nothing;
+    this.#count();
+    this.#endUnread();
     callback(error);
+  }
+
+  #endUnread(): void {
+    this.#releaseUnread?.();
+    this.#releaseUnread = undefined;
   }
 
   readonly #receive = (chunk: Buffer): void => {
