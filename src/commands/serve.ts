@@ -38,7 +38,11 @@ export async function serve(options: ServeOptions, telemetry: Telemetry): Promis
     return await open(options, telemetry, opened);
   } catch (error) {
     await opened.disposeAsync();
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE') throw error;
+    const advice =
+      'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
+    throw new Error(`${message}. ${advice}`, { cause: error });
   }
 }
 

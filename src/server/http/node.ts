@@ -86,18 +86,12 @@ function pathOfAddress(target: string): string {
   return url === null ? '/' : url.pathname + url.search;
 }
 
-/** Joins duplicate Authorization headers, so that they are refused. Node keeps only the first. */
-function headersOf({ headers, rawHeaders }: IncomingMessage): RequestHeaders {
-  const values: string[] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? '';
-    if (name.length === 13 && name.toLowerCase() === 'authorization') {
-      values.push(rawHeaders[index + 1] ?? '');
-    }
-  }
+/** Joins duplicate Authorization headers, so that they are refused. Node may keep only the first. */
+function headersOf(incoming: IncomingMessage): RequestHeaders {
   // Only Set-Cookie is an array, which is a response header.
-  const joined = headers as RequestHeaders;
-  return values.length < 2 ? joined : { ...joined, authorization: values.join(', ') };
+  const headers = incoming.headers as RequestHeaders;
+  if (incoming.rawHeaders.length === 2 * Object.keys(headers).length) return headers;
+  return { ...headers, authorization: incoming.headersDistinct['authorization']?.join(', ') };
 }
 
 async function write(

@@ -16,30 +16,25 @@ import type { ByteLimits } from '../byte-limits.ts';
 const limitsMs = { headers: 10_000, request: 15_000, unread: 30_000 };
 
 /**
- * How long a connection may stay idle, in milliseconds. Load balancers close idle connections after a
- * minute. If the gateway were first, a request could arrive on a connection that is being closed.
+ * How long a connection may stay idle, in milliseconds: longer than the minute after which load
+ * balancers close theirs. Otherwise a request could arrive on a connection that is being closed.
  */
 export const idleMs = 75_000;
 
 /**
- * A client that ends its side of the connection within `within` of its request may still read, and
- * has `grace` to receive the response, in milliseconds. One that ends it later has left.
+ * A client that ends its side of the connection `within` this time of its request may still read, and
+ * has the time of `grace` for that, in milliseconds. One that ends it later has left.
  */
-const halfCloseMs = { within: 20, grace: 1000 };
+const halfClosedMs = { within: 20, grace: 1000 };
 
-/** Reading pauses while more than this waits to be parsed, in bytes. */
-const readAheadBytes = 16 * 1024;
-
-/** What waits to be parsed is counted beyond this, per connection. */
-const freeBytes = 1024;
-
-/** How much of a body in chunks is parsed at a time: two KiB are up to 350 chunks, or half a millisecond. */
-const chunkBytes = { first: 1024, later: 2048 };
+/**
+ * In bytes: reading pauses while more than `readAhead` waits to be parsed, which counts from `free`.
+ * Of a body in chunks, a `slice` is parsed at a time: up to 350 chunks, or half a millisecond.
+ */
+const sizes = { readAhead: 16 * 1024, free: 1024, firstSlice: 1024, slice: 2048 };
 
 const blankLine = '\r\n\r\n';
 const nothing = Buffer.alloc(0);
-
-type Chunk = { readonly chunk: Buffer | string; readonly encoding: BufferEncoding };
 
 /**
  * The stream between a socket and Node's HTTP parser. It passes on one request at a time, and
@@ -90,8 +85,8 @@ export class Connection extends Duplex {
     const { headers } = response.req;
     this.#response = response;
     this.#isInChunks = headers['transfer-encoding'] !== undefined;
-    this.#bytesLeft = this.#isInChunks ? chunkBytes.first : Number(headers['content-length'] ?? 0);
-    this.#deadline = this.#startedAt + (this.#hasEnded ? halfCloseMs.grace : limitsMs.request);
+    this.#bytesLeft = this.#isInChunks ? sizes.firstSlice : Number(headers['content-length'] ?? 0);
+    this.#deadline = this.#startedAt + (this.#hasEnded ? halfClosedMs.grace : limitsMs.request);
     response.on('close', () => {
       this.#response = undefined;
       this.#startedAt = 0;
@@ -130,9 +125,11 @@ export class Connection extends Duplex {
     // The input is pushed when it may be parsed.
   }
 
-  override _writev(chunks: readonly Chunk[], callback: (error?: Error | null) => void): void {
+  override _writev(
+    chunks: readonly { readonly chunk: Buffer | string; readonly encoding: BufferEncoding }[],
+    callback: (error?: Error | null) => void,
+  ): void {
     const socket = this.#socket;
-    const last = chunks.length - 1;
     const written = (error?: Error | null) => {
       this.#endUnread();
       if (socket.isPaused()) this.#proceed();
@@ -140,12 +137,12 @@ export class Connection extends Duplex {
     };
     // Only text: all responses share the same binary bodies.
     let textLength = 0;
-    if (last > 0) socket.cork();
+    socket.cork();
     for (const [index, { chunk, encoding }] of chunks.entries()) {
       if (typeof chunk === 'string') textLength += chunk.length;
-      socket.write(chunk, encoding, index === last ? written : undefined);
+      socket.write(chunk, encoding, index === chunks.length - 1 ? written : undefined);
     }
-    if (last > 0) socket.uncork();
+    socket.uncork();
     const unread = Math.min(textLength, socket.writableLength);
     const taken = unread > 0 ? this.#limits.unreadBytes.take(this.#key(), unread) : undefined;
     if (typeof taken === 'string') this.destroy();
@@ -179,8 +176,8 @@ export class Connection extends Duplex {
     this.#hasEnded = true;
     const now = performance.now();
     if (!this.#response?.req.complete) this.#proceed();
-    else if (now - this.#startedAt > halfCloseMs.within) this.destroy();
-    else this.#deadline = now + halfCloseMs.grace;
+    else if (now - this.#startedAt > halfClosedMs.within) this.destroy();
+    else this.#deadline = now + halfClosedMs.grace;
   }
 
   async #waitFor(event: Promise<void>): Promise<void> {
@@ -194,7 +191,7 @@ export class Connection extends Duplex {
     if (this.destroyed) return;
     if (!this.#isParsing && !this.#isWaiting && !this.writableEnded) this.#passOn();
     // While the client does not read, it may not send: that would count as activity.
-    const isFull = this.#input.length > readAheadBytes || this.#socket.writableLength > 0;
+    const isFull = this.#input.length > sizes.readAhead || this.#socket.writableLength > 0;
     if (isFull !== this.#socket.isPaused()) isFull ? this.#socket.pause() : this.#socket.resume();
   }
 
@@ -246,7 +243,7 @@ export class Connection extends Duplex {
       const reason = refused === 'key' ? 'unparsed_bytes_of_key' : 'unparsed_bytes';
       return void req.emit(bodyRefused, new Refusal(reason));
     }
-    this.#bytesLeft = chunkBytes.later;
+    this.#bytesLeft = sizes.slice;
     this.#waitFor(nextSlice(this.#key()));
   }
 
@@ -255,7 +252,7 @@ export class Connection extends Duplex {
     this.#releaseUnparsed?.();
     this.#releaseUnparsed = undefined;
     const { length, buffer } = this.#input;
-    if (length <= freeBytes) return undefined;
+    if (length <= sizes.free) return undefined;
     // Otherwise a small rest would hold all that was read with it in memory.
     if (2 * length < buffer.byteLength) this.#input = Buffer.from(this.#input);
     const taken = this.#limits.unparsedBytes.take(this.#key(), length);

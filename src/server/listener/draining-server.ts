@@ -22,20 +22,13 @@ export class DrainingServer extends Server {
   }
 }
 
-/** When the port closes while clients still connect, in milliseconds. */
-const closing = {
-  /** After this long without a new connection. */
-  quiet: 20,
-  /** This long after `close`, one turn of the event loop without a new connection is enough. */
-  impatient: 300,
-  /** This long after `close`, the port closes even if clients still connect. */
-  end: 1000,
-} as const;
-
 /**
- * A turn counts as quiet only if it was this short, in milliseconds: others may hide new
- * connections.
+ * When the port closes, in milliseconds: after `quiet` without a new connection; after `impatient`, as
+ * soon as there is none in one turn of the event loop; after `end`, even if clients still connect.
  */
+const closing = { quiet: 20, impatient: 300, end: 1000 } as const;
+
+/** Longer turns of the event loop may hide new connections, in milliseconds. */
 const shortTurnMs = 0.5;
 
 /**

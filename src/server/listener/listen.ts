@@ -35,9 +35,8 @@ export interface Listener {
 const maxConnections = 5000;
 
 /**
- * The most connections that the kernel holds until they are accepted. Beyond it, a client tries
- * again after a second. Each costs those behind it a turn of the event loop, even if its client has
- * left.
+ * The most connections that the kernel holds until they are accepted, one in each turn of the event
+ * loop. Beyond it, a client tries again after a second.
  */
 const backlog = 2048;
 
@@ -54,13 +53,13 @@ const idleWhileClosingMs = 3000;
 const shareForParts = 0.9;
 
 /** The status of the response to input that Node refuses; 400 for any other code. */
-const statuses = new Map([
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
-  ['HPE_HEADER_OVERFLOW', 431],
-]);
+const statuses: Readonly<Record<string, number>> = {
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+};
 
 /**
- * Serves a handler over HTTP/1.1. @throws the listen error; for a port in use it includes advice.
+ * Serves a handler over HTTP/1.1. @throws the listen error, such as EADDRINUSE.
  */
 export async function listen(
   handle: HttpHandler,
@@ -102,21 +101,12 @@ export async function listen(
     // An unknown Expect header may be ignored.
     .on('checkExpectation', start)
     .on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
-      (socket as Connection).refuse(statuses.get(code) ?? 400);
+      (socket as Connection).refuse(statuses[code] ?? 400);
     })
     .on('connect', (_, socket) => (socket as Connection).refuse(400));
   server.waitForPortRelease = waitForPortRelease;
   server.maxConnections = maxConnections;
-  try {
-    server.listen({ port, host, backlog });
-    await once(server, 'listening');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE') throw error;
-    const advice =
-      'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
-    throw new Error(`${message}. ${advice}`, { cause: error });
-  }
+  await once(server.listen({ port, host, backlog }), 'listening');
   const check = setInterval(() => {
     const now = performance.now();
     for (const connection of connections) connection.checkDeadline(now);
