@@ -1,0 +1,234 @@
+import { once } from 'node:events';
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { createByteLimits } from '../../src/server/byte-limits.ts';
+import { Connection } from '../../src/server/listener/connection.ts';
+import { quiet } from '../support/log.ts';
+import { countTurns } from '../support/turns.ts';
+
+type Respond = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+/** Starts an HTTP server whose connections are passed on as by the gateway's listener. */
+async function startServer(respond: Respond, onSocket = (_: Socket) => {}) {
+  const limits = createByteLimits(quiet.metrics);
+  const sockets = new Set<Socket>();
+  const http = new Server((incoming, outgoing) => {
+    (incoming.socket as unknown as Connection).start(outgoing);
+    respond(incoming, outgoing);
+  });
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    sockets.add(socket);
+    const connection = new Connection(socket, limits);
+    http.emit('connection', connection);
+    connection.on('data', connection.onParsed);
+    onSocket(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    open: () => connect(port, '127.0.0.1').on('error', () => {}),
+    /** The bytes that were received on all connections. */
+    bytesRead: () => sockets.values().reduce((sum, { bytesRead }) => sum + bytesRead, 0),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Starts a server that responds with the path and the body, and counts requests in flight. */
+async function startEcho() {
+  const counts = { requests: 0, inFlight: 0, mostInFlight: 0 };
+  const server = await startServer(async (incoming, outgoing) => {
+    counts.requests++;
+    counts.mostInFlight = Math.max(counts.mostInFlight, ++counts.inFlight);
+    outgoing.on('finish', () => counts.inFlight--);
+    const body = await text(incoming);
+    await turn();
+    outgoing.end(`<${incoming.url} ${body} ${JSON.stringify(incoming.trailers)}>`);
+  });
+  return { ...server, counts };
+}
+
+const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+const last = get('/last', 'Connection: close\r\n');
+const post = (path: string, headers: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`;
+
+/** Requests, each with the response of the server above. */
+const kinds = {
+  'without a body': [get('/get'), '</get  {}>'],
+  'with a body of known length': [
+    post('/length', 'Content-Length: 4', 'body'),
+    '</length body {}>',
+  ],
+  'with a body that contains blank lines': [
+    post('/blank', 'Content-Length: 15', 'a\r\n\r\nb\r\n\r\nGET /'),
+    '</blank a\r\n\r\nb\r\n\r\nGET / {}>',
+  ],
+  'with a body in chunks': [
+    post('/chunks', 'Transfer-Encoding: chunked', '3\r\nbod\r\n1\r\ny\r\n0\r\n\r\n'),
+    '</chunks body {}>',
+  ],
+  'with chunks that contain blank lines': [
+    post(
+      '/blanks',
+      'Transfer-Encoding: chunked',
+      '8\r\n\r\n\r\n\r\n\r\n\r\n4\r\n0\r\n\r\r\n0\r\n\r\n',
+    ),
+    '</blanks \r\n\r\n\r\n\r\n0\r\n\r {}>',
+  ],
+  'with trailers': [
+    post('/trailers', 'Transfer-Encoding: chunked', '4\r\nbody\r\n0\r\nA: 1\r\nB: 2\r\n\r\n'),
+    '</trailers body {"a":"1","b":"2"}>',
+  ],
+} as const;
+
+const responsesIn = (received: string) => received.match(/<[^>]*>/g);
+
+describe('pipelined requests', () => {
+  it.each(Object.entries(kinds))('%s start one after the other', async (_, [sent, response]) => {
+    await using server = await startEcho();
+    const socket = server.open();
+    socket.write(sent.repeat(20) + last);
+    expect(responsesIn(await text(socket))).toEqual([...Array(20).fill(response), '</last  {}>']);
+    expect(server.counts.mostInFlight).toBe(1);
+  });
+
+  it.each(Object.entries(kinds))('%s may be split anywhere', async (_, [sent, response]) => {
+    await using server = await startEcho();
+    const requests = sent + sent + last;
+    const responses = await Promise.all(
+      Array.from({ length: 2 * sent.length }, async (_, end) => {
+        const socket = server.open().setNoDelay();
+        await once(socket, 'connect');
+        socket.write(requests.slice(0, end + 1));
+        for (let turns = 0; turns < 5; turns++) await turn();
+        socket.write(requests.slice(end + 1));
+        return responsesIn(await text(socket));
+      }),
+    );
+    for (const received of responses) expect(received).toEqual([response, response, '</last  {}>']);
+  });
+
+  it.each(Object.entries(kinds))('%s may arrive byte by byte', async (_, [sent, response]) => {
+    await using server = await startEcho();
+    const socket = server.open().setNoDelay();
+    const received = text(socket);
+    let written = 0;
+    for (const byte of sent + sent + last) {
+      socket.write(byte);
+      written++;
+      await vi.waitFor(() => expect(server.bytesRead()).toBe(written), { interval: 1 });
+    }
+    expect(responsesIn(await received)).toEqual([response, response, '</last  {}>']);
+    expect(server.counts.mostInFlight).toBe(1);
+  });
+
+  it.each(
+    Object.entries(kinds),
+  )('%s are not parsed before the response to the first one', async (_, [sent, response]) => {
+    const held: ServerResponse[] = [];
+    await using server = await startServer(async (incoming, outgoing) => {
+      const body = await text(incoming);
+      held.push(outgoing);
+      outgoing.write(`<${incoming.url} ${body} ${JSON.stringify(incoming.trailers)}>`);
+    });
+    const socket = server.open();
+    const received = text(socket);
+    socket.write(sent.repeat(2) + last);
+    for (let request = 1; request <= 3; request++) {
+      await vi.waitFor(() => expect(held).toHaveLength(request), { interval: 5 });
+      // Another connection gets its response meanwhile.
+      const other = server.open();
+      other.write(get('/other', 'Connection: close\r\n'));
+      await vi.waitFor(() => expect(held).toHaveLength(request + 1), { interval: 5 });
+      held.pop()?.end();
+      expect(await text(other)).toContain('/other');
+      expect(held).toHaveLength(request);
+      held.at(-1)?.end();
+    }
+    expect(responsesIn(await received)).toEqual([response, response, '</last  {}>']);
+  });
+});
+
+describe('bodies in chunks', () => {
+  it('are parsed one slice per turn of the event loop', async () => {
+    using counted = countTurns();
+    const chunksPerTurn = new Map<number, number>();
+    await using server = await startServer((incoming, outgoing) => {
+      let size = 0;
+      incoming.on('data', ({ length }: Buffer) => {
+        size += length;
+        chunksPerTurn.set(counted.turns, (chunksPerTurn.get(counted.turns) ?? 0) + 1);
+      });
+      incoming.on('end', () => outgoing.end(`received ${size}`));
+    });
+    const headers = 'Connection: close\r\nTransfer-Encoding: chunked';
+    const body = post('/', headers, `${'1\r\nx\r\n'.repeat(10_000)}0\r\n\r\n`);
+    const sockets = Array.from({ length: 20 }, () => server.open());
+    const responses = sockets.map(async (socket) => {
+      socket.write(body);
+      return text(socket);
+    });
+    for (const response of await Promise.all(responses)) {
+      expect(response).toContain('received 10000');
+    }
+    const total = chunksPerTurn.values().reduce((sum, chunks) => sum + chunks, 0);
+    expect(total).toBe(200_000);
+    // A slice of 2 KiB has 341, and the first KiB of another body 170.
+    expect(Math.max(...chunksPerTurn.values())).toBeLessThan(1500);
+  });
+});
+
+describe('a client', () => {
+  it('that expects 100 Continue sends its body after it, also behind another request', async () => {
+    await using server = await startEcho();
+    const socket = server.open();
+    const received = text(socket.pause());
+    const headers = 'Content-Length: 4\r\nExpect: 100-continue';
+    for (let count = 1; count <= 2; count++) {
+      socket.write(get('/first') + post('/second', headers, ''));
+      await vi.waitFor(() => expect(server.counts.requests).toBe(2 * count));
+      socket.write('body');
+    }
+    socket.write(last);
+    const [, ...parts] = (await received).split('HTTP/1.1 100 Continue\r\n\r\n');
+    expect(parts.map(responsesIn)).toEqual([
+      ['</second body {}>', '</first  {}>'],
+      ['</second body {}>', '</last  {}>'],
+    ]);
+  });
+
+  it('that reads slowly is not cut off, and one that reads nothing is', async () => {
+    const limitMs = 500;
+    const bytes = Buffer.alloc(64 * 1024 * 1024);
+    const closedAfter: number[] = [];
+    await using server = await startServer(
+      (_, outgoing) => outgoing.end(bytes),
+      (socket) => {
+        const start = performance.now();
+        socket.setTimeout(limitMs).on('close', () => closedAfter.push(performance.now() - start));
+      },
+    );
+    const [idle, slow] = [server.open().pause(), server.open()];
+    for (const socket of [idle, slow]) socket.write(get('/'));
+    let received = 0;
+    slow.on('data', ({ length }) => {
+      received += length;
+      slow.pause();
+    });
+    const reading = setInterval(() => slow.resume(), 4);
+    await vi.waitFor(() => expect(closedAfter).toHaveLength(1), { timeout: 5000 });
+    expect(closedAfter[0]).toBeGreaterThan(limitMs);
+    const start = performance.now();
+    await vi.waitFor(() => expect(performance.now() - start).toBeGreaterThan(3 * limitMs), 5000);
+    expect(closedAfter).toHaveLength(1);
+    expect(received).toBeLessThan(bytes.length);
+    clearInterval(reading);
+    for (const socket of [idle, slow]) socket.destroy();
+  }, 15_000);
+});
