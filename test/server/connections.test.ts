@@ -187,10 +187,12 @@ describe('a client that resets its connection before it is accepted', () => {
 });
 
 describe('a client that leaves', () => {
-  it.each([
-    ['', ''],
-    [' with a request queued behind its first', post(typename)],
-  ])('cancels its reads%s', async (_, queued) => {
+  it.each<[string, string, (socket: Socket) => void]>([
+    ['', '', (socket) => socket.destroy()],
+    [' if a request is queued behind its first', post(typename), (socket) => socket.destroy()],
+    [' if it resets the connection', '', (socket) => socket.resetAndDestroy()],
+    [' if it only ends its side of the connection', '', (socket) => socket.end()],
+  ])('cancels its reads%s', async (_, queued, leave) => {
     const petStore = await openBuiltin();
     let calls = 0;
     let cancelled = 0;
@@ -208,8 +210,27 @@ describe('a client that leaves', () => {
     for (const socket of sockets) socket.write(post('{"query":"{ orders }"}') + queued);
     await vi.waitFor(() => expect(calls).toBe(20));
     await outlastHalfClose();
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) leave(socket);
     await vi.waitFor(() => expect(cancelled).toBe(20));
+  });
+
+  it.each([
+    ['before its first request', ''],
+    ['in the middle of a request', 'POST /graphql HTTP/1.1\r\nHost'],
+    ['after its last response', post(typename)],
+  ])('%s has its connection closed immediately', async (_, sent) => {
+    await using service = await startGateway();
+    const start = performance.now();
+    const sockets = Array.from({ length: 20 }, () => open(service));
+    await Promise.all(
+      sockets.map(async (socket) => {
+        socket.write(sent);
+        if (sent.endsWith(typename)) await once(socket, 'data');
+        else await once(socket, 'connect');
+        await text(socket.end());
+      }),
+    );
+    expect(performance.now() - start).toBeLessThan(2000);
   });
 });
 
@@ -231,6 +252,51 @@ describe('a client that ends its side of the connection after its request', () =
     const socket = open(service);
     socket.end(post('{"query":"{ orders }"}').repeat(count));
     expect(statusesOf(await text(socket))).toEqual(Array(count).fill(200));
+  });
+
+  it('gets its response if its body is in many chunks', async () => {
+    await using service = await startGateway();
+    const socket = open(service);
+    socket.end(chunkedPost([...typename, ...Array(3000).fill(' ')]));
+    expect(await text(socket)).toContain(typenameResult);
+  });
+});
+
+describe('a request', () => {
+  const get = (more: string) =>
+    `GET /graphql?query={__typename} HTTP/1.1\r\nHost: x\r\n${json}${more}\r\n\r\n`;
+
+  it.each([
+    ['for an upgrade to WebSocket', 'Connection: Upgrade\r\nUpgrade: websocket'],
+    ['for an upgrade to HTTP/2', 'Connection: Upgrade\r\nUpgrade: h2c'],
+    ['with an unknown expectation', 'Expect: nothing'],
+  ])('%s gets its response, and so does the next one', async (_, headers) => {
+    await using service = await startGateway();
+    for (const before of ['', post(typename), chunkedPost([typename])]) {
+      const responses = await send(
+        service,
+        before + get(headers).repeat(2) + post(typename) + last,
+      );
+      expect(new Set(statusesOf(responses))).toEqual(new Set([200]));
+      expect(responses.split(typenameResult)).toHaveLength(before === '' ? 4 : 5);
+    }
+  });
+
+  it('for a tunnel is refused, after the earlier responses', async () => {
+    await using service = await startGateway();
+    const tunnel = 'CONNECT localhost:22 HTTP/1.1\r\nHost: localhost:22\r\n\r\n';
+    expect(statusesOf(await send(service, tunnel + post(typename)))).toEqual([400]);
+    expect(statusesOf(await send(service, post(typename) + tunnel + last))).toEqual([200, 400]);
+  });
+
+  it('with `Expect: 100-continue` gets 100, and its response after its body', async () => {
+    await using service = await startGateway();
+    const socket = open(service);
+    const head = post(typename, 'Expect: 100-continue\r\nConnection: close\r\n');
+    socket.write(head.slice(0, -typename.length));
+    expect(String(await once(socket, 'data'))).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write(typename);
+    expect(statusesOf(await text(socket))).toEqual([200]);
   });
 });
 
