@@ -13,7 +13,7 @@ export interface OverloadLimits {
   readonly maxEventLoopLagMs: number;
 }
 
-/** The most accepted keys that are remembered. */
+/** The most accepted keys that are remembered; the latest half of them always are. */
 const maxAcceptedKeys = 10_000;
 
 /** The interval over which the lag is averaged, in milliseconds. */
@@ -39,7 +39,8 @@ export function openOverloadGuard(
   const requests = new Share('requests', { total, perKey });
   const unknown = new Share('unknown_requests', { total: half, perKey: half });
   for (const limit of [requests, unknown]) metrics.watchLimit(limit);
-  const accepted = new Set<number>();
+  let accepted = new Set<number>();
+  let acceptedBefore = accepted;
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   let slow = 0;
@@ -48,17 +49,9 @@ export function openOverloadGuard(
     delay.reset();
   }, intervalMs).unref();
 
-  /** Drops the first key if there are too many. */
-  function remember(key: number): void {
-    accepted.add(key);
-    if (accepted.size <= maxAcceptedKeys) return;
-    const [first = 0] = accepted;
-    accepted.delete(first);
-  }
-
   return {
     enter(key, request) {
-      const isAccepted = accepted.has(key);
+      const isAccepted = accepted.has(key) || acceptedBefore.has(key);
       const leave = requests.take(key);
       if (leave === 'key') throw new Refusal('requests_of_key');
       if (leave === 'all') throw new Refusal('requests_in_flight');
@@ -68,7 +61,14 @@ export function openOverloadGuard(
         throw new Refusal('requests_in_flight');
       }
       const end = () => {
-        if (request.keyAccepted && !isAccepted) remember(key);
+        if (request.keyAccepted && !isAccepted) {
+          // Two sets, because a set that drops its first key each time becomes slow.
+          if (accepted.size >= maxAcceptedKeys / 2) {
+            acceptedBefore = accepted;
+            accepted = new Set();
+          }
+          accepted.add(key);
+        }
         leaveUnknown?.();
         leave();
       };
