@@ -254,6 +254,24 @@ describe('a client that ends its side of the connection after its request', () =
     expect(statusesOf(await text(socket))).toEqual(Array(count).fill(200));
   });
 
+  it('has its connection closed after a second without a response', async () => {
+    const petStore = await openBuiltin();
+    const called = Promise.withResolvers<void>();
+    await using service = await startGateway({
+      petStore: {
+        ...petStore,
+        listOrders: () => {
+          called.resolve();
+          return new Promise(() => {});
+        },
+      },
+    });
+    const socket = open(service);
+    socket.write(post('{"query":"{ orders }"}'));
+    await called.promise;
+    expect(await text(socket.end())).toBe('');
+  });
+
   it('gets its response if its body is in many chunks', async () => {
     await using service = await startGateway();
     const socket = open(service);
