@@ -129,7 +129,7 @@ describe('a body in chunks', () => {
     await using service = await startGateway();
     const offer = chunkedPost([typename]).replace(
       'Host: x',
-      'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA',
+      'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAM10000',
     );
     const responses = await send(service, offer + post(typename) + offer + last);
     expect(statusesOf(responses)).toEqual([200, 200, 200, 200]);
