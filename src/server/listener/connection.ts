@@ -52,8 +52,8 @@ export class Connection extends Duplex {
   #hasEnded = false;
   /** Whether Node has not parsed all that was passed on. */
   #isParsing = false;
-  /** Whether nothing may be passed on: before the first input, between slices, after a refusal. */
-  #isWaiting = true;
+  /** Whether nothing may be passed on: after the first input, between slices, after a refusal. */
+  #isWaiting = false;
   /** When the current request began, as a `performance.now()` timestamp; 0 between requests. */
   #startedAt = 0;
   #deadline = performance.now() + limitsMs.headers;
