@@ -319,10 +319,22 @@ describe('a request', () => {
 });
 
 describe('pipelined requests', () => {
-  it('get their responses before malformed input after them', async () => {
+  it.each([
+    'nonsense\r\n\r\n',
+    'nonsense\r\n',
+    'nonsense',
+    'GET / HTTP/1.1\r\nHost : x\r\n',
+    'GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n',
+    '\0',
+  ])('get their responses before malformed input after them: %j', async (malformed) => {
     await using service = await startGateway();
-    const responses = await send(service, `${post(typename).repeat(2)}nonsense\r\n\r\n`);
-    expect(statusesOf(responses)).toEqual([200, 200, 400]);
+    for (const first of [post(typename), chunkedPost([typename]), post(typename).repeat(2)]) {
+      const responses = await send(service, first + malformed);
+      expect(statusesOf(responses).slice(0, -1)).toEqual(
+        Array(first.split('POST').length - 1).fill(200),
+      );
+      expect(statusesOf(responses).at(-1)).toBe(400);
+    }
   });
 
   it('get their responses before a malformed body after them', async () => {
