@@ -101,11 +101,15 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
 
   return {
     async execute<Data>(document: string | object, variables?: unknown, caller: LocalCaller = {}) {
-      using scope = new DisposableStack();
-      const record = open(caller, scope);
-      const result = await run(document, variables, toCaller(caller, scope), record);
-      record.status = statusOf(result);
-      return result as LocalResult<Data>;
+      const scope = new DisposableStack();
+      try {
+        const record = open(caller, scope);
+        const result = await run(document, variables, toCaller(caller, scope), record);
+        record.status = statusOf(result);
+        return result as LocalResult<Data>;
+      } finally {
+        scope.dispose();
+      }
     },
 
     async *executeIncrementally<Data>(
@@ -113,12 +117,16 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
       variables?: unknown,
       caller: LocalCaller = {},
     ) {
-      using scope = new DisposableStack();
-      const record = open(caller, scope);
-      const results = runIncrementally(document, variables, toCaller(caller, scope), record);
-      for await (const result of results) {
-        record.status = statusOf(result);
-        yield result as LocalPartialResult<Data>;
+      const scope = new DisposableStack();
+      try {
+        const record = open(caller, scope);
+        const results = runIncrementally(document, variables, toCaller(caller, scope), record);
+        for await (const result of results) {
+          record.status = statusOf(result);
+          yield result as LocalPartialResult<Data>;
+        }
+      } finally {
+        scope.dispose();
       }
     },
   };

@@ -74,8 +74,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     return graphqlErrorResponse(refusal, request, record.requestId);
   }
 
-  return async (request) => {
-    using scope = new DisposableStack();
+  async function handle(request: HttpRequest, scope: DisposableStack): Promise<HttpResponse> {
     scope.use(request.heldBody);
     if (health && probePaths.has(request.path)) return health(request);
     const { headers } = request;
@@ -96,5 +95,14 @@ export function createRouter(options: RouterOptions): HttpHandler {
     if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
     response.headers['x-request-id'] = record.requestId;
     return response;
+  }
+
+  return async (request) => {
+    const scope = new DisposableStack();
+    try {
+      return await handle(request, scope);
+    } finally {
+      scope.dispose();
+    }
   };
 }

@@ -204,7 +204,10 @@ export class Connection extends Duplex {
       return;
     }
     if (isWhole) return void (this.#count() && this.destroy());
-    if (response && this.#isInChunks && this.#bytesLeft <= 0) return this.#waitForSlice(response);
+    if (response && this.#isInChunks && this.#bytesLeft <= 0) {
+      this.#waitForSlice(response);
+      return;
+    }
     const end = this.#sliceEnd();
     this.#bytesLeft -= end;
     if (this.#startedAt === 0) {
