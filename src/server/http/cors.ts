@@ -1,34 +1,21 @@
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 
-/** Cross-origin resource sharing (WHATWG Fetch, "CORS protocol"). */
-export interface Cors {
-  /**
-   * Returns the response to an OPTIONS request that is a preflight from an allowed origin.
-   * Records the origin of a refused preflight request.
-   */
-  preflight(
-    request: HttpRequest,
-    record: Pick<RequestRecord, 'setRefusedOrigin'>,
-  ): HttpResponse | undefined;
-  /** Adds the headers that allow the page to read the response. Call it if there are origins. */
-  addHeaders(request: HttpRequest, response: HttpResponse): void;
-}
-
 /** Comma-separated header names. Anything else in a preflight request is not echoed. */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /**
- * Creates CORS for these origins, without cookies: pages authenticate with an API key.
- * `http://localhost:*` allows every port. Allowed pages may send any header, because client
- * libraries and tracing tools add their own.
+ * Creates cross-origin resource sharing (WHATWG Fetch, "CORS protocol") for these origins, without
+ * cookies: pages authenticate with an API key. `http://localhost:*` allows every port. Allowed pages
+ * may send any header, because client libraries and tracing tools add their own.
  */
-export function createCors(origins: readonly string[]): Cors {
+export function createCors(origins: readonly string[]) {
   const allows = (origin: string | undefined): origin is string =>
     origin !== undefined &&
     (origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`));
   return {
-    preflight({ headers }, record) {
+    /** Returns the response to an OPTIONS request that is a preflight from an allowed origin. */
+    preflight({ headers }: HttpRequest, record: RequestRecord): HttpResponse | undefined {
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
       if (!allows(origin)) return void record.setRefusedOrigin(origin);
@@ -44,7 +31,8 @@ export function createCors(origins: readonly string[]): Cors {
         body: '',
       };
     },
-    addHeaders({ headers: { origin } }, { headers }) {
+    /** Adds the headers that allow the page to read the response. Call it if there are origins. */
+    addHeaders({ headers: { origin } }: HttpRequest, { headers }: HttpResponse): void {
       // Also for refused origins: otherwise a cache could serve their response to an allowed one.
       headers['vary'] = headers['vary'] ? `${headers['vary']}, Origin` : 'Origin';
       if (!allows(origin)) return;
