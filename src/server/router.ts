@@ -74,33 +74,30 @@ export function createRouter(options: RouterOptions): HttpHandler {
     return graphqlErrorResponse(refusal, request, record.requestId);
   }
 
-  async function handle(request: HttpRequest, scope: DisposableStack): Promise<HttpResponse> {
-    scope.use(request.heldBody);
-    if (health && probePaths.has(request.path)) return health(request);
-    const { headers } = request;
-    const { 'x-request-id': requestId, traceparent, tracestate } = headers;
-    const record = scope.use(openRecord(telemetry, request, requestId, traceparent, tracestate));
-    const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
-    if (client !== undefined) {
-      const version = headers['graphql-client-version'] ?? headers['apollographql-client-version'];
-      record.setClient(client, version);
-    }
-    let response: HttpResponse;
-    try {
-      response = await respond(request, record, scope);
-    } catch (error) {
-      response = refuse(error, request, record);
-    }
-    record.status = response.status;
-    if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
-    response.headers['x-request-id'] = record.requestId;
-    return response;
-  }
-
   return async (request) => {
     const scope = new DisposableStack();
     try {
-      return await handle(request, scope);
+      scope.use(request.heldBody);
+      if (health && probePaths.has(request.path)) return await health(request);
+      const { headers } = request;
+      const { 'x-request-id': requestId, traceparent, tracestate } = headers;
+      const record = scope.use(openRecord(telemetry, request, requestId, traceparent, tracestate));
+      const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
+      if (client !== undefined) {
+        const version =
+          headers['graphql-client-version'] ?? headers['apollographql-client-version'];
+        record.setClient(client, version);
+      }
+      let response: HttpResponse;
+      try {
+        response = await respond(request, record, scope);
+      } catch (error) {
+        response = refuse(error, request, record);
+      }
+      record.status = response.status;
+      if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
+      response.headers['x-request-id'] = record.requestId;
+      return response;
     } finally {
       scope.dispose();
     }
