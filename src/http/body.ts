@@ -72,7 +72,10 @@ export class BodyReader {
     return new Promise((resolve) => {
       if (stream.readableDidRead) return resolve(bodyWasRead());
       if (stream.destroyed) return resolve(undefined);
+      let isLeft = false;
       const leaveRest = (refusal: Uint8Array | HttpError) => {
+        if (isLeft) return;
+        isLeft = true;
         onRest();
         stream.pause();
         resolve(refusal);

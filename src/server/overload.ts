@@ -61,7 +61,7 @@ export function openOverloadGuard(
         throw new Refusal('requests_in_flight');
       }
       const end = () => {
-        if (request.keyAccepted && !isAccepted) {
+        if (request.keyAccepted && !accepted.has(key)) {
           // Two sets, because a set that drops its first key each time becomes slow.
           if (accepted.size >= maxAcceptedKeys / 2) {
             acceptedBefore = accepted;

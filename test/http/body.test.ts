@@ -1,5 +1,6 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { BodyReader, maxBodyBytes } from '../../src/http/body.ts';
+import { BodyReader, bodyRefused, maxBodyBytes } from '../../src/http/body.ts';
 import { HttpError } from '../../src/http/error.ts';
 import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { quiet } from '../support/log.ts';
@@ -32,6 +33,17 @@ describe('BodyReader', () => {
     const reader = read(chunks);
     expect(Buffer.compare(reader.end() as Uint8Array, bytes)).toBe(0);
     reader[Symbol.dispose]();
+  });
+
+  it('leaves the rest of a stream once, however often the server refuses it', async () => {
+    const stream = new PassThrough();
+    const reader = new BodyReader(1, bodyBytes);
+    let times = 0;
+    const body = reader.read(stream, () => times++);
+    const refusal = new HttpError(429, 'RATE_LIMITED', 'Too much.');
+    for (let count = 0; count < 3; count++) stream.emit(bodyRefused, refusal);
+    expect(await body).toBe(refusal);
+    expect(times).toBe(1);
   });
 
   it('returns an empty body without chunks, and ignores empty chunks', () => {

@@ -318,6 +318,24 @@ describe('a request', () => {
   });
 });
 
+describe('a request without a Host', () => {
+  it('is refused, and nothing behind it runs', async () => {
+    await using service = await startGateway();
+    const pet = '{"name":"Ghost","categoryId":1}';
+    const behind = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${json}Content-Length: ${pet.length}\r\n\r\n${pet}`;
+    for (const head of [
+      'GET / HTTP/1.1\r\n\r\n',
+      `POST / HTTP/1.1\r\nContent-Length: ${behind.length}\r\n\r\n`,
+    ]) {
+      expect(statusesOf(await send(service, head + behind))).toEqual([400]);
+    }
+    const pets = await fetch(`${service.url}/v1/pets?limit=100`, {
+      headers: { authorization: 'Bearer demo-key' },
+    });
+    expect(await pets.text()).not.toContain('Ghost');
+  });
+});
+
 describe('pipelined requests', () => {
   it.each([
     'nonsense\r\n\r\n',
@@ -430,4 +448,16 @@ describe('pipelined requests', () => {
       { timeout: 15_000 },
     );
   }, 30_000);
+});
+
+describe('a client that ends its side of the connection after a slow body', () => {
+  it('gets its response', async () => {
+    await using service = await startGateway();
+    const socket = open(service);
+    const request = post(typename);
+    socket.write(request.slice(0, -5));
+    await outlastHalfClose();
+    socket.end(request.slice(-5));
+    expect(statusesOf(await text(socket))).toEqual([200]);
+  });
 });

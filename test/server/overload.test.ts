@@ -199,8 +199,11 @@ describe('overload', () => {
   it('remembers 10,000 accepted keys, and always the latest 5,000', () => {
     using guard = openGuard({ maxRequestsInFlight: 2 });
     for (let key = 1; key <= 10_001; key++) guard.accept(key);
+    // Used again, so it counts as the latest.
+    guard.accept(5001);
+    for (let key = 10_002; key <= 15_000; key++) guard.accept(key);
     guard.enter(0);
-    expect(() => guard.enter(1)).toThrow('The gateway is overloaded');
+    expect(() => guard.enter(5002)).toThrow('The gateway is overloaded');
     guard.enter(5001);
   });
 

@@ -40,11 +40,12 @@ export function createNodeListener(
       const client = new AbortController();
       // Node emits `close` once, like the events below; `once` takes longer (docs/performance.md).
       outgoing.on('close', () => {
-        if (!outgoing.writableFinished) client.abort();
+        if (!outgoing.writableEnded || !outgoing.writableFinished) client.abort();
       });
       const { signal } = client;
       const response = await handle(toRequest(incoming, { key, body, heldBody: reader, signal }));
       if (!signal.aborted && !outgoing.headersSent) await write(response, outgoing, streams);
+      else if (isInParts(response.body)) await response.body.return();
     } catch {
       // Handlers map their own errors to responses. One that rejects must not crash the process.
       if (outgoing.headersSent) outgoing.destroy();

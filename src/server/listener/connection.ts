@@ -10,10 +10,11 @@ import { nextSlice } from '../../limits/slices.ts';
 import type { ByteLimits } from '../byte-limits.ts';
 
 /**
- * How long a client may take to send the headers of a request, to send all of it, and to read
- * nothing of a response that exceeds the socket's buffer, in milliseconds.
+ * How long a client may take to send the headers of a request, to send all of it, and to read a
+ * response that exceeds the socket's buffer, in milliseconds. If it reads nothing, Node reports it
+ * after twice the time of `unread`.
  */
-const limitsMs = { headers: 10_000, request: 15_000, unread: 30_000 };
+const limitsMs = { headers: 10_000, request: 15_000, unread: 15_000, reading: 300_000 };
 
 /**
  * How long a connection may stay idle, in milliseconds: longer than the minute after which load
@@ -56,7 +57,10 @@ export class Connection extends Duplex {
   #isWaiting = false;
   /** When the current request began, as a `performance.now()` timestamp; 0 between requests. */
   #startedAt = 0;
+  #receivedAt = 0;
+  #unreadAt = 0;
   #deadline = performance.now() + limitsMs.headers;
+  #idleMs = idleMs;
   /** The response to the current request, once its headers are parsed. */
   #response: ServerResponse | undefined;
   #isInChunks = false;
@@ -90,7 +94,7 @@ export class Connection extends Duplex {
     response.on('close', () => {
       this.#response = undefined;
       this.#startedAt = 0;
-      this.#deadline = performance.now() + idleMs;
+      this.#deadline = performance.now() + this.#idleMs;
       this.#proceed();
     });
   }
@@ -110,14 +114,17 @@ export class Connection extends Duplex {
 
   /** Closes the connection if its client is late. Call it repeatedly. */
   checkDeadline(now: number): void {
+    const isUnread = this.#socket.writableLength > 0;
+    if (isUnread && now - this.#unreadAt > limitsMs.reading) return void this.destroy();
     if (now < this.#deadline) return;
     const response = this.#response;
     if (response ? !response.req.complete : this.#startedAt > 0) this.refuse(408);
-    else if (response === undefined || this.#hasEnded) this.destroy();
+    else if (response === undefined || (this.#hasEnded && !response.headersSent)) this.destroy();
   }
 
-  /** Closes the connection after `ms` milliseconds if no request arrives. */
+  /** Closes the connection when it has been idle for `ms` milliseconds from now on. */
   closeIfIdle(ms: number): void {
+    this.#idleMs = ms;
     if (this.#startedAt === 0) this.#deadline = Math.min(this.#deadline, performance.now() + ms);
   }
 
@@ -143,6 +150,7 @@ export class Connection extends Duplex {
       socket.write(chunk, encoding, index === chunks.length - 1 ? written : undefined);
     }
     socket.uncork();
+    this.#unreadAt = performance.now();
     const unread = Math.min(textLength, socket.writableLength);
     const taken = unread > 0 ? this.#limits.unreadBytes.take(this.#key(), unread) : undefined;
     if (typeof taken === 'string') this.destroy();
@@ -168,6 +176,7 @@ export class Connection extends Duplex {
   }
 
   readonly #receive = (chunk: Buffer): void => {
+    this.#receivedAt = performance.now();
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
     this.#proceed();
   };
@@ -176,7 +185,7 @@ export class Connection extends Duplex {
     this.#hasEnded = true;
     const now = performance.now();
     if (!this.#response?.req.complete) this.#proceed();
-    else if (now - this.#startedAt > halfClosedMs.within) this.destroy();
+    else if (now - this.#receivedAt > halfClosedMs.within) this.destroy();
     else this.#deadline = now + halfClosedMs.grace;
   }
 
@@ -190,7 +199,7 @@ export class Connection extends Duplex {
   #proceed(): void {
     if (this.destroyed) return;
     if (!this.#isParsing && !this.#isWaiting && !this.writableEnded) this.#passOn();
-    // While the client does not read, it may not send: that would count as activity.
+    // While the client does not read, little is read from it: that counts as activity.
     const isFull = this.#input.length > sizes.readAhead || this.#socket.writableLength > 0;
     if (isFull !== this.#socket.isPaused()) isFull ? this.#socket.pause() : this.#socket.resume();
   }

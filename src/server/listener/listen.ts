@@ -91,9 +91,17 @@ export async function listen(
   );
   // Never listens: it parses and writes messages on the connections that it is given.
   // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.
-  const http = new Server({ joinDuplicateHeaders: true, keepAliveTimeout: idleMs });
+  const http = new Server({
+    joinDuplicateHeaders: true,
+    keepAliveTimeout: idleMs,
+    // Node would respond itself, and what follows would be parsed.
+    requireHostHeader: false,
+  });
   const start = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    (incoming.socket as Duplex as Connection).start(outgoing);
+    const connection = incoming.socket as Duplex as Connection;
+    const isHostless = incoming.httpVersionMinor > 0 && incoming.headers.host === undefined;
+    if (isHostless) return connection.refuse(400);
+    connection.start(outgoing);
     respond(incoming, outgoing);
   };
   http
