@@ -1,6 +1,11 @@
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../http/message.ts';
+import {
+  type HttpHandler,
+  type HttpRequest,
+  type HttpResponse,
+  isInParts,
+} from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
@@ -32,7 +37,8 @@ export interface RouterOptions {
 
 /**
  * Creates the handler of all paths. What a request holds is in one scope, which ends when the response
- * is complete: its part of the limits, and the record that every request except a probe gets.
+ * is complete: its part of the limits, and the record that every request except a probe gets. The
+ * scope of a response in parts is disposed by its body.
  */
 export function createRouter(options: RouterOptions): HttpHandler {
   const { telemetry, admission, health, graphql, v1, mounted } = options;
@@ -76,6 +82,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
 
   return async (request) => {
     const scope = new DisposableStack();
+    let response: HttpResponse | undefined;
     try {
       scope.use(request.heldBody);
       if (health && probePaths.has(request.path)) return await health(request);
@@ -88,7 +95,6 @@ export function createRouter(options: RouterOptions): HttpHandler {
           headers['graphql-client-version'] ?? headers['apollographql-client-version'];
         record.setClient(client, version);
       }
-      let response: HttpResponse;
       try {
         response = await respond(request, record, scope);
       } catch (error) {
@@ -99,7 +105,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       response.headers['x-request-id'] = record.requestId;
       return response;
     } finally {
-      scope.dispose();
+      if (response === undefined || !isInParts(response.body)) scope.dispose();
     }
   };
 }

@@ -23,7 +23,6 @@ async function startServer(respond: Respond, onSocket = (_: Socket) => {}) {
     sockets.add(socket);
     const connection = new Connection(socket, limits);
     http.emit('connection', connection);
-    connection.on('data', connection.onParsed);
     onSocket(socket);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');

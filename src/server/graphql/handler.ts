@@ -49,7 +49,7 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** Whether mutations are refused, as they are for GET: a link must not change data. */
   readonly isReadOnly: boolean;
-  /** Disposed when the response is complete; moved to the parts of a result in parts. */
+  /** Disposed when the response is complete: by its body, if that is in parts. */
   readonly scope: DisposableStack;
 }
 
@@ -61,8 +61,8 @@ export interface OperationRequest extends Pick<GraphqlParams, 'operationName' | 
 /** Executes GraphQL operations for HTTP requests and for callers in this process. */
 export interface GraphqlHandler {
   /**
-   * Responds to an HTTP request. A body in parts takes what is in `scope`, and disposes it at its
-   * end. @throws HttpError if the request is refused before execution.
+   * Responds to an HTTP request. A body in parts disposes `scope` at its end. @throws HttpError if
+   * the request is refused before execution.
    */
   respond(
     request: HttpRequest,
@@ -143,17 +143,15 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   ): Promise<TypedResult | TypedParts> {
     const calls = new AbortController();
     const signal = AbortSignal.any([caller.signal, calls.signal]);
-    // Moves with the scope of the request, and can still be added to then.
-    const scope = caller.scope.use(new DisposableStack());
-    const context = contextOf({ ...caller, signal, scope }, record);
+    const context = contextOf({ ...caller, signal }, record);
     const result = await operation.executeIncrementally(variables, context, format);
     const typing = { record, reportError };
     if (!('initialResult' in result)) {
       return complete(typeResult(result, typing), operation, caller);
     }
-    const { key } = caller;
+    const { key, scope } = caller;
     const { deprecations } = operation;
-    const rest = { format, deprecations, key, calls, scope: caller.scope.move() };
+    const rest = { format, deprecations, key, calls, scope };
     return new TypedParts(result, { ...typing, ...rest });
   }
 

@@ -34,7 +34,7 @@ const halfClosedMs = { within: 20, grace: 1000 };
  */
 const sizes = { readAhead: 16 * 1024, free: 1024, firstSlice: 1024, slice: 2048 };
 
-const blankLine = '\r\n\r\n';
+const blankLine = Buffer.from('\r\n\r\n');
 const nothing = Buffer.alloc(0);
 
 /**
@@ -47,8 +47,8 @@ export class Connection extends Duplex {
   readonly #limits: ByteLimits;
   /** What was read and not passed on. */
   #input: Buffer = nothing;
-  /** The last characters that were passed on, if a blank line may begin in them. */
-  #tail = '';
+  /** The last bytes that were passed on, if a blank line may begin in them. */
+  #tail = nothing;
   /** Whether the client has ended its side. */
   #hasEnded = false;
   /** Whether Node has not parsed all that was passed on. */
@@ -98,12 +98,6 @@ export class Connection extends Duplex {
       this.#proceed();
     });
   }
-
-  /** Called when Node has parsed what was passed on. */
-  readonly onParsed = (): void => {
-    this.#isParsing = false;
-    this.#proceed();
-  };
 
   /** Refuses input that is malformed or late, and closes the connection. */
   refuse(status: number): void {
@@ -175,6 +169,11 @@ export class Connection extends Duplex {
     this.#releaseUnread = undefined;
   }
 
+  readonly #onParsed = (): void => {
+    this.#isParsing = false;
+    this.#proceed();
+  };
+
   readonly #receive = (chunk: Buffer): void => {
     this.#receivedAt = performance.now();
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
@@ -228,6 +227,9 @@ export class Connection extends Duplex {
     if (this.#releaseUnparsed) this.#count();
     this.#isParsing = true;
     this.push(slice);
+    // Node's own listener has parsed it, or will when Node reads on, before this one.
+    if (this.readableLength === 0) this.#onParsed();
+    else this.once('data', this.#onParsed);
   }
 
   /**
@@ -239,12 +241,14 @@ export class Connection extends Duplex {
     const limit = this.#response ? Math.min(input.length, this.#bytesLeft) : input.length;
     if (this.#response && !this.#isInChunks) return limit;
     const tail = this.#tail;
-    this.#tail = '';
-    const across = tail ? (tail + input.toString('latin1', 0, 3)).indexOf(blankLine) : -1;
-    if (across >= 0) return across + blankLine.length - tail.length;
-    const end = input.subarray(0, limit).indexOf(blankLine);
-    if (end >= 0) return end + blankLine.length;
-    this.#tail = (tail + input.toString('latin1', Math.max(0, limit - 3), limit)).slice(-3);
+    this.#tail = nothing;
+    if (tail.length > 0) {
+      const across = Buffer.concat([tail, input.subarray(0, 3)]).indexOf(blankLine);
+      if (across >= 0) return across + blankLine.length - tail.length;
+    }
+    const end = input.indexOf(blankLine);
+    if (end >= 0 && end + blankLine.length <= limit) return end + blankLine.length;
+    this.#tail = Buffer.concat([tail, input.subarray(Math.max(0, limit - 3), limit)]).subarray(-3);
     return limit;
   }
 

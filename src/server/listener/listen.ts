@@ -73,8 +73,6 @@ export async function listen(
     connections.add(connection);
     connection.on('close', () => connections.delete(connection));
     http.emit('connection', connection);
-    // Called after Node's own listener, which parses.
-    connection.on('data', connection.onParsed);
   });
   const respond = createNodeListener(
     async (request) => {
