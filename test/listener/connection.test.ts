@@ -15,6 +15,7 @@ type Respond = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 async function startServer(respond: Respond, onSocket = (_: Socket) => {}) {
   const limits = createByteLimits(quiet.metrics);
   const sockets = new Set<Socket>();
+  const connections: Connection[] = [];
   const http = new Server((incoming, outgoing) => {
     (incoming.socket as unknown as Connection).start(outgoing);
     respond(incoming, outgoing);
@@ -23,12 +24,21 @@ async function startServer(respond: Respond, onSocket = (_: Socket) => {}) {
     sockets.add(socket);
     const connection = new Connection(socket, limits);
     http.emit('connection', connection);
+    connections.push(connection);
     onSocket(socket);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     open: () => connect(port, '127.0.0.1').on('error', () => {}),
+    /** Checks the deadline of the first connection as it is after `ms`. Returns whether it is open. */
+    isOpenAfter(ms: number) {
+      const [connection] = connections as [Connection];
+      connection.checkDeadline(performance.now() + ms);
+      return !connection.destroyed;
+    },
+    /** Ends the idle time of the first connection as a server that closes does. */
+    closeIfIdle: (ms: number) => connections[0]?.closeIfIdle(ms),
     /** The bytes that were received on all connections. */
     bytesRead: () => sockets.values().reduce((sum, { bytesRead }) => sum + bytesRead, 0),
     async [Symbol.asyncDispose]() {
@@ -190,6 +200,66 @@ describe('bodies in chunks', () => {
     expect(total).toBe(200_000);
     // A slice of 2 KiB has 341, and the first KiB of another body 170.
     expect(Math.max(...chunksPerTurn.values())).toBeLessThan(1500);
+  });
+});
+
+describe('the deadline of a connection', () => {
+  it('is 10 s for headers, and 15 s for the request', async () => {
+    let requests = 0;
+    await using server = await startServer(() => requests++);
+    const socket = server.open();
+    socket.write('GET / HTTP/1.1');
+    await vi.waitFor(() => expect(server.bytesRead()).toBe(14));
+    expect(server.isOpenAfter(9900)).toBe(true);
+    socket.write('\r\nHost: x\r\nContent-Length: 4\r\n\r\n');
+    await vi.waitFor(() => expect(requests).toBe(1));
+    expect(server.isOpenAfter(14_800)).toBe(true);
+    server.isOpenAfter(15_001);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('is 75 s while it is idle, or the time that a closing server gives it', async () => {
+    await using server = await startEcho();
+    const socket = server.open();
+    socket.write(get('/'));
+    await once(socket, 'data');
+    expect(server.isOpenAfter(74_000)).toBe(true);
+    server.closeIfIdle(3000);
+    expect(server.isOpenAfter(2900)).toBe(true);
+    // A request that ends while the server closes begins the shorter time.
+    socket.write(get('/'));
+    await once(socket, 'data');
+    expect(server.isOpenAfter(2900)).toBe(true);
+    expect(server.isOpenAfter(3001)).toBe(false);
+  });
+
+  it('is one second after its client has ended it, unless the response has begun', async () => {
+    for (const hasBegun of [false, true]) {
+      const responses: ServerResponse[] = [];
+      await using server = await startServer((_, outgoing) => responses.push(outgoing));
+      const socket = server.open();
+      socket.end(get('/'));
+      await vi.waitFor(() => expect(responses).toHaveLength(1));
+      if (hasBegun) responses[0]?.write('begun');
+      expect(server.isOpenAfter(900)).toBe(true);
+      expect(server.isOpenAfter(1001)).toBe(hasBegun);
+      socket.destroy();
+    }
+  });
+
+  it('is five minutes for reading a response, however slowly it is read', async () => {
+    const bytes = Buffer.alloc(64 * 1024 * 1024);
+    const sockets: Socket[] = [];
+    await using server = await startServer(
+      (_, outgoing) => outgoing.end(bytes),
+      (socket) => sockets.push(socket),
+    );
+    const socket = server.open().pause();
+    socket.write(get('/'));
+    await vi.waitFor(() => expect(sockets[0]?.writableLength).toBeGreaterThan(0));
+    expect(server.isOpenAfter(299_000)).toBe(true);
+    expect(server.isOpenAfter(300_001)).toBe(false);
+    socket.destroy();
   });
 });
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import * as http2 from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -63,6 +64,28 @@ describe('a body in parts', () => {
     await vi.waitFor(() => expect(produced()).toBeGreaterThan(unread + 50), { timeout: 10_000 });
     client.destroy();
     await finished;
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('is cancelled when its client leaves over HTTP/2', async () => {
+    const { body, finished, produced } = endlessParts();
+    const signals: AbortSignal[] = [];
+    const listener = createNodeListener(async ({ signal }) => {
+      signals.push(signal);
+      return { status: 200, headers: {}, body };
+    }, bodyBytes);
+    // Node calls requests of HTTP/2 compatible with those of HTTP/1.1; their types differ.
+    const server = http2.createServer(listener as never).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    session
+      .request({ ':path': '/' })
+      .on('error', () => {})
+      .pause();
+    await vi.waitFor(() => expect(produced()).toBeGreaterThan(0));
+    session.destroy();
+    await finished;
+    expect(signals[0]?.aborted).toBe(true);
     await new Promise((resolve) => server.close(resolve));
   });
 });

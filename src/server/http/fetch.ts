@@ -76,19 +76,10 @@ function toResponse({ status, headers, body }: HttpResponse, method: string): Re
     return new Response(null, { status, headers });
   }
   if (typeof body === 'string') return new Response(body, { status, headers });
+  // Bytes are passed on as they are; `new Response(bytes)` would copy all of them immediately.
   const stream = isInParts(body)
     ? ReadableStream.from(body).pipeThrough(new TextEncoderStream())
-    : ReadableStream.from(chunksOf(body));
+    : ReadableStream.from([body]);
   // Node's types of streams differ from those of Fetch.
   return new Response(stream as BodyInit, { status, headers });
-}
-
-/** The number of bytes that are copied at a time. */
-const chunkBytes = 64 * 1024;
-
-/** Copies the bytes as they are read. `new Response(bytes)` would copy all of them immediately. */
-function* chunksOf(bytes: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
-  for (let start = 0; start < bytes.length; start += chunkBytes) {
-    yield new Uint8Array(bytes.subarray(start, start + chunkBytes));
-  }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { BodyReader } from '../../http/body.ts';
 import { internalError } from '../../http/error.ts';
@@ -44,7 +45,8 @@ export function createNodeListener(
       });
       const { signal } = client;
       const response = await handle(toRequest(incoming, { key, body, heldBody: reader, signal }));
-      if (!signal.aborted && !outgoing.headersSent) await write(response, outgoing, streams);
+      if (!signal.aborted && !outgoing.headersSent)
+        await write(response, outgoing, streams, signal);
       else if (isInParts(response.body)) await response.body.return();
     } catch {
       // Handlers map their own errors to responses. One that rejects must not crash the process.
@@ -99,11 +101,14 @@ async function write(
   { status, headers, body }: HttpResponse,
   outgoing: ServerResponse,
   streams: Set<BodyParts>,
+  signal?: AbortSignal,
 ): Promise<void> {
   if (typeof body !== 'string' && isInParts(body)) {
     outgoing.writeHead(status, headers);
     streams.add(body);
-    return pipeline(body, outgoing).finally(() => streams.delete(body));
+    // A stream, because over HTTP/2 Node leaves an iterator open when the client has left.
+    const written = pipeline(Readable.from(body), outgoing, { signal });
+    return written.finally(() => streams.delete(body));
   }
   const length = Buffer.byteLength(body);
   if (status !== 204 && status !== 304) headers['content-length'] = String(length);
