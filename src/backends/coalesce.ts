@@ -1,5 +1,5 @@
 import { CancelledError } from '../contract/error.ts';
-import type { Call, PetStore } from '../contract/pet-store.ts';
+import { type Call, type OperationId, operations, type PetStore } from '../contract/pet-store.ts';
 import { bucketCount, bucketOf, hash } from '../limits/key.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -8,6 +8,9 @@ import type { Metrics } from '../telemetry/metrics.ts';
  * that a hanging call delays only the callers that arrived in this time.
  */
 const maxAgeMs = 100;
+
+/** The method of any operation. */
+type Method = (call: Call, value?: unknown) => Promise<unknown>;
 
 /** A read in flight. */
 interface Flight<T> {
@@ -74,16 +77,16 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
     }
   }
 
+  function methodOf(id: OperationId): Method {
+    const start = petStore[id] as Method;
+    if (operations[id].method === 'POST') return (call, value) => write(start(call, value));
+    return (call, value) =>
+      read(id, value === undefined ? '' : JSON.stringify(value), call, (own) => start(own, value));
+  }
+
+  const ids = Object.keys(operations) as OperationId[];
   return {
-    listPets: (call, query) =>
-      read('listPets', `${query.limit} ${query.status}`, call, (ownCall) =>
-        petStore.listPets(ownCall, query),
-      ),
-    getPet: (call, petId) =>
-      read('getPet', petId, call, (ownCall) => petStore.getPet(ownCall, petId)),
-    listOrders: (call) => read('listOrders', '', call, (ownCall) => petStore.listOrders(ownCall)),
-    createPet: (call, pet) => write(petStore.createPet(call, pet)),
-    sendMessage: (call, message) => write(petStore.sendMessage(call, message)),
+    ...(Object.fromEntries(ids.map((id) => [id, methodOf(id)])) as Pick<PetStore, OperationId>),
     checkReady: () => petStore.checkReady(),
     [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
   };

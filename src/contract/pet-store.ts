@@ -1,5 +1,13 @@
 import type { JsonText } from './json.ts';
-import type { Int64, Message, NewPet, Pet, PetStatus, Pets } from './records.ts';
+import {
+  getPetRemoval,
+  type Int64,
+  type Message,
+  type NewPet,
+  type Pet,
+  type PetStatus,
+  type Pets,
+} from './records.ts';
 
 /** The request that a call is made for. */
 export interface Call {
@@ -31,6 +39,35 @@ export interface CallObservation {
    */
   end(outcome: number | string, ms: number): void;
 }
+
+/** An operation of the contract: where its request goes. */
+export interface Operation {
+  /** A GET reads, a POST writes. */
+  readonly method: 'GET' | 'POST';
+  /** Below the base address of the service; a name in braces stands for a parameter. */
+  readonly path: string;
+  /** The messages of the quickstart have a base address of their own. */
+  readonly service: 'pets' | 'messages';
+  /** When a deprecated operation is removed, and the path of its successor. */
+  readonly removal?: { readonly date: Date; readonly successor: string };
+}
+
+/** The id of an operation, which is its method of `PetStore`. */
+export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady'>;
+
+/** The operations of the contract ("Endpoints"). Clients, routes and joined reads follow it. */
+export const operations: Readonly<Record<OperationId, Operation>> = {
+  listPets: { method: 'GET', path: '/pets', service: 'pets' },
+  createPet: { method: 'POST', path: '/pets', service: 'pets' },
+  getPet: {
+    method: 'GET',
+    path: '/pets/{petId}',
+    service: 'pets',
+    removal: { date: getPetRemoval, successor: '/pets' },
+  },
+  listOrders: { method: 'GET', path: '/store/orders', service: 'pets' },
+  sendMessage: { method: 'POST', path: '/messages', service: 'messages' },
+};
 
 /** The query of `listPets`. Without a limit, the service's default of 20 applies. */
 export interface ListPetsQuery {

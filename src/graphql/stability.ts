@@ -7,6 +7,7 @@ import {
   GraphQLString,
   resolveSchemaCoordinate,
 } from 'graphql';
+import type { OperationId } from '../contract/pet-store.ts';
 
 /** The stability of an operation (the extension `x-stability` of the OpenAPI document). */
 export type Stability = 'experimental' | 'beta';
@@ -14,8 +15,8 @@ export type Stability = 'experimental' | 'beta';
 /** The stability of the marked operations, by operation id of the OpenAPI document. */
 export type OperationStability = Readonly<Record<string, Stability>>;
 
-/** The GraphQL field of each operation in the OpenAPI document. */
-export const fieldOfOperation: Readonly<Record<string, string>> = {
+/** The GraphQL field of each operation. */
+const fieldOfOperation: Readonly<Record<OperationId, string>> = {
   listPets: 'Query.pets',
   createPet: 'Mutation.addPet',
   getPet: 'Query.pet',
@@ -40,7 +41,7 @@ export const stabilityDirective = new GraphQLDirective({
  */
 export function markStability(schema: GraphQLSchema, stability: OperationStability): void {
   for (const [operationId, level] of Object.entries(stability)) {
-    const coordinate = fieldOfOperation[operationId];
+    const coordinate = fieldOfOperation[operationId as OperationId];
     const found = coordinate ? resolveSchemaCoordinate(schema, coordinate) : undefined;
     if (found?.kind !== 'Field') {
       throw new Error(`x-stability: expected a field for ${operationId}, found none.`);

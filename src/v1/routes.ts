@@ -3,8 +3,15 @@ import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../c
 import { ErrorResponse, InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { decodeUtf8, parseJson } from '../contract/json.ts';
-import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
-import { getPetRemoval, pageSize } from '../contract/records.ts';
+import {
+  type Call,
+  type ListPetsQuery,
+  type Operation,
+  type OperationId,
+  operations,
+  type PetStore,
+} from '../contract/pet-store.ts';
+import { pageSize } from '../contract/records.ts';
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
 import { requireSmallJson } from '../http/json-limits.ts';
@@ -49,30 +56,52 @@ interface RoutedRequest {
   readonly parameter: string;
 }
 
+type Handle = (resources: Resources, routed: RoutedRequest) => Promise<HttpResponse>;
+
 interface Route {
   readonly path: RegExp;
-  readonly methods: Readonly<
-    Record<string, (resources: Resources, routed: RoutedRequest) => Promise<HttpResponse>>
-  >;
+  readonly methods: Readonly<Record<string, Handle>>;
   /** Requires no API key. */
   readonly isPublic?: true;
   /** Added to every response of the route. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+const handlers: Readonly<Record<OperationId, Handle>> = {
+  listPets,
+  createPet,
+  getPet,
+  listOrders,
+  sendMessage,
+};
+
+const bases: Readonly<Record<Operation['service'], string>> = {
+  pets: '/v1',
+  messages: '/quickstart',
+};
+
+/** Returns the routes of the contract, those without a parameter first. */
+function contractRoutes(): Route[] {
+  const ids = Object.keys(operations) as OperationId[];
+  const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
+  const byPath = [...Map.groupBy(ids, pathOf)];
+  byPath.sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')));
+  return byPath.map(([path, ids]) => ({
+    path: new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`),
+    methods: Object.fromEntries(ids.map((id) => [operations[id].method, handlers[id]])),
+    headers: Object.assign({}, ...ids.map((id) => deprecationOf(operations[id]))),
+  }));
+}
+
+/** Returns the headers of a deprecated operation: Sunset (RFC 8594), successor (RFC 5829). */
+function deprecationOf({ removal, service }: Operation): Readonly<Record<string, string>> {
+  if (removal === undefined) return {};
+  const link = `<${bases[service]}${removal.successor}>; rel="successor-version"`;
+  return { sunset: removal.date.toUTCString(), link };
+}
+
 const routes: readonly Route[] = [
-  { path: /^\/v1\/pets$/, methods: { GET: listPets, POST: createPet } },
-  {
-    path: /^\/v1\/pets\/([^/]+)$/,
-    methods: { GET: getPet },
-    // Deprecation: Sunset (RFC 8594), and a link to the successor (RFC 5829).
-    headers: {
-      sunset: getPetRemoval.toUTCString(),
-      link: '</v1/pets>; rel="successor-version"',
-    },
-  },
-  { path: /^\/v1\/store\/orders$/, methods: { GET: listOrders } },
-  { path: /^\/quickstart\/messages$/, methods: { POST: sendMessage } },
+  ...contractRoutes(),
   { path: /^\/v1\/openapi\.json$/, methods: { GET: sendOpenApi }, isPublic: true },
   { path: /^\/v1\/docs(?:\/([\w.-]+))?$/, methods: { GET: sendReference }, isPublic: true },
 ];

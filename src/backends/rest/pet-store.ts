@@ -1,6 +1,13 @@
 import { decodeMessage, decodePet, decodePets, encodeNewPet } from '../../contract/codec.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
-import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
+import {
+  type Call,
+  type ListPetsQuery,
+  type Operation,
+  type OperationId,
+  operations,
+  type PetStore,
+} from '../../contract/pet-store.ts';
 import { PetsText } from '../../contract/pets-text.ts';
 import type { Pets } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
@@ -10,7 +17,7 @@ import { logFailure } from './call-log.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
 import { readError, readText } from './response.ts';
-import { createSend, type RestRequest, type Send } from './send-with-retry.ts';
+import { createSend, type Send } from './send-with-retry.ts';
 
 /** Options of the REST backend. */
 export interface RestPetStoreOptions {
@@ -21,6 +28,14 @@ export interface RestPetStoreOptions {
   /** Deadline of one call, including retries, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits?: Partial<OriginLimits>;
+}
+
+/** What a request has beside the path of its operation. */
+interface Parameters {
+  /** Replaces the name in the path. */
+  readonly parameter?: string;
+  readonly search?: string;
+  readonly json?: object;
 }
 
 /** Opens the REST service as a `PetStore`. Connects on the first call. */
@@ -40,21 +55,29 @@ export function openRestPetStore(
   const petsOrigin = open('pets', baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared ? petsOrigin : open('messages', messagesBaseUrl);
-  const pets = createSend(petsOrigin, baseUrl, timeoutMs, metrics);
-  const messages: Send = messagesBaseUrl
-    ? createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics)
-    : async () => ({ kind: 'notSent', why: 'notConfigured' });
+  const senders: Readonly<Record<Operation['service'], Send>> = {
+    pets: createSend(petsOrigin, baseUrl, timeoutMs, metrics),
+    messages: messagesBaseUrl
+      ? createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics)
+      : async () => ({ kind: 'notSent', why: 'notConfigured' }),
+  };
 
   async function callService<T>(
-    send: Send,
+    operation: OperationId,
     call: Call,
-    request: RestRequest,
     read: (text: string, pause: () => Promise<void>) => T | Promise<T>,
+    { parameter = '', search = '', json }: Parameters = {},
   ): Promise<T> {
-    const { operation, method } = request;
+    const { method, path, service } = operations[operation];
     const observation = call.observe?.(operation);
     const start = performance.now();
-    let outcome = await send(call, request, observation?.traceHeaders);
+    const request = {
+      operation,
+      method,
+      path: path.replace(/\{\w+\}/, parameter) + search,
+      ...(json && { body: JSON.stringify(json) }),
+    };
+    let outcome = await senders[service](call, request, observation?.traceHeaders);
     const releaseBody = outcome.kind === 'responded' ? outcome.releaseBody : undefined;
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
@@ -85,13 +108,12 @@ export function openRestPetStore(
 
   return {
     listPets: (call, query) =>
-      callService(pets, call, get('listPets', `/pets${formatSearch(query)}`), readPets),
-    createPet: (call, pet) =>
-      callService(pets, call, post('createPet', '/pets', encodeNewPet(pet)), readPet),
-    getPet: (call, petId) => callService(pets, call, get('getPet', `/pets/${petId}`), readPet),
-    listOrders: (call) => callService(pets, call, get('listOrders', '/store/orders'), readJsonText),
+      callService('listPets', call, readPets, { search: formatSearch(query) }),
+    createPet: (call, pet) => callService('createPet', call, readPet, { json: encodeNewPet(pet) }),
+    getPet: (call, petId) => callService('getPet', call, readPet, { parameter: petId }),
+    listOrders: (call) => callService('listOrders', call, readJsonText),
     sendMessage: (call, message) =>
-      callService(messages, call, post('sendMessage', '/messages', { message }), readMessage),
+      callService('sendMessage', call, readMessage, { json: { message } }),
     async checkReady() {
       const outcome = await petsOrigin.checkReady();
       if (outcome === undefined) return;
@@ -108,14 +130,6 @@ export function openRestPetStore(
 const readPets = (text: string): Pets => PetsText.match(text) ?? decodePets(readJson(text));
 const readPet = (text: string) => decodePet(readJson(text));
 const readMessage = (text: string) => decodeMessage(readJson(text));
-
-function get(operation: string, path: string): RestRequest {
-  return { operation, method: 'GET', path };
-}
-
-function post(operation: string, path: string, json: object): RestRequest {
-  return { operation, method: 'POST', path, body: JSON.stringify(json) };
-}
 
 /** Formats the query string. The values need no escaping. */
 function formatSearch({ limit, status }: ListPetsQuery): string {
