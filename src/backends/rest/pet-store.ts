@@ -1,8 +1,7 @@
-import { decodeMessage, decodePet, decodePets, encodeNewPet } from '../../contract/codec.ts';
+import { decodeMessage, decodePet, encodeNewPet } from '../../contract/codec.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
 import type { Call, ListPetsQuery, PetStore } from '../../contract/pet-store.ts';
-import { PetsText } from '../../contract/pets-text.ts';
-import type { Pets } from '../../contract/records.ts';
+import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -105,7 +104,6 @@ export function openRestPetStore(
   };
 }
 
-const readPets = (text: string): Pets => PetsText.match(text) ?? decodePets(readJson(text));
 const readPet = (text: string) => decodePet(readJson(text));
 const readMessage = (text: string) => decodeMessage(readJson(text));
 
