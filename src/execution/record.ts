@@ -1,4 +1,13 @@
-import { type GraphQLError, type GraphQLObjectType, isNonNullType, locatedError } from 'graphql';
+import {
+  type GraphQLError,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getNullableType,
+  isEnumType,
+  isNonNullType,
+  isScalarType,
+  locatedError,
+} from 'graphql';
 import { type FieldCollector, NotCompilableError, type SelectedField } from './field-collector.ts';
 
 /**
@@ -14,7 +23,13 @@ export interface RecordCompletion {
 
 type Path = readonly (string | number)[];
 
-/** Plans the completion of records. @throws NotCompilableError if a property has a resolver. */
+/** The scalars whose values are text, which completion leaves unchanged. */
+const textScalars = ['ID', 'String', 'DateTime'];
+
+/**
+ * Plans the completion of records.
+ * @throws NotCompilableError if a field has a resolver, or is neither text nor an enumeration.
+ */
 export function planRecord(
   type: GraphQLObjectType,
   { nodes }: SelectedField,
@@ -24,12 +39,14 @@ export function planRecord(
   const members: string[] = [];
   const texts: string[] = [];
   for (const [index, { key, definition }] of fields.entries()) {
-    if (definition?.resolve !== undefined) throw new NotCompilableError();
-    const property = `record.${definition?.name}`;
     if (definition === undefined) {
       members.push(`${key}: '${type.name}'`);
       texts.push(`"${key}":"${type.name}"`);
-    } else if (isNonNullType(definition.type)) {
+      continue;
+    }
+    if (definition.resolve || !isText(definition.type)) throw new NotCompilableError();
+    const property = `record.${definition.name}`;
+    if (isNonNullType(definition.type)) {
       members.push(`${key}: ${property}`);
       texts.push(`"${key}":"\${${property}}"`);
     } else {
@@ -54,4 +71,9 @@ export function planRecord(
     )(nullable),
     write: new Function('record', `return \`{${texts.join(',')}}\`;`) as RecordCompletion['write'],
   };
+}
+
+function isText(fieldType: GraphQLOutputType): boolean {
+  const type = getNullableType(fieldType);
+  return isEnumType(type) || (isScalarType(type) && textScalars.includes(type.name));
 }

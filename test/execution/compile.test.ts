@@ -1,4 +1,4 @@
-import { parse } from 'graphql';
+import { buildSchema, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
 import { readPets } from '../../src/contract/pets-text.ts';
@@ -27,6 +27,25 @@ describe('compileOperation', () => {
     ['invalid variables', 'query ($limit: Int!) { pets(limit: $limit) { id } }'],
   ])('does not compile %s', (_, text) => {
     expect(execute(text, [rex])).toBeUndefined();
+  });
+
+  it.each([
+    '{ required { id } }',
+    '{ records { number } }',
+    '{ records { next { id } } }',
+    '{ records { words } }',
+  ])('does not compile a field of a kind that this schema has not: %s', (text) => {
+    const other = buildSchema(`
+      type Query { required: Item!, records: [Item] }
+      type Item { id: ID, number: Int, next: Item, words: [String!] }
+    `);
+    for (const field of Object.values(other.getQueryType()?.getFields() ?? {})) {
+      field.resolve = () => [];
+    }
+    const compiled = (source: string) =>
+      compileOperation(other, parse(source), undefined)?.({}, {});
+    expect(compiled('{ records { id } }')).toBeDefined();
+    expect(compiled(text)).toBeUndefined();
   });
 
   it('evaluates @include and @skip with the variables of each execution', async () => {
