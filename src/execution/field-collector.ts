@@ -3,7 +3,11 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  GraphQLIncludeDirective,
   type GraphQLObjectType,
+  GraphQLSkipDirective,
+  type getArgumentValues,
+  getDirectiveValues,
   Kind,
   type SelectionSetNode,
 } from 'graphql';
@@ -11,8 +15,8 @@ import {
 /** An operation cannot be compiled, so the fallback executor has to execute it. */
 export class NotCompilableError extends Error {}
 
-/** Whether a selection is included, according to its `@skip` and `@include`. */
-export type IsIncluded = (selection: Pick<FieldNode, 'directives'>) => boolean;
+/** Coerced variables, as `getVariableValues` of graphql-js returns them. */
+export type VariableValues = NonNullable<Parameters<typeof getArgumentValues>[2]>;
 
 /** A field of a response, with all selections that have its response key. */
 export interface SelectedField {
@@ -26,62 +30,65 @@ export interface SelectedField {
 /** Collects the fields of selection sets (GraphQL specification, section 6.3.2). */
 export class FieldCollector {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly #isIncluded: IsIncluded;
+  readonly #variables: VariableValues;
 
-  constructor(document: DocumentNode, isIncluded: IsIncluded) {
+  /** @param variables those that `@skip` and `@include` use */
+  constructor(document: DocumentNode, variables: VariableValues) {
     this.#fragments = new Map(
       document.definitions
         .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
         .map((fragment) => [fragment.name.value, fragment]),
     );
-    this.#isIncluded = isIncluded;
+    this.#variables = variables;
   }
 
   /**
-   * Returns the fields that the selection sets select on an object type, in response order.
-   * @throws NotCompilableError for introspection.
+   * Returns the fields that these nodes select on an object type, in response order.
+   * @throws NotCompilableError for introspection, and for the response key `__proto__`, which would
+   *   set the prototype of the result.
    */
   collect(
     type: GraphQLObjectType,
-    selectionSets: readonly SelectionSetNode[],
+    nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
   ): readonly SelectedField[] {
-    const nodes = new Map<string, [FieldNode, ...FieldNode[]]>();
+    const collected = new Map<string, [FieldNode, ...FieldNode[]]>();
     const visited = new Set<string>();
-    for (const selectionSet of selectionSets) this.#addFields(type, selectionSet, nodes, visited);
-    return [...nodes].map(([key, fieldNodes]) => ({
-      key,
-      nodes: fieldNodes,
-      definition: this.#definitionOf(type, fieldNodes[0].name.value),
-    }));
-  }
-
-  #definitionOf(type: GraphQLObjectType, name: string): SelectedField['definition'] {
-    const definition = type.getFields()[name];
-    if (definition === undefined && name !== '__typename') throw new NotCompilableError();
-    return definition;
+    for (const { selectionSet } of nodes) this.#addFields(selectionSet, collected, visited);
+    return [...collected].map(([key, fieldNodes]) => {
+      const name = fieldNodes[0].name.value;
+      const definition = type.getFields()[name];
+      if (key === '__proto__' || (!definition && name !== '__typename')) {
+        throw new NotCompilableError();
+      }
+      return { key, nodes: fieldNodes, definition };
+    });
   }
 
   #addFields(
-    type: GraphQLObjectType,
-    { selections }: SelectionSetNode,
-    nodes: Map<string, [FieldNode, ...FieldNode[]]>,
+    selectionSet: SelectionSetNode | undefined,
+    collected: Map<string, [FieldNode, ...FieldNode[]]>,
     visited: Set<string>,
   ): void {
-    for (const selection of selections) {
+    for (const selection of selectionSet?.selections ?? []) {
       if (!this.#isIncluded(selection)) continue;
       if (selection.kind === Kind.FIELD) {
         const key = selection.alias?.value ?? selection.name.value;
-        const same = nodes.get(key);
+        const same = collected.get(key);
         if (same) same.push(selection);
-        else nodes.set(key, [selection]);
-        continue;
+        else collected.set(key, [selection]);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        this.#addFields(selection.selectionSet, collected, visited);
+      } else if (!visited.has(selection.name.value)) {
+        visited.add(selection.name.value);
+        const fragment = this.#fragments.get(selection.name.value);
+        this.#addFields(fragment?.selectionSet, collected, visited);
       }
-      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
-      const fragment = isSpread ? this.#fragments.get(selection.name.value) : selection;
-      if (fragment === undefined) continue;
-      if (isSpread && visited.has(selection.name.value)) continue;
-      if (isSpread) visited.add(selection.name.value);
-      this.#addFields(type, fragment.selectionSet, nodes, visited);
     }
+  }
+
+  #isIncluded(selection: Pick<FieldNode, 'directives'>): boolean {
+    const ifOf = (directive: typeof GraphQLSkipDirective) =>
+      getDirectiveValues(directive, selection, this.#variables)?.['if'];
+    return ifOf(GraphQLSkipDirective) !== true && ifOf(GraphQLIncludeDirective) !== false;
   }
 }

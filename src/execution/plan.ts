@@ -1,27 +1,27 @@
 import {
   type DocumentNode,
   type ExecutionResult,
-  GraphQLError,
-  GraphQLIncludeDirective,
+  type GraphQLError,
   type GraphQLObjectType,
+  type GraphQLOutputType,
   type GraphQLSchema,
-  GraphQLSkipDirective,
-  getDirectiveValues,
+  getArgumentValues,
+  getNullableType,
+  isLeafType,
+  isListType,
   isNonNullType,
+  isObjectType,
+  locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { type Completion, nullFor, planType } from './completion.ts';
 import {
   FieldCollector,
-  type IsIncluded,
   NotCompilableError,
   type SelectedField,
+  type VariableValues,
 } from './field-collector.ts';
-import { planArguments, type VariableValues } from './inputs.ts';
-
-/** The values of the variables that `@skip` and `@include` use. */
-export type Conditions = Readonly<Record<string, unknown>>;
+import { planRecord } from './record.ts';
 
 /** Executes an operation with coerced variables. */
 export type Execute = (context: object, variables: VariableValues) => Promise<ExecutionResult>;
@@ -33,86 +33,40 @@ interface Execution {
   readonly errors: GraphQLError[];
 }
 
-/**
- * Resolves and completes one root field. On failure, returns null and adds the error to
- * `execution`, or throws the error if null is not allowed. May return a promise, which rejects
- * likewise.
- */
-type ExecuteField = (execution: Execution) => unknown;
+/** Resolves and completes one root field. On failure, returns null and adds the error. */
+type ExecuteField = (execution: Execution) => Promise<unknown>;
 
-interface RootField {
-  readonly key: string;
-  readonly execute: ExecuteField;
-}
+/** Completes the value of the root field with this response key. */
+type Complete = (value: unknown, errors: GraphQLError[], key: string) => unknown;
 
 /**
- * Plans an operation for these conditions. Work that does not depend on the other variables is done
- * once, here. @throws NotCompilableError
+ * Plans an operation for these values of the variables that `@skip` and `@include` use.
+ * @throws NotCompilableError
  */
 export function planOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
-  { operation: type, selectionSet }: OperationDefinitionNode,
-  conditions: Conditions,
+  operation: OperationDefinitionNode,
+  variables: VariableValues,
 ): Execute {
-  const root = schema.getRootType(type);
+  const root = schema.getRootType(operation.operation);
   if (!root) throw new NotCompilableError();
-  const collector = new FieldCollector(document, isIncludedWith(conditions));
+  const collector = new FieldCollector(document, variables);
   const fields = collector
-    .collect(root, [selectionSet])
+    .collect(root, [operation])
     .map((field) => ({ key: field.key, execute: planField(field, root, collector) }));
-  const isMutation = type === OperationTypeNode.MUTATION;
-  const executeFields = isMutation ? executeSerially(fields) : executeConcurrently(fields);
+  const isMutation = operation.operation === OperationTypeNode.MUTATION;
 
-  return async (context, variables) => {
+  return async (context, given) => {
     const errors: GraphQLError[] = [];
-    try {
-      const result = await executeFields({ context, variables, errors });
-      return errors.length === 0 ? result : { errors, data: result.data };
-    } catch (error) {
-      // The error of a non-null root field makes the whole `data` null.
-      return { errors: [...errors, ensureGraphQLError(error as Error)], data: null };
+    const execution = { context, variables: given, errors };
+    // The fields of a query start together, those of a mutation one after another.
+    const started = isMutation ? [] : fields.map(({ execute }) => execute(execution));
+    const data: Record<string, unknown> = {};
+    for (const [index, { key, execute }] of fields.entries()) {
+      data[key] = await (started[index] ?? execute(execution));
     }
-  };
-}
-
-/** Wraps an error that `locatedError` left unchanged because it has its own path. */
-function ensureGraphQLError(error: Error): GraphQLError {
-  if (error instanceof GraphQLError) return error;
-  return new GraphQLError(error.message, { originalError: error });
-}
-
-/** Wraps the data, because a promise would treat data with a function `then` as a thenable. */
-interface Completed {
-  readonly data: Record<string, unknown>;
-}
-
-type ExecuteFields = (execution: Execution) => Promise<Completed>;
-
-function executeConcurrently(fields: readonly RootField[]): ExecuteFields {
-  const [only] = fields;
-  if (only !== undefined && fields.length === 1) {
-    return async (execution) => ({ data: { [only.key]: await only.execute(execution) } });
-  }
-  return async (execution) => {
-    const started: unknown[] = [];
-    try {
-      for (const { execute } of fields) started.push(execute(execution));
-    } catch (error) {
-      // Later fields are not started. Earlier ones may still reject, which must be handled.
-      Promise.allSettled(started);
-      throw error;
-    }
-    const values = await Promise.all(started);
-    return { data: Object.fromEntries(fields.map(({ key }, index) => [key, values[index]])) };
-  };
-}
-
-function executeSerially(fields: readonly RootField[]): ExecuteFields {
-  return async (execution) => {
-    const data: [string, unknown][] = [];
-    for (const { key, execute } of fields) data.push([key, await execute(execution)]);
-    return { data: Object.fromEntries(data) };
+    return errors.length === 0 ? { data } : { errors, data };
   };
 }
 
@@ -122,46 +76,44 @@ function planField(
   collector: FieldCollector,
 ): ExecuteField {
   const { key, nodes, definition } = field;
-  if (definition === undefined) return () => root.name;
+  if (definition === undefined) return async () => root.name;
   const { resolve, type } = definition;
   // The default resolver reads a property of the root value, which does not exist.
-  if (resolve === undefined) throw new NotCompilableError();
-  const complete = planType(type, field, root, collector);
-  const isNullable = !isNonNullType(type);
-  const readArguments = planArguments(definition, nodes[0]);
+  if (resolve === undefined || isNonNullType(type)) throw new NotCompilableError();
+  const complete = planType(type, field, collector);
 
-  function fail(error: unknown, completion: Completion): null {
-    completion.path.length = 1;
-    return nullFor(error, nodes, completion, isNullable);
-  }
-
-  async function completeAwaited(promise: Promise<unknown>, completion: Completion) {
+  return async ({ context, variables, errors }) => {
     try {
-      return complete(await promise, completion);
+      const args = getArgumentValues(definition, nodes[0], variables);
+      return complete(await resolve(undefined, args, context, noInfo), errors, key);
     } catch (error) {
-      return fail(error, completion);
+      errors.push(locatedError(error, nodes, [key]));
+      return null;
     }
-  }
+  };
+}
 
-  return ({ context, variables, errors }) => {
-    const completion: Completion = { errors, path: [key] };
-    try {
-      const value = resolve(undefined, readArguments(variables), context, noInfo);
-      return value instanceof Promise
-        ? completeAwaited(value, completion)
-        : complete(value, completion);
-    } catch (error) {
-      return fail(error, completion);
-    }
+/** A list of records that may be able to write itself, because no string needs an escape. */
+interface RecordList extends Iterable<unknown> {
+  writeEach?(write: (record: unknown) => string): unknown;
+}
+
+function planType(
+  type: GraphQLOutputType,
+  field: SelectedField,
+  collector: FieldCollector,
+): Complete {
+  if (isLeafType(type)) return (value) => type.coerceOutputValue(value);
+  const recordType = isListType(type) ? getNullableType(type.ofType) : type;
+  if (!isObjectType(recordType)) throw new NotCompilableError();
+  const { complete, write } = planRecord(recordType, field, collector);
+  if (!isListType(type)) return (record, errors, key) => complete(record, errors, [key]);
+  return (value, errors, key) => {
+    const list = value as RecordList;
+    if (list.writeEach) return list.writeEach(write);
+    return Array.from(list, (record, index) => complete(record, errors, [key, index]));
   };
 }
 
 /** The resolvers of the schema use no `info`. */
 const noInfo = undefined as never;
-
-function isIncludedWith(conditions: Conditions): IsIncluded {
-  const variables = { coerced: conditions } as VariableValues;
-  return (selection) =>
-    getDirectiveValues(GraphQLSkipDirective, selection, variables)?.['if'] !== true &&
-    getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.['if'] !== false;
-}

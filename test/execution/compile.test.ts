@@ -1,132 +1,73 @@
-import {
-  buildSchema,
-  execute,
-  type GraphQLFieldResolver,
-  type GraphQLObjectType,
-  parse,
-} from 'graphql';
+import { buildSchema, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
+import { readPets } from '../../src/contract/pets-text.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { comparable } from './differential.ts';
+import { schema } from '../../src/graphql/schema.ts';
+import { storeOf } from './recorded-store.ts';
 
-type Resolvers = Readonly<Record<string, GraphQLFieldResolver<unknown, unknown>>>;
+const rex = { id: '1', name: 'Rex', categoryId: '2' };
 
-/** A schema with these resolvers, by field coordinate. */
-function schemaOf(resolvers: Resolvers = {}) {
-  const schema = buildSchema(`
-    directive @other on QUERY | FIELD
-    interface Node { id: ID }
-    union Either = Item
-    type Item implements Node { id: ID, names: [String], parent: Item, query: Query, typed: Typed }
-    type Typed { id: ID }
-    type Query { item: Item, items: [Item], node: Node, either: Either }
-    type Mutation { first: Item, second: Item }
-    type Subscription { item: Item }
-  `);
-  for (const name of ['Query', 'Mutation']) {
-    for (const field of Object.values((schema.getType(name) as GraphQLObjectType).getFields())) {
-      field.resolve = resolvers[`${name}.${field.name}`] ?? (() => null);
-    }
-  }
-  const item = schema.getType('Item') as GraphQLObjectType;
-  const parent = item.getFields()['parent'];
-  const resolve = resolvers['Item.parent'];
-  if (parent && resolve) parent.resolve = resolve;
-  (schema.getType('Typed') as GraphQLObjectType).isTypeOf = () => true;
-  return schema;
+/** Executes compiled code with a store that returns these animals. */
+function execute(text: string, listPets: unknown, variables: object = {}) {
+  const { context } = storeOf({ listPets });
+  return compileOperation(schema, parse(text), undefined)?.(context, { ...variables });
 }
 
 describe('compileOperation', () => {
   it.each([
-    ['a subscription', 'subscription { item { id } }'],
-    ['a field with an interface type', '{ node { id } }'],
-    ['a field with a union type', '{ either { __typename } }'],
-    ['a type with isTypeOf', '{ item { typed { id } } }'],
-    ['a resolver below the root', '{ item { parent { id } } }'],
-    ['introspection', '{ __schema { queryType { name } } item { id } }'],
-    ['introspection below the root', '{ item { query { __type(name: "Item") { name } } } }'],
-    ['a directive on the operation', 'query @other { item { id } }'],
-    ['a directive on a field', '{ item @other { id } }'],
-    ['@defer', '{ ... @defer { item { id } } }'],
-    ['@stream', '{ items @stream { id } }'],
-    ['disabled error propagation', 'query @experimental_disableErrorPropagation { item { id } }'],
-    ['__proto__ as a response key', '{ item { __proto__: id } }'],
+    ['introspection', '{ __schema { queryType { name } } pets { id } }'],
+    ['__proto__ as a response key', '{ pets { __proto__: id } }'],
+    ['__proto__ as the response key of a root field', '{ __proto__: pets { id } }'],
+    [
+      'more than four conditions',
+      `query (${'abcde'.replaceAll(/./g, '$$$&: Boolean = true ')}) {
+        ${'abcde'.replaceAll(/./g, '$&: pets @include(if: $$$&) { id } ')} }`,
+    ],
+    ['invalid variables', 'query ($limit: Int!) { pets(limit: $limit) { id } }'],
   ])('does not compile %s', (_, text) => {
-    const schema = schemaOf({ 'Item.parent': () => null });
-    expect(compileOperation(schema, parse(text), undefined)?.({}, {})).toBeUndefined();
+    expect(execute(text, [rex])).toBeUndefined();
+  });
+
+  it.each([
+    '{ required { id } }',
+    '{ records { number } }',
+    '{ records { next { id } } }',
+    '{ records { words } }',
+  ])('does not compile a field of a kind that this schema has not: %s', (text) => {
+    const other = buildSchema(`
+      type Query { required: Item!, records: [Item] }
+      type Item { id: ID, number: Int, next: Item, words: [String!] }
+    `);
+    for (const field of Object.values(other.getQueryType()?.getFields() ?? {})) {
+      field.resolve = () => [];
+    }
+    const compiled = (source: string) =>
+      compileOperation(other, parse(source), undefined)?.({}, {});
+    expect(compiled('{ records { id } }')).toBeDefined();
+    expect(compiled(text)).toBeUndefined();
   });
 
   it('evaluates @include and @skip with the variables of each execution', async () => {
-    const schema = schemaOf({ 'Query.item': () => ({ id: '1', names: [] }) });
-    const document = parse('query ($if: Boolean!) { item { id names @include(if: $if) } }');
-    const compiled = compileOperation(schema, document, undefined);
-    for (const value of [true, false, true]) {
-      const { data } = (await compiled?.({}, { if: value })) ?? {};
-      expect(data).toEqual({ item: value ? { id: '1', names: [] } : { id: '1' } });
+    const text = `query ($a: Boolean!, $b: Boolean!) {
+      pets { id @skip(if: $a) name @include(if: $b) categoryId } }`;
+    const compiled = compileOperation(schema, parse(text), undefined);
+    for (const [a, b] of [1, 2, 3, 0, 1].map((bits) => [bits > 1, bits % 2 > 0])) {
+      const { data } = (await compiled?.(storeOf({ listPets: [rex] }).context, { a, b })) ?? {};
+      const expected = { ...(!a && { id: '1' }), ...(b && { name: 'Rex' }), categoryId: '2' };
+      expect(data).toEqual({ pets: [expected] });
     }
   });
 
   it.each([
-    ['Item', '{ records { id word } }', '[{"id":"1","word":"a"}]'],
-    ['Item!', '{ records { __typename w: word id } }', '[{"__typename":"Item","w":"a","id":"1"}]'],
-    ['Item', '{ records { number } }', undefined],
-    ['Item', '{ records { other } }', undefined],
-    ['Item', '{ records { required } }', undefined],
-    ['Item', '{ records { shout } }', undefined],
-    ['Item', '{ records { id name } }', undefined],
-  ])('copies records of %s from their text if possible: %s', async (type, text, expected) => {
-    const schema = buildSchema(`
-      enum Word { a b }
-      enum Fewer { a }
-      type Item { id: ID, word: Word, number: Int, other: Fewer, required: Word!, shout: Word, name: String }
-      type Query { records: [${type}] }
-    `);
-    const item = {
-      id: '1',
-      word: 'a',
-      number: '1',
-      other: 'a',
-      required: 'a',
-      shout: 'a',
-      name: 'a',
-    };
-    const records = {
-      format: {
-        properties: {
-          ...{ id: 'digits', number: 'digits', word: ['a', 'b'], other: ['a', 'b'] },
-          ...{ required: ['a', 'b'], name: 'string' },
-        },
-        createWriter: (literals: readonly string[], names: readonly string[]) => (values: string) =>
-          names.includes('name')
-            ? undefined
-            : new JsonText(
-                `[${literals.map((one, at) => one + (JSON.parse(values)[names[at] ?? ''] ?? '')).join('')}]`,
-              ),
-      },
-      text: '{"id":1,"word":"\\"a\\""}',
-      [Symbol.iterator]: () => [item].values(),
-    };
-    const field = schema.getQueryType()?.getFields()['records'];
-    if (field) field.resolve = () => records;
-    const document = parse(text);
-    const compiled = compileOperation(schema, document, undefined);
-    for (let again = 0; again < 2; again++) {
-      const result = (await compiled?.({}, {})) ?? {};
-      expect(comparable(result)).toEqual(comparable(await execute({ schema, document })));
-      const completed = result.data?.['records'];
-      expect(completed instanceof JsonText ? completed.text : undefined).toBe(expected);
-    }
-  });
-
-  it('gives each execution its own argument objects', async () => {
-    const schema = buildSchema('input In { n: Int } type Query { f(in: In): Int }');
-    const field = schema.getQueryType()?.getFields()['f'];
-    if (field) field.resolve = (_, args) => args.in.n++;
-    for (const text of ['{ f(in: { n: 1 }) }', 'query ($in: In = { n: 1 }) { f(in: $in) }']) {
-      const compiled = compileOperation(schema, parse(text), undefined);
-      await compiled?.({}, {});
-      expect(await compiled?.({}, {})).toEqual({ data: { f: 1 } });
-    }
+    ['{ pets { id status } }', '[{"id":"1","status":null},{"id":"-5","status":"sold"}]'],
+    [
+      '{ pets { __typename n: name n2: name } }',
+      '[{"__typename":"Pet","n":"Rex","n2":"Rex"},{"__typename":"Pet","n":"`\'","n2":"`\'"}]',
+    ],
+  ])('writes animals that need no escapes as text: %s', async (text, expected) => {
+    const body =
+      '[{"id":1,"name":"Rex","categoryId":2},{"id":-5,"name":"`\'","categoryId":2,"status":"sold"}]';
+    expect((await execute(text, readPets(body)))?.data).toEqual({ pets: new JsonText(expected) });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
-import { petsFormat } from '../../src/contract/pets-text.ts';
+import { PlainPets } from '../../src/contract/pets-text.ts';
 import { startGateway } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -28,11 +28,11 @@ async function startWithPets(list: string, orders = '{"orders":[]}') {
     quiet,
   );
   const gateway = await startGateway({ petStore });
-  const createWriter = vi.spyOn(petsFormat, 'createWriter');
-  onTestFinished(() => createWriter.mockRestore());
+  const writeEach = vi.spyOn(PlainPets.prototype, 'writeEach');
+  onTestFinished(() => writeEach.mockRestore());
   return {
     ...gateway,
-    createWriter,
+    writeEach,
     async send(query: string): Promise<string> {
       const response = await fetch(`${gateway.url}/graphql`, {
         method: 'POST',
@@ -60,9 +60,9 @@ describe('a list of animals that is written from the REST response text', () => 
   ])('is byte for byte the same as one written from objects: %s', async (query) => {
     await using service = await startWithPets(usual);
     const first = await service.send(query);
-    expect(service.createWriter).not.toHaveBeenCalled();
+    expect(service.writeEach).not.toHaveBeenCalled();
     for (let repeat = 0; repeat < 3; repeat++) expect(await service.send(query)).toBe(first);
-    expect(service.createWriter).toHaveBeenCalled();
+    expect(service.writeEach).toHaveBeenCalled();
   });
 
   it.each([
@@ -77,7 +77,7 @@ describe('a list of animals that is written from the REST response text', () => 
     const query = '{ pets { id name categoryId status } }';
     const first = await service.send(query);
     for (let repeat = 0; repeat < 3; repeat++) expect(await service.send(query)).toBe(first);
-    expect(service.createWriter).not.toHaveBeenCalled();
+    expect(service.writeEach).not.toHaveBeenCalled();
   });
 
   it('is kept next to a field that makes the response too large', async () => {
@@ -87,7 +87,7 @@ describe('a list of animals that is written from the REST response text', () => 
     expect(first).toContain('RESPONSE_TOO_LARGE');
     expect(first).toContain('"pets":[{"id":"1"},');
     for (let repeat = 0; repeat < 3; repeat++) expect(await service.send(query)).toBe(first);
-    expect(service.createWriter).toHaveBeenCalled();
+    expect(service.writeEach).toHaveBeenCalled();
   });
 
   it('is parsed for a caller in the same process', async () => {
@@ -106,6 +106,6 @@ describe('a list of animals that is written from the REST response text', () => 
       const caller = { authorization, requestId: 'test' };
       expect(await service.execute(query, {}, caller)).toEqual(first);
     }
-    expect(service.createWriter).toHaveBeenCalled();
+    expect(service.writeEach).toHaveBeenCalled();
   });
 });

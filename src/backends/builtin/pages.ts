@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
-import { decodePets } from '../../contract/codec.ts';
-import { parseJson } from '../../contract/json.ts';
 import type { ListPetsQuery } from '../../contract/pet-store.ts';
-import { PetsText } from '../../contract/pets-text.ts';
+import { readPets } from '../../contract/pets-text.ts';
 import { type PetStatus, type Pets, pageSize } from '../../contract/records.ts';
 import type { Database } from './database.ts';
 import { storageFault } from './faults.ts';
@@ -49,8 +47,7 @@ function prepareText(database: Database, page: Page): () => Promise<Pets> {
   return async () => {
     try {
       const { rows } = await database.executeQuery(query);
-      const text = rows[0]?.text ?? '[]';
-      return PetsText.match(text) ?? decodePets(parseJson(text));
+      return readPets(rows[0]?.text ?? '[]');
     } catch (error) {
       if (storageFault(error, false) !== undefined) throw error;
       // Other programs can store values of other types, such as a BLOB, which JSON cannot contain.

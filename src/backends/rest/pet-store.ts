@@ -1,4 +1,4 @@
-import { decodeMessage, decodePet, decodePets, encodeNewPet } from '../../contract/codec.ts';
+import { decodeMessage, decodePet, encodeNewPet } from '../../contract/codec.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
 import {
   type Call,
@@ -8,8 +8,7 @@ import {
   operations,
   type PetStore,
 } from '../../contract/pet-store.ts';
-import { PetsText } from '../../contract/pets-text.ts';
-import type { Pets } from '../../contract/records.ts';
+import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -127,7 +126,6 @@ export function openRestPetStore(
   };
 }
 
-const readPets = (text: string): Pets => PetsText.match(text) ?? decodePets(readJson(text));
 const readPet = (text: string) => decodePet(readJson(text));
 const readMessage = (text: string) => decodeMessage(readJson(text));
 
