@@ -41,30 +41,25 @@ export type EngineParts =
   | ExperimentalIncrementalExecutionResults
   | LegacyExperimentalIncrementalExecutionResults;
 
+type Path = readonly (string | number)[];
+
 /**
  * Data of a deferred fragment, identified by id in graphql-js 17's format and by path in the draft.
  */
 interface Increment<Failure> extends EngineResult<Failure> {
   readonly id?: string;
   readonly label?: string;
-  readonly path?: readonly (string | number)[];
-  readonly subPath?: readonly (string | number)[];
+  readonly path?: Path;
+  readonly subPath?: Path;
 }
 
-/** The first part of a result. */
-interface FirstPart<Failure> extends EngineResult<Failure> {
-  readonly pending?: readonly {
-    readonly id: string;
-    readonly path: readonly (string | number)[];
-  }[];
-  /** Whether another part follows. */
-  readonly hasNext: boolean;
-}
-
-/** Any part of a result. */
-interface Part<Failure> extends FirstPart<Failure> {
+/** One part of a result. */
+interface Part<Failure> extends EngineResult<Failure> {
+  readonly pending?: readonly { readonly id: string; readonly path: Path }[];
   readonly incremental?: readonly Increment<Failure>[];
   readonly completed?: readonly { readonly id: string; readonly errors?: readonly Failure[] }[];
+  /** Whether another part follows. */
+  readonly hasNext: boolean;
 }
 
 /** One part of a result as the client receives it. */
@@ -113,7 +108,7 @@ async function* typeParts(
 ): AsyncGenerator<TypedPart, undefined, void> {
   const type = <Entry extends Pick<EngineResult, 'errors'>>(entry: Entry) =>
     typeErrors(entry, options);
-  const first: FirstPart<GraphQLError> = initialResult;
+  const first: EngineResult & { readonly hasNext: boolean } = initialResult;
   const later: AsyncIterable<Part<GraphQLError>> = subsequentResults;
   yield typeResult(first, options);
   for await (const { incremental, completed, ...part } of later) {

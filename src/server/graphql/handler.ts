@@ -46,6 +46,7 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** Whether mutations are refused, as they are for GET: a link must not change data. */
   readonly isReadOnly: boolean;
+  readonly record: RequestRecord;
   /** Disposed when the result is complete: by its body, if that is in parts. */
   readonly scope: DisposableStack;
   /** How deferred fragments are delivered; undefined if the result must be whole. */
@@ -69,11 +70,7 @@ export interface GraphqlHandler {
     scope: DisposableStack,
   ): Promise<HttpResponse>;
   /** Executes an operation. @throws HttpError if its document has no operation of that name. */
-  execute(
-    operation: OperationRequest,
-    caller: Caller,
-    record: RequestRecord,
-  ): Promise<EncodedResult>;
+  execute(operation: OperationRequest, caller: Caller): Promise<EncodedResult>;
 }
 
 /**
@@ -87,8 +84,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   /** Returns the operation, or the errors of its document. */
   async function findOperation(
     { text, operationName }: OperationRequest,
-    { key, isReadOnly, scope }: Caller,
-    record: RequestRecord,
+    { key, isReadOnly, record, scope }: Caller,
   ): Promise<PreparedOperation | readonly GraphQLError[]> {
     const cached = documents.get(text);
     if (cached === undefined && text.length > longDocument) await nextSlice(key);
@@ -109,29 +105,25 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     return operation;
   }
 
-  async function execute(
-    request: OperationRequest,
-    caller: Caller,
-    record: RequestRecord,
-  ): Promise<EncodedResult> {
-    const { authorization, delivery, key, scope } = caller;
-    const { requestId } = record;
-    const operation = await findOperation(request, caller, record);
+  async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
+    const { authorization, delivery, key, record, scope } = caller;
+    const encoding = { record, key, reportError };
+    const operation = await findOperation(request, caller);
     if (!(operation instanceof PreparedOperation)) {
-      return encodeResult({ errors: operation }, { record, key, reportError });
+      return encodeResult({ errors: operation }, encoding);
     }
+    const { variables = {} } = request;
+    const { requestId } = record;
     const calls = operation.isDeferred && delivery ? new AbortController() : undefined;
     const signal = calls ? AbortSignal.any([caller.signal, calls.signal]) : caller.signal;
     const call = { authorization, key, requestId, signal, scope };
     const context = createContext({ petStore, ...call, listener: record });
-    const { variables = {} } = request;
     const result = await operation.execute(variables, context, delivery?.format);
     const { deprecations } = operation;
-    const encoding = { record, key, deprecations, reportError };
     if (!delivery || !calls || !('initialResult' in result)) {
-      return encodeResult(result as EngineResult, encoding);
+      return encodeResult(result as EngineResult, { ...encoding, deprecations });
     }
-    const body = encodeParts(result, { ...encoding, delivery, scope, calls });
+    const body = encodeParts(result, { ...encoding, deprecations, delivery, scope, calls });
     return { body, isExecuted: true };
   }
 
@@ -147,11 +139,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const { accept, authorization } = headers;
       const delivery = mayStream ? readDelivery(accept) : undefined;
       const isReadOnly = method === 'GET';
-      const caller = { authorization, key, signal, isReadOnly, scope, delivery };
-      const text = requested.find(params, caller, record);
+      const caller = { authorization, key, signal, isReadOnly, record, scope, delivery };
+      const text = requested.find(params, caller);
       const result =
         typeof text === 'string'
-          ? await execute({ ...params, text }, caller, record)
+          ? await execute({ ...params, text }, caller)
           : await encodeResult({ errors: [text] }, { record, key, reportError });
       return toResponse(result, request, delivery);
     },

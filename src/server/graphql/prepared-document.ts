@@ -77,7 +77,8 @@ export class PreparedOperation {
   /** Whether it has a `@defer`. */
   readonly isDeferred: boolean;
   readonly #whole: ExecutionArgs;
-  readonly #deferred: ExecutionArgs;
+  /** The document with its `@defer`. */
+  readonly #document: DocumentNode;
   /** The directives with a nullable variable; graphql-js refuses null only when it reaches them. */
   readonly #conditions: DirectiveNode[] = [];
   #uses = 0;
@@ -107,7 +108,7 @@ export class PreparedOperation {
     this.isIntrospection = isIntrospection;
     this.isDeferred = whole !== document;
     this.#whole = { ...args, document: whole };
-    this.#deferred = { ...args, enableEarlyExecution: true };
+    this.#document = document;
   }
 
   /**
@@ -125,7 +126,9 @@ export class PreparedOperation {
     const errors = this.#check(variableValues);
     if (errors !== undefined) return { errors };
     if (format !== undefined && this.isDeferred) {
-      const args = { ...this.#deferred, variableValues, contextValue };
+      const document = this.#document;
+      const deferred = { ...this.#whole, document, enableEarlyExecution: true };
+      const args = { ...deferred, variableValues, contextValue };
       return format === 'incrementalSpec=v0.2'
         ? experimentalExecuteIncrementally(args)
         : legacyExecuteIncrementally(args);

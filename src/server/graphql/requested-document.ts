@@ -11,6 +11,7 @@ const maxRegisteredBytes = 4 * 1024 * 1024;
 /** The caller that requests a document. */
 interface DocumentCaller {
   readonly authorization: string | undefined;
+  readonly record: { readonly keyAccepted: boolean };
   readonly scope: DisposableStack;
 }
 
@@ -33,8 +34,7 @@ export class RequestedDocuments {
    */
   find(
     params: GraphqlParams,
-    { authorization, scope }: DocumentCaller,
-    record: { readonly keyAccepted: boolean },
+    { authorization, record, scope }: DocumentCaller,
   ): string | GraphQLError {
     const { query } = params;
     const { mode, manifest } = this.#persisted;
