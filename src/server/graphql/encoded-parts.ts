@@ -3,6 +3,7 @@ import type {
   GraphQLError,
   LegacyExperimentalIncrementalExecutionResults,
 } from 'graphql';
+import type { FailedRequest } from '../../graphql/errors.ts';
 import type { TypedError } from '../../graphql/result.ts';
 import type { BodyParts } from '../../http/message.ts';
 import { nextSlice } from '../../limits/slices.ts';
@@ -88,18 +89,14 @@ export function encodeParts(parts: EngineParts, options: EncodePartsOptions): Bo
     next: () => texts.next(),
     async return() {
       calls.abort();
-      await readRest(texts);
+      // The rest is read, so that its errors are recorded.
+      while (!(await texts.next()).done);
       return { value: undefined, done: true };
     },
     end() {
       calls.abort(new DOMException('The gateway is shutting down.', 'TimeoutError'));
     },
   };
-}
-
-/** Reads the rest of cancelled parts, so that its errors are recorded. */
-async function readRest(parts: AsyncIterator<unknown, void, void>): Promise<void> {
-  while (!(await parts.next()).done);
 }
 
 async function* typeParts(
@@ -125,45 +122,30 @@ async function* typeParts(
  * last, with an error for every pending fragment. A large part waits for a slice.
  */
 async function* writeParts(
-  parts: AsyncGenerator<TypedPart, undefined, void>,
+  parts: AsyncIterable<TypedPart>,
   { delivery, record, reportError, key, scope, calls }: EncodePartsOptions,
 ): AsyncGenerator<string, undefined, void> {
   const pending = new Set<string>();
   let left = maxResponseLength;
-  let isFirst = true;
-
-  /** Returns a last part with an error for the fragments that are pending. */
-  function cutOff(): TypedPart {
-    const errors = [responseTooLarge(record)];
-    if (delivery.format === 'deferSpec=20220824') {
-      return { incremental: [{ data: null, path: [], errors }], hasNext: false };
-    }
-    return { completed: [...pending].map((id) => ({ id, errors })), hasNext: false };
-  }
-
-  /** Returns the first part as the only one. */
-  function withoutRest({ pending: _, errors = [], ...part }: TypedPart): TypedResult {
-    const only = { ...part, errors: [...errors, responseTooLarge(record)], hasNext: false };
-    return withoutExcess(only, record);
-  }
-
+  /** Replaces the next part if that is too large; undefined before the first. */
+  let end: string | undefined;
+  let isLast = false;
   try {
     for await (const part of parts) {
+      if (isLast) continue;
       if (isLarge(part)) await nextSlice(key);
+      const isFirst = end === undefined;
       if (isFirst && !calls.signal.aborted) record.onFirstPart();
-      const end = isFirst ? undefined : cutOff();
       for (const { id } of part.pending ?? []) pending.add(id);
       for (const { id } of part.completed ?? []) pending.delete(id);
-      const reserved = part.hasNext ? write(cutOff()).length : 0;
-      const whole = writeWithin(part, left - reserved);
-      if (whole === undefined) {
-        calls.abort();
-        await readRest(parts);
-      }
-      const text = whole ?? write(end ?? withoutRest(part));
+      const nextEnd = part.hasNext ? write(endOf(pending, delivery, record)) : '';
+      const whole = writeWithin(part, left - nextEnd.length);
+      if (whole === undefined) calls.abort();
+      const text = whole ?? end ?? write(withoutRest(part, record));
       left -= text.length;
-      yield delivery.frame(text, { isFirst, isLast: whole === undefined || !part.hasNext });
-      isFirst = false;
+      end = nextEnd;
+      isLast = whole === undefined || !part.hasNext;
+      yield delivery.frame(text, { isFirst, isLast });
     }
   } catch (error) {
     reportError(error, record.requestId);
@@ -171,4 +153,21 @@ async function* writeParts(
   } finally {
     scope.dispose();
   }
+}
+
+/** Returns a last part with an error for the fragments that are pending. */
+function endOf(pending: Iterable<string>, { format }: Delivery, record: FailedRequest): TypedPart {
+  const errors = [responseTooLarge(record)];
+  return format === 'deferSpec=20220824'
+    ? { incremental: [{ data: null, path: [], errors }], hasNext: false }
+    : { completed: Array.from(pending, (id) => ({ id, errors })), hasNext: false };
+}
+
+/** Returns the first part as the only one. */
+function withoutRest(
+  { pending: _, errors = [], ...part }: TypedPart,
+  record: FailedRequest,
+): TypedResult {
+  const only = { ...part, errors: [...errors, responseTooLarge(record)], hasNext: false };
+  return withoutExcess(only, record);
 }
