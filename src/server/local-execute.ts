@@ -66,7 +66,7 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     const key = keyOf(authorization);
     scope.defer(admission.enter(key, record));
     const request = { text: textOf(document), variables: { ...(variables as object | undefined) } };
-    const rest = { isReadOnly: false, record, scope, delivery };
+    const rest = { isReadOnly: false, record, scope, delivery: () => delivery };
     const result = await graphql.execute(request, { authorization, key, signal, ...rest });
     record.status = result.isExecuted ? 200 : 400;
     return result;
@@ -107,7 +107,11 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
 }
 
 /** Delivers parts as JSON texts. */
-const asJson: Delivery = { format: 'incrementalSpec=v0.2', frame: (json) => json };
+const asJson: Delivery = {
+  format: 'incrementalSpec=v0.2',
+  contentType: 'application/json',
+  frame: (json) => json,
+};
 
 /** The signal of a caller without a deadline. */
 const never = new AbortController().signal;

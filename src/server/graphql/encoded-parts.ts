@@ -30,6 +30,7 @@ export const deliveryFormats = ['incrementalSpec=v0.2', 'deferSpec=20220824'] as
 /** How the parts of a result are delivered. */
 export interface Delivery {
   readonly format: (typeof deliveryFormats)[number];
+  readonly contentType: string;
   /** Formats the JSON of one part. */
   readonly frame: (
     json: string,

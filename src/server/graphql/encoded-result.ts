@@ -19,12 +19,10 @@ export interface TypedResult extends EngineResult<TypedError> {
   readonly extensions?: { readonly deprecations: readonly Deprecation[] };
 }
 
-/** A result as JSON text. */
-export interface EncodedResult {
-  readonly body: string | BodyParts;
-  /** Whether the operation was executed, so that the result has `data`. */
-  readonly isExecuted: boolean;
-}
+/** A result as JSON text, whole or in parts. It has `data` if the operation was executed. */
+export type EncodedResult =
+  | { readonly body: string; readonly isExecuted: boolean }
+  | { readonly body: BodyParts; readonly isExecuted: true; readonly contentType: string };
 
 /** The request whose result is encoded. */
 export interface EncodingContext {
@@ -160,8 +158,7 @@ export function withoutExcess(
     ...(kept !== undefined && { data: kept }),
     ...rest,
   });
-  const isShort = lengthOf(own, maxResponseLength) <= maxResponseLength;
-  const errors = isShort && write(build(own)).length <= maxResponseLength ? own : [tooLarge];
+  const errors = writeWithin(build(own), maxResponseLength) === undefined ? [tooLarge] : own;
   let left = maxResponseLength - write(build(errors)).length;
   for (const [key, value] of fields) {
     // A field that is kept needs no null, and no error with a comma.

@@ -49,8 +49,8 @@ export interface Caller {
   readonly record: RequestRecord;
   /** Disposed when the result is complete: by its body, if that is in parts. */
   readonly scope: DisposableStack;
-  /** How deferred fragments are delivered; undefined if the result must be whole. */
-  readonly delivery: Delivery | undefined;
+  /** Returns how deferred fragments are delivered; undefined if the result must be whole. */
+  readonly delivery: () => Delivery | undefined;
 }
 
 /** The text of a document, the name of the operation to execute, and its variables. */
@@ -106,7 +106,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }
 
   async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
-    const { authorization, delivery, key, record, scope } = caller;
+    const { authorization, key, record, scope } = caller;
     const encoding = { record, key, reportError };
     const operation = await findOperation(request, caller);
     if (!(operation instanceof PreparedOperation)) {
@@ -114,7 +114,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     }
     const { variables = {} } = request;
     const { requestId } = record;
-    const calls = operation.isDeferred && delivery ? new AbortController() : undefined;
+    const delivery = operation.isDeferred ? caller.delivery() : undefined;
+    const calls = delivery && new AbortController();
     const signal = calls ? AbortSignal.any([caller.signal, calls.signal]) : caller.signal;
     const call = { authorization, key, requestId, signal, scope };
     const context = createContext({ petStore, ...call, listener: record });
@@ -124,7 +125,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       return encodeResult(result as EngineResult, { ...encoding, deprecations });
     }
     const body = encodeParts(result, { ...encoding, deprecations, delivery, scope, calls });
-    return { body, isExecuted: true };
+    return { body, contentType: delivery.contentType, isExecuted: true };
   }
 
   return {
@@ -137,7 +138,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const library = params.extensions?.['clientLibrary'];
       if (library !== undefined) record.setClientLibrary(library);
       const { accept, authorization } = headers;
-      const delivery = mayStream ? readDelivery(accept) : undefined;
+      const delivery = () => (mayStream ? readDelivery(accept) : undefined);
       const isReadOnly = method === 'GET';
       const caller = { authorization, key, signal, isReadOnly, record, scope, delivery };
       const text = requested.find(params, caller);
@@ -145,7 +146,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
         typeof text === 'string'
           ? await execute({ ...params, text }, caller)
           : await encodeResult({ errors: [text] }, { record, key, reportError });
-      return toResponse(result, request, delivery);
+      return toResponse(result, request);
     },
   };
 }

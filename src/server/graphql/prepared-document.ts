@@ -112,11 +112,11 @@ export class PreparedOperation {
   }
 
   /**
-   * Executes the operation. Given a format, deferred fragments are later parts in it, unless the
-   * variables turn every `@defer` off; graphql-js then starts all fields immediately. A whole result
-   * is from compiled code, which is generated at the second use because that costs more than
-   * executing once; or from graphql-js if the operation cannot be compiled. (Yoga's own executor
-   * rounds large integers in variable defaults.)
+   * Executes the operation. Given a format, graphql-js starts all fields immediately and returns
+   * deferred fragments as later parts, or a whole result if the variables turn every `@defer` off.
+   * Otherwise the result is whole: from compiled code, which is generated at the second use because
+   * that costs more than executing once, or from graphql-js if the operation cannot be compiled.
+   * (Yoga's own executor rounds large integers in variable defaults.)
    */
   execute(
     variableValues: Readonly<Record<string, unknown>>,
@@ -125,7 +125,7 @@ export class PreparedOperation {
   ): EngineResult | EngineParts | Promise<EngineResult | EngineParts> {
     const errors = this.#check(variableValues);
     if (errors !== undefined) return { errors };
-    if (format !== undefined && this.isDeferred) {
+    if (format !== undefined) {
       const document = this.#document;
       const deferred = { ...this.#whole, document, enableEarlyExecution: true };
       const args = { ...deferred, variableValues, contextValue };

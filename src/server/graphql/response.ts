@@ -3,16 +3,11 @@ import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import { type Delivery, deliveryFormats } from './encoded-parts.ts';
 import type { EncodedResult } from './encoded-result.ts';
 
-/** How a response in parts is delivered. */
-export interface ResponseDelivery extends Delivery {
-  readonly contentType: string;
-}
-
 /**
  * Returns the preferred delivery of an `Accept` header; undefined if there is none or JSON has a
  * higher weight. Wildcards do not count, because clients that can't read parts send them too.
  */
-export function readDelivery(accept: string | undefined): ResponseDelivery | undefined {
+export function readDelivery(accept: string | undefined): Delivery | undefined {
   for (const { type, params } of readAccept(accept).ranges) {
     const isMultipart = type === 'multipart/mixed';
     if (!isMultipart && type !== 'text/event-stream') continue;
@@ -51,21 +46,18 @@ const frameEvent: Delivery['frame'] = (json, { isLast }) => {
  * disconnect before the first one is written.
  */
 export function toResponse(
-  { body, isExecuted }: EncodedResult,
+  result: EncodedResult,
   { method, headers, signal }: HttpRequest,
-  delivery: ResponseDelivery | undefined,
 ): HttpResponse {
-  if (typeof body !== 'string' && delivery !== undefined) {
+  if ('contentType' in result) {
+    const { body, contentType } = result;
     const cancel = () => void body.return();
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel, { once: true });
-    const { contentType } = delivery;
-    return {
-      status: 200,
-      headers: { 'content-type': contentType, 'cache-control': 'no-store' },
-      body,
-    };
+    const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
+    return { status: 200, headers, body };
   }
+  const { body, isExecuted } = result;
   const { jsonType: type } = readAccept(headers['accept']);
   return {
     status: isExecuted || type === 'application/json' ? 200 : 400,
