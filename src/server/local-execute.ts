@@ -6,18 +6,16 @@ import { keyOf } from '../limits/key.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
-import { EncodedParts } from './graphql/encoded-parts.ts';
-import type { Caller, GraphqlHandler, OperationRequest } from './graphql/handler.ts';
-import { mergeParts, type PartialResult } from './graphql/merge-parts.ts';
-import { writeBounded } from './graphql/response-size.ts';
-import { type TypedPart, TypedParts } from './graphql/typed-parts.ts';
-import type { TypedResult } from './graphql/typed-result.ts';
+import type { Delivery } from './graphql/encoded-parts.ts';
+import type { EncodedResult } from './graphql/encoded-result.ts';
+import type { GraphqlHandler } from './graphql/handler.ts';
 import type {
   LocalCaller,
   LocalExecution,
   LocalPartialResult,
   LocalResult,
 } from './local-caller.ts';
+import { mergeParts } from './merge-parts.ts';
 
 /** Options of `createLocalExecution`. */
 export interface LocalExecuteOptions {
@@ -48,65 +46,42 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     return scope.use(openRecord(telemetry, line, requestId ?? undefined, trace));
   }
 
-  function refuse(error: unknown, record: RequestRecord): TypedResult {
+  function refuse(error: unknown, record: RequestRecord): LocalResult<never> {
     const { requestId } = record;
     const refusal = options.refuse(error, requestId);
     record.codes = [refusal.code];
+    record.status = 400;
     return graphqlErrorResult(refusal, requestId);
-  }
-
-  function toRequest(document: string | object, variables: unknown): OperationRequest {
-    return { text: textOf(document), variables: { ...(variables as object | undefined) } };
-  }
-
-  function toCaller(
-    { authorization, signal = never }: LocalCaller,
-    scope: DisposableStack,
-  ): Caller {
-    const given = authorization ?? undefined;
-    return { authorization: given, key: keyOf(given), signal, isReadOnly: false, scope };
   }
 
   async function run(
     document: string | object,
     variables: unknown,
-    caller: Caller,
+    { signal = never, ...caller }: LocalCaller,
     record: RequestRecord,
-  ): Promise<TypedResult> {
-    try {
-      caller.scope.defer(admission.enter(caller.key, record));
-      const request = toRequest(document, variables);
-      return toPlain(await graphql.execute(request, caller, record), record);
-    } catch (error) {
-      return refuse(error, record);
-    }
-  }
-
-  async function* runIncrementally(
-    document: string | object,
-    variables: unknown,
-    caller: Caller,
-    record: RequestRecord,
-  ): AsyncGenerator<PartialResult, void> {
-    try {
-      caller.scope.defer(admission.enter(caller.key, record));
-      const request = toRequest(document, variables);
-      const result = await graphql.executeIncrementally(request, caller, record);
-      if (result instanceof TypedParts) yield* mergeParts(toPlainParts(result, record));
-      else yield { ...toPlain(result, record), hasNext: false };
-    } catch (error) {
-      yield { ...refuse(error, record), hasNext: false };
-    }
+    scope: DisposableStack,
+    delivery?: Delivery,
+  ): Promise<EncodedResult> {
+    const authorization = caller.authorization ?? undefined;
+    const key = keyOf(authorization);
+    scope.defer(admission.enter(key, record));
+    const request = { text: textOf(document), variables: { ...(variables as object | undefined) } };
+    const rest = { isReadOnly: false, record, scope, delivery: () => delivery };
+    const result = await graphql.execute(request, { authorization, key, signal, ...rest });
+    record.status = result.isExecuted ? 200 : 400;
+    return result;
   }
 
   return {
     async execute<Data>(document: string | object, variables?: unknown, caller: LocalCaller = {}) {
       const scope = new DisposableStack();
+      const record = open(caller, scope);
       try {
-        const record = open(caller, scope);
-        const result = await run(document, variables, toCaller(caller, scope), record);
-        record.status = statusOf(result);
-        return result as LocalResult<Data>;
+        const { body } = await run(document, variables, caller, record, scope);
+        // Without a delivery, it is whole.
+        return parsePlainJson(body as string) as LocalResult<Data>;
+      } catch (error) {
+        return refuse(error, record);
       } finally {
         scope.dispose();
       }
@@ -118,13 +93,12 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
       caller: LocalCaller = {},
     ) {
       const scope = new DisposableStack();
+      const record = open(caller, scope);
       try {
-        const record = open(caller, scope);
-        const results = runIncrementally(document, variables, toCaller(caller, scope), record);
-        for await (const result of results) {
-          record.status = statusOf(result);
-          yield result as LocalPartialResult<Data>;
-        }
+        const { body } = await run(document, variables, caller, record, scope, asJson);
+        yield* mergeParts(body) as AsyncGenerator<LocalPartialResult<Data>, void>;
+      } catch (error) {
+        yield { ...refuse(error, record), hasNext: false };
       } finally {
         scope.dispose();
       }
@@ -132,22 +106,12 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
   };
 }
 
-function statusOf(result: TypedResult): number {
-  return 'data' in result ? 200 : 400;
-}
-
-/** Returns what an HTTP client would parse: plain objects, which belong to one caller. */
-function toPlain(result: TypedResult, record: RequestRecord): TypedResult {
-  return parsePlainJson(writeBounded(result, record)) as TypedResult;
-}
-
-async function* toPlainParts(
-  parts: TypedParts,
-  record: RequestRecord,
-): AsyncGenerator<TypedPart, void> {
-  const texts = new EncodedParts(parts, (json) => json, record);
-  for await (const text of texts) yield parsePlainJson(text) as TypedPart;
-}
+/** Delivers parts as JSON texts. */
+const asJson: Delivery = {
+  format: 'incrementalSpec=v0.2',
+  contentType: 'application/json',
+  frame: (json) => json,
+};
 
 /** The signal of a caller without a deadline. */
 const never = new AbortController().signal;

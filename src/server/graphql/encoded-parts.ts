@@ -1,78 +1,174 @@
+import type {
+  ExperimentalIncrementalExecutionResults,
+  GraphQLError,
+  LegacyExperimentalIncrementalExecutionResults,
+} from 'graphql';
 import type { FailedRequest } from '../../graphql/errors.ts';
+import type { TypedError } from '../../graphql/result.ts';
 import type { BodyParts } from '../../http/message.ts';
+import { nextSlice } from '../../limits/slices.ts';
 import {
+  type EncodingContext,
+  type EngineResult,
+  isLarge,
   maxResponseLength,
   responseTooLarge,
+  type TypedResult,
+  typeErrors,
+  typeResult,
   withoutExcess,
   write,
   writeWithin,
-} from './response-size.ts';
-import type { TypedPart, TypedParts } from './typed-parts.ts';
-
-/** Formats the JSON of a part for its transport. */
-type Frame = (json: string, position: { isFirst: boolean; isLast: boolean }) => string;
+} from './encoded-result.ts';
 
 /**
- * The parts of a result as text. One limit applies to their JSON together: the part that exceeds it
- * becomes the last, with an error for every pending fragment.
+ * The formats of incremental delivery by the `Accept` parameter that selects them: graphql-js 17's,
+ * and the draft of August 2022.
  */
-export class EncodedParts implements BodyParts {
-  readonly #parts: TypedParts;
-  readonly #frame: Frame;
-  readonly #record: FailedRequest;
-  /** The ids of pending fragments. */
-  readonly #pending = new Set<string>();
-  #left = maxResponseLength;
-  #isFirst = true;
+export const deliveryFormats = ['incrementalSpec=v0.2', 'deferSpec=20220824'] as const;
 
-  constructor(parts: TypedParts, frame: Frame, record: FailedRequest) {
-    this.#parts = parts;
-    this.#frame = frame;
-    this.#record = record;
+/** How the parts of a result are delivered. */
+export interface Delivery {
+  readonly format: (typeof deliveryFormats)[number];
+  readonly contentType: string;
+  /** Formats the JSON of one part. */
+  readonly frame: (
+    json: string,
+    position: { readonly isFirst: boolean; readonly isLast: boolean },
+  ) => string;
+}
+
+/** The result of an operation with deferred fragments, from graphql-js. */
+export type EngineParts =
+  | ExperimentalIncrementalExecutionResults
+  | LegacyExperimentalIncrementalExecutionResults;
+
+type Path = readonly (string | number)[];
+
+/**
+ * Data of a deferred fragment, identified by id in graphql-js 17's format and by path in the draft.
+ */
+interface Increment<Failure> extends EngineResult<Failure> {
+  readonly id?: string;
+  readonly label?: string;
+  readonly path?: Path;
+  readonly subPath?: Path;
+}
+
+/** One part of a result. */
+interface Part<Failure> extends EngineResult<Failure> {
+  readonly pending?: readonly { readonly id: string; readonly path: Path }[];
+  readonly incremental?: readonly Increment<Failure>[];
+  readonly completed?: readonly { readonly id: string; readonly errors?: readonly Failure[] }[];
+  /** Whether another part follows. */
+  readonly hasNext: boolean;
+}
+
+/** One part of a result as the client receives it. */
+export type TypedPart = Part<TypedError> & TypedResult;
+
+/** Options of `encodeParts`. */
+export interface EncodePartsOptions extends EncodingContext {
+  readonly delivery: Delivery;
+  /** Disposed after the last part, or when the rest is cancelled. */
+  readonly scope: DisposableStack;
+  /** Aborts the calls of the operation. */
+  readonly calls: AbortController;
+}
+
+/**
+ * Encodes the parts of a result, each when it is read. Read them to the end, or call `return`, which
+ * cancels the calls in flight.
+ */
+export function encodeParts(parts: EngineParts, options: EncodePartsOptions): BodyParts {
+  const { calls } = options;
+  const texts = writeParts(typeParts(parts, options), options);
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => texts.next(),
+    async return() {
+      calls.abort();
+      // The rest is read, so that its errors are recorded.
+      while (!(await texts.next()).done);
+      return { value: undefined, done: true };
+    },
+    end() {
+      calls.abort(new DOMException('The gateway is shutting down.', 'TimeoutError'));
+    },
+  };
+}
+
+async function* typeParts(
+  { initialResult, subsequentResults }: EngineParts,
+  options: EncodePartsOptions,
+): AsyncGenerator<TypedPart, undefined, void> {
+  const type = <Entry extends Pick<EngineResult, 'errors'>>(entry: Entry) =>
+    typeErrors(entry, options);
+  const first: EngineResult & { readonly hasNext: boolean } = initialResult;
+  const later: AsyncIterable<Part<GraphQLError>> = subsequentResults;
+  yield typeResult(first, options);
+  for await (const { incremental, completed, ...part } of later) {
+    yield {
+      ...typeErrors(part, options),
+      ...(incremental && { incremental: incremental.map(type) }),
+      ...(completed && { completed: completed.map(type) }),
+    };
   }
+}
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<string, undefined>> {
-    const { value: part, done } = await this.#parts.next();
-    if (done) return { value: undefined, done };
-    const cutOff = this.#isFirst ? undefined : this.#cutOff();
-    for (const { id } of part.pending ?? []) this.#pending.add(id);
-    for (const { id } of part.completed ?? []) this.#pending.delete(id);
-    const reserved = part.hasNext ? write(this.#cutOff()).length : 0;
-    const whole = writeWithin(part, this.#left - reserved);
-    const text = whole ?? write(cutOff ?? this.#withoutExcess(part));
-    if (whole === undefined) await this.#parts.return();
-    this.#left -= text.length;
-    const isLast = whole === undefined || !part.hasNext;
-    const value = this.#frame(text, { isFirst: this.#isFirst, isLast });
-    this.#isFirst = false;
-    return { value, done: false };
-  }
-
-  async return(): Promise<IteratorReturnResult<undefined>> {
-    return this.#parts.return();
-  }
-
-  end(): void {
-    this.#parts.end();
-  }
-
-  /** Returns the first part as the only one. */
-  #withoutExcess({ pending: _, errors = [], ...part }: TypedPart): object {
-    const tooLarge = responseTooLarge(this.#record);
-    const only = { ...part, errors: [...errors, tooLarge], hasNext: false };
-    return withoutExcess(only, this.#record);
-  }
-
-  /** Returns a last part with an error for the fragments that are pending. */
-  #cutOff(): TypedPart {
-    const errors = [responseTooLarge(this.#record)];
-    if (this.#parts.format === 'deferSpec=20220824') {
-      return { incremental: [{ data: null, path: [], errors }], hasNext: false };
+/**
+ * Writes each part. One limit applies to their JSON together: the part that exceeds it becomes the
+ * last, with an error for every pending fragment. A large part waits for a slice.
+ */
+async function* writeParts(
+  parts: AsyncIterable<TypedPart>,
+  { delivery, record, reportError, key, scope, calls }: EncodePartsOptions,
+): AsyncGenerator<string, undefined, void> {
+  const pending = new Set<string>();
+  let left = maxResponseLength;
+  /** Replaces the next part if that is too large; undefined before the first. */
+  let end: string | undefined;
+  let isLast = false;
+  try {
+    for await (const part of parts) {
+      if (isLast) continue;
+      if (isLarge(part)) await nextSlice(key);
+      const isFirst = end === undefined;
+      if (isFirst && !calls.signal.aborted) record.onFirstPart();
+      for (const { id } of part.pending ?? []) pending.add(id);
+      for (const { id } of part.completed ?? []) pending.delete(id);
+      const nextEnd = part.hasNext ? write(endOf(pending, delivery, record)) : '';
+      const whole = writeWithin(part, left - nextEnd.length);
+      if (whole === undefined) calls.abort();
+      const text = whole ?? end ?? write(withoutRest(part, record));
+      left -= text.length;
+      end = nextEnd;
+      isLast = whole === undefined || !part.hasNext;
+      yield delivery.frame(text, { isFirst, isLast });
     }
-    return { completed: [...this.#pending].map((id) => ({ id, errors })), hasNext: false };
+  } catch (error) {
+    reportError(error, record.requestId);
+    throw error;
+  } finally {
+    scope.dispose();
   }
+}
+
+/** Returns a last part with an error for the fragments that are pending. */
+function endOf(pending: Iterable<string>, { format }: Delivery, record: FailedRequest): TypedPart {
+  const errors = [responseTooLarge(record)];
+  return format === 'deferSpec=20220824'
+    ? { incremental: [{ data: null, path: [], errors }], hasNext: false }
+    : { completed: Array.from(pending, (id) => ({ id, errors })), hasNext: false };
+}
+
+/** Returns the first part as the only one. */
+function withoutRest(
+  { pending: _, errors = [], ...part }: TypedPart,
+  record: FailedRequest,
+): TypedResult {
+  const only = { ...part, errors: [...errors, responseTooLarge(record)], hasNext: false };
+  return withoutExcess(only, record);
 }

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { createYoga } from 'graphql-yoga';
 import type { OperationLimits } from '../../graphql/operation-cost.ts';
 import { schema } from '../../graphql/schema.ts';
 import { maxErrors, useBoundedValidation } from './plugins/use-bounded-validation.ts';
@@ -20,20 +20,13 @@ export interface EngineOptions {
 export type PrepareDocument = (text: string) => PreparedDocument | readonly GraphQLError[];
 
 /**
- * A plugin that runs once per document, when it is prepared. Work per request belongs in the
- * handler: Yoga's hooks cost a microsecond per execution.
+ * Creates the engine: Yoga's parsing and validation without its HTTP handling. Its plugins run once
+ * per document. Work per request belongs in the handler: Yoga's hooks cost a microsecond each time.
  */
-type DocumentPlugin = Pick<Plugin, 'onParse' | 'onValidate'>;
-
-/** Creates the engine: Yoga's parsing and validation with plugins, without its HTTP handling. */
 export function createEngine({ introspection, operationLimits }: EngineOptions): PrepareDocument {
-  const plugins: readonly DocumentPlugin[] = [
-    useOperationLimits(operationLimits),
-    useBoundedValidation(introspection),
-  ];
   const yoga = createYoga({
     schema,
-    plugins: [...plugins],
+    plugins: [useOperationLimits(operationLimits), useBoundedValidation(introspection)],
     // The handler caches documents and types errors.
     parserAndValidationCache: false,
     maskedErrors: false,
@@ -41,18 +34,15 @@ export function createEngine({ introspection, operationLimits }: EngineOptions):
   });
   // No plugin reads the request, so all requests share one envelope.
   const { parse, validate } = yoga.getEnveloped({} as never);
-
-  const executionOptions = {
-    hideSuggestions: !introspection,
-    options: { maxCoercionErrors: maxErrors },
-  };
+  const hideSuggestions = !introspection;
+  const options = { maxCoercionErrors: maxErrors };
 
   return (text) => {
     try {
       const document = parse(text);
       const errors: readonly GraphQLError[] = validate(schema, document);
       if (errors.length > 0) return errors;
-      return new PreparedDocument({ schema, document, ...executionOptions });
+      return new PreparedDocument({ schema, document, hideSuggestions, options });
     } catch (error) {
       if (error instanceof GraphQLError) return [syntaxError(error)];
       throw error;

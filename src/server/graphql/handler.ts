@@ -1,4 +1,4 @@
-import { GraphQLError, OperationTypeNode } from 'graphql';
+import { type GraphQLError, OperationTypeNode } from 'graphql';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { HttpError } from '../../http/error.ts';
@@ -7,17 +7,14 @@ import { nextSlice } from '../../limits/slices.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import { BoundedCache } from './bounded-cache.ts';
-import { type DeliveryFormat, readDelivery } from './delivery.ts';
-import { estimateDocumentSize } from './document-size.ts';
+import { type Delivery, encodeParts } from './encoded-parts.ts';
+import { type EncodedResult, type EngineResult, encodeResult } from './encoded-result.ts';
 import type { PrepareDocument } from './engine.ts';
 import { type GraphqlParams, readParams } from './params.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 import { PreparedDocument, PreparedOperation } from './prepared-document.ts';
 import { RequestedDocuments } from './requested-document.ts';
-import { writeParts, writeResult } from './response.ts';
-import { isLarge } from './response-size.ts';
-import { TypedParts } from './typed-parts.ts';
-import { type TypedResult, typeResult } from './typed-result.ts';
+import { readDelivery, toResponse } from './response.ts';
 
 /** The memory limit of cached documents, including their compiled code, in bytes. */
 const maxCacheBytes = 32 * 1024 * 1024;
@@ -49,8 +46,11 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** Whether mutations are refused, as they are for GET: a link must not change data. */
   readonly isReadOnly: boolean;
-  /** Disposed when the response is complete: by its body, if that is in parts. */
+  readonly record: RequestRecord;
+  /** Disposed when the result is complete: by its body, if that is in parts. */
   readonly scope: DisposableStack;
+  /** Returns how deferred fragments are delivered; undefined if the result must be whole. */
+  readonly delivery: () => Delivery | undefined;
 }
 
 /** The text of a document, the name of the operation to execute, and its variables. */
@@ -70,16 +70,7 @@ export interface GraphqlHandler {
     scope: DisposableStack,
   ): Promise<HttpResponse>;
   /** Executes an operation. @throws HttpError if its document has no operation of that name. */
-  execute(operation: OperationRequest, caller: Caller, record: RequestRecord): Promise<TypedResult>;
-  /**
-   * Executes an operation. Returns its parts in the format of graphql-js 17, or a single result if
-   * nothing is deferred.
-   */
-  executeIncrementally(
-    operation: OperationRequest,
-    caller: Caller,
-    record: RequestRecord,
-  ): Promise<TypedResult | TypedParts>;
+  execute(operation: OperationRequest, caller: Caller): Promise<EncodedResult>;
 }
 
 /**
@@ -90,18 +81,15 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const requested = new RequestedDocuments(options.persistedDocuments);
   const documents = new BoundedCache<PreparedDocument>(maxCacheBytes);
 
-  /** Returns the operation, or a result with the errors of its document. */
-  async function resolve(
+  /** Returns the operation, or the errors of its document. */
+  async function findOperation(
     { text, operationName }: OperationRequest,
-    { key, isReadOnly, scope }: Caller,
-    record: RequestRecord,
-  ): Promise<PreparedOperation | TypedResult> {
+    { key, isReadOnly, record, scope }: Caller,
+  ): Promise<PreparedOperation | readonly GraphQLError[]> {
     const cached = documents.get(text);
     if (cached === undefined && text.length > longDocument) await nextSlice(key);
     const document = cached ?? prepare(text);
-    if (!(document instanceof PreparedDocument)) {
-      return typeResult({ errors: document }, { record, reportError });
-    }
+    if (!(document instanceof PreparedDocument)) return document;
     const operation = document.find(operationName);
     if (operation === undefined) throw unknownOperation();
     const { definition, deprecations } = operation;
@@ -111,113 +99,56 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
     if (cached === undefined) {
       scope.defer(() => {
-        if (!record.keyAccepted) return;
-        documents.add(text, document, estimateDocumentSize(text, document.document));
+        if (record.keyAccepted) documents.add(text, document, document.estimateBytes(text));
       });
     }
     return operation;
   }
 
-  function contextOf({ authorization, key, signal, scope }: Caller, record: RequestRecord) {
+  async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
+    const { authorization, key, record, scope } = caller;
+    const encoding = { record, key, reportError };
+    const operation = await findOperation(request, caller);
+    if (!(operation instanceof PreparedOperation)) {
+      return encodeResult({ errors: operation }, encoding);
+    }
+    const { variables = {} } = request;
     const { requestId } = record;
+    const delivery = operation.isDeferred ? caller.delivery() : undefined;
+    const calls = delivery && new AbortController();
+    const signal = calls ? AbortSignal.any([caller.signal, calls.signal]) : caller.signal;
     const call = { authorization, key, requestId, signal, scope };
-    return createContext({ petStore, ...call, listener: record });
-  }
-
-  async function run(
-    operation: PreparedOperation,
-    { variables = {} }: Pick<OperationRequest, 'variables'>,
-    caller: Caller,
-    record: RequestRecord,
-  ): Promise<TypedResult> {
-    const result = await operation.execute(variables, contextOf(caller, record));
-    return complete(typeResult(result, { record, reportError }), operation, caller);
-  }
-
-  async function runIncrementally(
-    operation: PreparedOperation,
-    { variables = {} }: Pick<OperationRequest, 'variables'>,
-    caller: Caller,
-    record: RequestRecord,
-    format: DeliveryFormat,
-  ): Promise<TypedResult | TypedParts> {
-    const calls = new AbortController();
-    const signal = AbortSignal.any([caller.signal, calls.signal]);
-    const context = contextOf({ ...caller, signal }, record);
-    const result = await operation.executeIncrementally(variables, context, format);
-    const typing = { record, reportError };
-    if (!('initialResult' in result)) {
-      return complete(typeResult(result, typing), operation, caller);
-    }
-    const { key, scope } = caller;
+    const context = createContext({ petStore, ...call, listener: record });
+    const result = await operation.execute(variables, context, delivery?.format);
     const { deprecations } = operation;
-    const rest = { format, deprecations, key, calls, scope };
-    return new TypedParts(result, { ...typing, ...rest });
-  }
-
-  async function respond(
-    request: HttpRequest,
-    record: RequestRecord,
-    scope: DisposableStack,
-  ): Promise<HttpResponse> {
-    const page = graphiql?.respond(request);
-    if (page !== undefined) return page;
-    const { headers, key, method, signal } = request;
-    const { authorization } = headers;
-    const params = readParams(request);
-    const library = params.extensions?.['clientLibrary'];
-    if (library !== undefined) record.setClientLibrary(library);
-    const caller = { authorization, key, signal, isReadOnly: method === 'GET', scope };
-    const document = requested.find(params, authorization);
-    if (document instanceof GraphQLError) {
-      const refused = typeResult({ errors: [document] }, { record, reportError });
-      return writeResult(refused, request, record);
+    if (!delivery || !calls || !('initialResult' in result)) {
+      return encodeResult(result as EngineResult, { ...encoding, deprecations });
     }
-    if (document.registersAs !== undefined) {
-      scope.defer(() => {
-        if (record.keyAccepted) requested.register(document, authorization);
-      });
-    }
-    const { operationName } = params;
-    const operation = await resolve({ text: document.text, operationName }, caller, record);
-    if (!(operation instanceof PreparedOperation)) return writeResult(operation, request, record);
-    const mayDefer = operation.isDeferred && request.mayStream;
-    const delivery = mayDefer ? readDelivery(headers['accept']) : undefined;
-    if (delivery === undefined) {
-      return writeResult(await run(operation, params, caller, record), request, record);
-    }
-    const result = await runIncrementally(operation, params, caller, record, delivery.format);
-    return result instanceof TypedParts
-      ? writeParts(result, delivery, request, record)
-      : writeResult(result, request, record);
+    const body = encodeParts(result, { ...encoding, deprecations, delivery, scope, calls });
+    return { body, contentType: delivery.contentType, isExecuted: true };
   }
 
   return {
-    respond,
-    async execute(request, caller, record) {
-      const operation = await resolve(request, caller, record);
-      if (!(operation instanceof PreparedOperation)) return operation;
-      return run(operation, request, caller, record);
-    },
-    async executeIncrementally(request, caller, record) {
-      const operation = await resolve(request, caller, record);
-      if (!(operation instanceof PreparedOperation)) return operation;
-      return operation.isDeferred
-        ? runIncrementally(operation, request, caller, record, 'incrementalSpec=v0.2')
-        : run(operation, request, caller, record);
+    execute,
+    async respond(request, record, scope) {
+      const page = graphiql?.respond(request);
+      if (page !== undefined) return page;
+      const { headers, key, method, mayStream, signal } = request;
+      const params = readParams(request);
+      const library = params.extensions?.['clientLibrary'];
+      if (library !== undefined) record.setClientLibrary(library);
+      const { accept, authorization } = headers;
+      const delivery = () => (mayStream ? readDelivery(accept) : undefined);
+      const isReadOnly = method === 'GET';
+      const caller = { authorization, key, signal, isReadOnly, record, scope, delivery };
+      const text = requested.find(params, caller);
+      const result =
+        typeof text === 'string'
+          ? await execute({ ...params, text }, caller)
+          : await encodeResult({ errors: [text] }, { record, key, reportError });
+      return toResponse(result, request);
     },
   };
-}
-
-/** Adds deprecations. A large result waits for a slice, while the bytes of bodies are counted. */
-async function complete(
-  result: TypedResult,
-  { deprecations }: PreparedOperation,
-  { key }: Caller,
-): Promise<TypedResult> {
-  if (isLarge(result)) await nextSlice(key);
-  if (!('data' in result) || deprecations.length === 0) return result;
-  return { ...result, extensions: { deprecations } };
 }
 
 function unknownOperation(): HttpError {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'graphql';
 
@@ -50,7 +50,7 @@ function decodeManifest(json: unknown): PersistedDocuments['manifest'] {
     } catch (cause) {
       throw new TypeError(`${place}, ${(cause as Error).message}`, { cause });
     }
-    const hash = createHash('sha256').update(document).digest('hex');
+    const hash = digest('sha256', document);
     if (withoutPrefix(id) !== hash) {
       throw new TypeError(`${place}, a document with the SHA-256 ${hash}`);
     }

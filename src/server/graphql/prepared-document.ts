@@ -19,25 +19,37 @@ import { executeFallback } from '../../execution/fallback-executor.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
 import type { Deprecation } from '../../graphql/result.ts';
-import type { DeliveryFormat } from './delivery.ts';
+import type { Delivery, EngineParts } from './encoded-parts.ts';
+import type { EngineResult } from './encoded-result.ts';
 import { shortenVariables } from './shorten-input.ts';
-import type { EngineParts, EngineResult } from './typed-result.ts';
 
 /** The arguments that all executions of a document share. */
 type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'>;
 
+/** Upper bounds of the memory of a document, in bytes, from heap measurements. */
+const bytes = { document: 2048, character: 2, node: 1024 };
+
 /** A parsed and validated document with its operations. */
 export class PreparedDocument {
-  readonly document: DocumentNode;
   readonly #args: CommonArgs;
   /** By the name of each operation: a document of it and the fragments that it uses. */
   readonly #documents: Readonly<Record<string, DocumentNode>>;
   readonly #operations = new Map<string | undefined, PreparedOperation>();
 
   constructor(args: CommonArgs) {
-    this.document = args.document;
     this.#args = args;
     this.#documents = separateOperations(args.document);
+  }
+
+  /** Estimates its memory: its text, its nodes with tokens and locations, and compiled code. */
+  estimateBytes(text: string): number {
+    let nodes = 0;
+    visit(this.#args.document, {
+      enter() {
+        nodes++;
+      },
+    });
+    return bytes.document + text.length * bytes.character + nodes * bytes.node;
   }
 
   /**
@@ -46,9 +58,9 @@ export class PreparedDocument {
   find(operationName: string | undefined): PreparedOperation | undefined {
     const known = this.#operations.get(operationName);
     if (known !== undefined) return known;
-    const definition = getOperationAST(this.document, operationName);
+    const definition = getOperationAST(this.#args.document, operationName);
     if (!definition) return undefined;
-    const document = this.#documents[definition.name?.value ?? ''] ?? this.document;
+    const document = this.#documents[definition.name?.value ?? ''] ?? this.#args.document;
     const operation = new PreparedOperation(definition, { ...this.#args, document, operationName });
     this.#operations.set(operationName, operation);
     return operation;
@@ -65,10 +77,11 @@ export class PreparedOperation {
   /** Whether it has a `@defer`. */
   readonly isDeferred: boolean;
   readonly #whole: ExecutionArgs;
-  readonly #deferred: ExecutionArgs;
+  /** The document with its `@defer`. */
+  readonly #document: DocumentNode;
   /** The directives with a nullable variable; graphql-js refuses null only when it reaches them. */
   readonly #conditions: DirectiveNode[] = [];
-  #uses: 'none' | 'one' | 'several' = 'none';
+  #uses = 0;
   #compiled: CompiledOperation | undefined;
 
   /** @param args with a document of only this operation and its fragments */
@@ -76,11 +89,14 @@ export class PreparedOperation {
     const { schema, document } = args;
     this.definition = definition;
     this.deprecations = deprecationsOf(schema, document);
-    this.isIntrospection = hasIntrospection(document);
     const nullable = (definition.variableDefinitions ?? [])
       .filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE)
       .map(({ variable }) => variable.name.value);
+    let isIntrospection = false;
     const whole = visit(document, {
+      Field({ name }) {
+        isIntrospection ||= /^__(?:schema|type)$/.test(name.value);
+      },
       Directive: (node) => {
         const values = (node.arguments ?? []).map(({ value }) => value);
         if (values.some((one) => one.kind === Kind.VARIABLE && nullable.includes(one.name.value))) {
@@ -89,45 +105,42 @@ export class PreparedOperation {
         return node.name.value === GraphQLDeferDirective.name ? null : undefined;
       },
     });
+    this.isIntrospection = isIntrospection;
     this.isDeferred = whole !== document;
     this.#whole = { ...args, document: whole };
-    this.#deferred = { ...args, enableEarlyExecution: true };
+    this.#document = document;
   }
 
   /**
-   * Executes the operation without deferring anything. From its second use it is executed by
-   * compiled code if it can be compiled, otherwise by graphql-js. (Yoga's own executor rounds large
-   * integers in variable defaults.)
+   * Executes the operation. Given a format, graphql-js starts all fields immediately and returns
+   * deferred fragments as later parts, or a whole result if the variables turn every `@defer` off.
+   * Otherwise the result is whole: from compiled code, which is generated at the second use because
+   * that costs more than executing once, or from graphql-js if the operation cannot be compiled.
+   * (Yoga's own executor rounds large integers in variable defaults.)
    */
   execute(
     variableValues: Readonly<Record<string, unknown>>,
     contextValue: GatewayContext,
-  ): EngineResult | Promise<EngineResult> {
-    if (this.#uses !== 'several') this.#countUse();
+    format?: Delivery['format'],
+  ): EngineResult | EngineParts | Promise<EngineResult | EngineParts> {
     const errors = this.#check(variableValues);
     if (errors !== undefined) return { errors };
+    if (format !== undefined) {
+      const document = this.#document;
+      const deferred = { ...this.#whole, document, enableEarlyExecution: true };
+      const args = { ...deferred, variableValues, contextValue };
+      return format === 'incrementalSpec=v0.2'
+        ? experimentalExecuteIncrementally(args)
+        : legacyExecuteIncrementally(args);
+    }
+    const { schema, document, operationName } = this.#whole;
+    if (this.#uses < 2 && ++this.#uses === 2) {
+      this.#compiled = compileOperation(schema, document, operationName ?? undefined);
+    }
     return (
       this.#compiled?.(contextValue, variableValues) ??
       executeFallback({ ...this.#whole, variableValues, contextValue })
     );
-  }
-
-  /**
-   * Executes the operation by graphql-js, with its deferred fragments as later parts in this
-   * format. All fields start immediately. The result is whole if the variables turn every `@defer`
-   * off.
-   */
-  executeIncrementally(
-    variableValues: Readonly<Record<string, unknown>>,
-    contextValue: GatewayContext,
-    format: DeliveryFormat,
-  ): EngineResult | EngineParts | Promise<EngineResult | EngineParts> {
-    const errors = this.#check(variableValues);
-    if (errors !== undefined) return { errors };
-    const args = { ...this.#deferred, variableValues, contextValue };
-    return format === 'incrementalSpec=v0.2'
-      ? experimentalExecuteIncrementally(args)
-      : legacyExecuteIncrementally(args);
   }
 
   /**
@@ -155,25 +168,4 @@ export class PreparedOperation {
       return [error as GraphQLError];
     }
   }
-
-  /**
-   * Compiles the operation when it is used a second time: compiling costs more than executing once.
-   */
-  #countUse(): void {
-    const { schema, document, operationName } = this.#whole;
-    if (this.#uses === 'one') {
-      this.#compiled = compileOperation(schema, document, operationName ?? undefined);
-    }
-    this.#uses = this.#uses === 'none' ? 'one' : 'several';
-  }
-}
-
-function hasIntrospection(document: DocumentNode): boolean {
-  let isFound = false;
-  visit(document, {
-    Field({ name }) {
-      if (/^__(?:schema|type)$/.test(name.value)) isFound = true;
-    },
-  });
-  return isFound;
 }

@@ -8,17 +8,17 @@ import { type PersistedDocuments, withoutPrefix } from './persisted-documents.ts
 /** The memory limit of registered documents, in bytes. */
 const maxRegisteredBytes = 4 * 1024 * 1024;
 
-/** The document of a request. */
-export interface RequestedDocument {
-  readonly text: string;
-  /** The hash to register the text under, if the client sent both and may register documents. */
-  readonly registersAs?: string;
+/** The caller that requests a document. */
+interface DocumentCaller {
+  readonly authorization: string | undefined;
+  readonly record: { readonly keyAccepted: boolean };
+  readonly scope: DisposableStack;
 }
 
 /**
  * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). In the mode
- * `allow`, a request with text and hash registers the document for the caller's key (Apollo's
- * automatic persisted queries).
+ * `allow`, a request with text and hash registers the document for the caller's key, if the backend
+ * accepts that (Apollo's automatic persisted queries).
  */
 export class RequestedDocuments {
   readonly #persisted: PersistedDocuments;
@@ -29,43 +29,37 @@ export class RequestedDocuments {
   }
 
   /**
-   * Returns the document, or the GraphQL error to respond with.
+   * Returns the text of the document, or the GraphQL error to respond with.
    * @throws HttpError if the request has neither text nor hash, except in the mode `only`.
    */
-  find(params: GraphqlParams, authorization: string | undefined): RequestedDocument | GraphQLError {
+  find(
+    params: GraphqlParams,
+    { authorization, record, scope }: DocumentCaller,
+  ): string | GraphQLError {
     const { query } = params;
-    const { mode } = this.#persisted;
+    const { mode, manifest } = this.#persisted;
     const hash = hashOf(params);
-    if (mode === 'only') return this.#findInManifest(query, hash);
+    if (mode === 'only') {
+      if (query !== undefined) return documentRequired('the text of a document');
+      if (hash === undefined) return documentRequired('no hash');
+      return manifest.get(hash) ?? documentRequired('an unknown hash');
+    }
     if (query === undefined) {
-      if (hash === undefined) {
-        throw new HttpError(
-          400,
-          'BAD_REQUEST',
-          'query: expected the text of a document, received none.',
-        );
-      }
+      if (hash === undefined) throw queryRequired();
       return this.#findByHash(hash, authorization);
     }
-    if (hash === undefined || mode === 'off') return { text: query };
-    return checkHash(query, hash) ?? { text: query, registersAs: hash };
+    if (hash === undefined || mode === 'off') return query;
+    const actual = digest('sha256', query);
+    if (actual !== hash) return mismatch(actual, hash);
+    scope.defer(() => {
+      if (!record.keyAccepted || authorization === undefined) return;
+      // Two bytes per character, plus the cache key and the cache's overhead.
+      this.#registered.add(cacheKey(authorization, hash), query, query.length * 2 + 256);
+    });
+    return query;
   }
 
-  /** Registers a document for this key, which the backend must have accepted. */
-  register({ text, registersAs }: RequestedDocument, authorization: string | undefined): void {
-    if (registersAs === undefined || authorization === undefined) return;
-    // Two bytes per character, plus the cache key and the cache's overhead.
-    this.#registered.add(cacheKey(authorization, registersAs), text, text.length * 2 + 256);
-  }
-
-  #findInManifest(query: string | undefined, hash: string | undefined) {
-    if (query !== undefined) return documentRequired('the text of a document');
-    if (hash === undefined) return documentRequired('no hash');
-    const text = this.#persisted.manifest.get(hash);
-    return text === undefined ? documentRequired('an unknown hash') : { text };
-  }
-
-  #findByHash(hash: string, authorization: string | undefined) {
+  #findByHash(hash: string, authorization: string | undefined): string | GraphQLError {
     if (this.#persisted.mode === 'off') {
       return refusal('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
     }
@@ -73,7 +67,7 @@ export class RequestedDocuments {
       this.#persisted.manifest.get(hash) ??
       (authorization && this.#registered.get(cacheKey(authorization, hash)));
     // Clients recognize this message and send the text next, so it must stay as it is.
-    return text ? { text } : refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
+    return text || refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
   }
 }
 
@@ -86,9 +80,12 @@ function hashOf({ documentId, extensions }: GraphqlParams): string | undefined {
   return typeof sha256Hash === 'string' ? withoutPrefix(sha256Hash) : undefined;
 }
 
-function checkHash(text: string, hash: string): GraphQLError | undefined {
-  const actual = digest('sha256', text);
-  if (actual === hash) return undefined;
+function queryRequired(): HttpError {
+  const message = 'query: expected the text of a document, received none.';
+  return new HttpError(400, 'BAD_REQUEST', message);
+}
+
+function mismatch(actual: string, hash: string): GraphQLError {
   return refusal(
     'PERSISTED_QUERY_MISMATCH',
     `Hash of the document: expected its SHA-256, ${actual}, received ${hash.slice(0, 64)}. Hash the text exactly as you send it.`,

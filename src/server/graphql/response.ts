@@ -1,54 +1,70 @@
-import type { FailedRequest } from '../../graphql/errors.ts';
 import { readAccept } from '../../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
-import { contentTypeOf, type Delivery, framePart } from './delivery.ts';
-import { EncodedParts } from './encoded-parts.ts';
-import { writeBounded } from './response-size.ts';
-import type { TypedParts } from './typed-parts.ts';
-import type { TypedResult } from './typed-result.ts';
+import { type Delivery, deliveryFormats } from './encoded-parts.ts';
+import type { EncodedResult } from './encoded-result.ts';
+
+/**
+ * Returns the preferred delivery of an `Accept` header; undefined if there is none or JSON has a
+ * higher weight. Wildcards do not count, because clients that can't read parts send them too.
+ */
+export function readDelivery(accept: string | undefined): Delivery | undefined {
+  for (const { type, params } of readAccept(accept).ranges) {
+    const isMultipart = type === 'multipart/mixed';
+    if (!isMultipart && type !== 'text/event-stream') continue;
+    const spec = Object.keys(params).find((name) => /^(?:incremental|defer)spec$/.test(name));
+    const format = deliveryFormats.find(
+      (name) => spec === undefined || name.toLowerCase() === `${spec}=${params[spec]}`,
+    );
+    if (format === undefined) continue;
+    return isMultipart
+      ? { format, contentType: `${type}; boundary="-"; ${format}`, frame: frameMultipart }
+      : { format, contentType: `${type}; charset=utf-8`, frame: frameEvent };
+  }
+  return undefined;
+}
+
+/**
+ * Formats a part whose closing boundary follows immediately, because clients process a part when
+ * they receive the boundary (RFC 2046, section 5.1.1).
+ */
+const frameMultipart: Delivery['frame'] = (json, { isFirst, isLast }) => {
+  const head = '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n';
+  return `${isFirst ? '\r\n---' : ''}${head}${json}\r\n---${isLast ? '--\r\n' : ''}`;
+};
+
+/** Formats a part as an event in the distinct connections mode of GraphQL over SSE. */
+const frameEvent: Delivery['frame'] = (json, { isLast }) => {
+  // A line break would end the data. Within JSON it is always white space.
+  const line = json.replaceAll(/[\r\n]/g, ' ');
+  return `event: next\ndata: ${line}\n\n${isLast ? 'event: complete\ndata:\n\n' : ''}`;
+};
 
 /**
  * Returns the response for a result (GraphQL over HTTP, section 6.4). A result without `data` has
  * the status 400, or 200 for `application/json`, whose clients may predate that specification.
+ * Aborting the request ends a body in parts even if none has been read, because clients may
+ * disconnect before the first one is written.
  */
-export function writeResult(
-  result: TypedResult,
-  { method, headers }: HttpRequest,
-  record: FailedRequest,
+export function toResponse(
+  result: EncodedResult,
+  { method, headers, signal }: HttpRequest,
 ): HttpResponse {
+  if ('contentType' in result) {
+    const { body, contentType } = result;
+    const cancel = () => void body.return();
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel, { once: true });
+    const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
+    return { status: 200, headers, body };
+  }
+  const { body, isExecuted } = result;
   const { jsonType: type } = readAccept(headers['accept']);
-  const isRefused = !('data' in result) && type !== 'application/json';
   return {
-    status: isRefused ? 400 : 200,
+    status: isExecuted || type === 'application/json' ? 200 : 400,
     headers: {
       'content-type': `${type}; charset=utf-8`,
       // A browser may store the response to a GET; a shared cache may not.
       ...(method === 'GET' && { 'cache-control': 'private', vary: 'Authorization, Accept' }),
-    },
-    body: writeBounded(result, record),
-  };
-}
-
-/**
- * Returns the response for a result in parts. Aborting the request ends the body even if no part
- * has been read, because clients may disconnect before the first one is written.
- */
-export function writeParts(
-  parts: TypedParts,
-  delivery: Delivery,
-  { signal }: HttpRequest,
-  record: FailedRequest,
-): HttpResponse {
-  const frame = framePart.bind(undefined, delivery.transport);
-  const body = new EncodedParts(parts, frame, record);
-  const cancel = () => void body.return();
-  if (signal.aborted) cancel();
-  else signal.addEventListener('abort', cancel, { once: true });
-  return {
-    status: 200,
-    headers: {
-      'content-type': contentTypeOf(delivery),
-      'cache-control': 'no-store',
     },
     body,
   };

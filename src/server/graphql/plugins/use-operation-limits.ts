@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, Kind, parse, TokenKind } from 'graphql';
+import { type DocumentNode, GraphQLError, parse, TokenKind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { type OperationLimits, operationCost } from '../../../graphql/operation-cost.ts';
 import { HttpError } from '../../../http/error.ts';
@@ -7,18 +7,22 @@ import { HttpError } from '../../../http/error.ts';
  * Refuses documents that exceed the limits with status 400, before their validation is expensive.
  */
 export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onParse'> {
+  const { maxTokens } = limits;
   return {
     onParse({ setParseFn }) {
-      setParseFn((source, options) => parse(source, { ...options, maxTokens: limits.maxTokens }));
-      return ({ result }) => {
-        if (isTooLong(result)) {
-          throw tooLarge('tokens', limits.maxTokens, `more than ${limits.maxTokens}`);
+      setParseFn((source, options) => {
+        try {
+          const document = parse(source, { ...options, maxTokens });
+          refuseLongTokens(document);
+          refuseBeyond(limits, document);
+          return document;
+        } catch (error) {
+          // Only the message differs from that of a syntax error.
+          const isTooLong =
+            error instanceof GraphQLError && error.message.includes('Parsing aborted');
+          throw isTooLong ? tooLarge('tokens', maxTokens, `more than ${maxTokens}`) : error;
         }
-        if (isDocument(result)) {
-          refuseLongTokens(result);
-          refuseBeyond(limits, result);
-        }
-      };
+      });
     },
   };
 }
@@ -54,17 +58,6 @@ function refuseBeyond(limits: OperationLimits, document: DocumentNode): void {
   for (const [what, maximum, actual] of checks) {
     if (actual > maximum) throw tooLarge(what, maximum, String(actual));
   }
-}
-
-/**
- * Whether graphql-js stopped at `maxTokens`. Only the message differs from that of a syntax error.
- */
-function isTooLong(result: unknown): boolean {
-  return result instanceof GraphQLError && result.message.includes('Parsing aborted');
-}
-
-function isDocument(result: unknown): result is DocumentNode {
-  return (result as DocumentNode | undefined)?.kind === Kind.DOCUMENT;
 }
 
 function tooLarge(what: string, maximum: number, actual: string): HttpError {

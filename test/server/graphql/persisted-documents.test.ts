@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { print } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AddPetDocument, ListPetsDocument } from '../../packages/client/src/documents.ts';
-import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
+import { describe, expect, it } from 'vitest';
+import { AddPetDocument, ListPetsDocument } from '../../../packages/client/src/documents.ts';
+import { persistedHash } from '../../../packages/client/src/persisted-hash.ts';
 import {
   openPersistedDocuments,
   type PersistedDocuments,
-} from '../../src/server/graphql/persisted-documents.ts';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { manifestFile as file } from '../support/manifest.ts';
-import { recording } from '../support/recording.ts';
+} from '../../../src/server/graphql/persisted-documents.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { manifestFile as file } from '../../support/manifest.ts';
+import { recording } from '../../support/recording.ts';
 
 const query = '{ pets(limit: 1) { id } }';
 const pets = { data: { pets: [{ id: '1' }] } };
@@ -179,41 +176,5 @@ describe('a GET', () => {
     });
     expect(response.status).toBe(405);
     expect(opened.calls).toEqual([]);
-  });
-});
-
-describe('a manifest', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'pet-store-manifest-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
-
-  it('contains documents by the SHA-256 of their text, as codegen writes it', async () => {
-    for (const [hash, document] of Object.entries(JSON.parse(await readFile(file, 'utf8')))) {
-      expect(hash).toBe(`sha256:${sha256(document as string)}`);
-    }
-  });
-
-  it.each([
-    ['[]', 'JSON that is not an object'],
-    ['null', 'JSON that is not an object'],
-    ['{"abc": 5}', 'at "abc", no text'],
-    ['{', /JSON/],
-    ['{}', 'no documents'],
-    ['{"abc": "{ pets"}', 'at "abc", Syntax Error'],
-  ])('prevents the start when it contains %s', async (text, found) => {
-    const path = join(folder, 'manifest.json');
-    await writeFile(path, text);
-    const opening = openPersistedDocuments({ mode: 'only', file: path });
-    await expect(opening).rejects.toThrow(found);
-    await expect(opening).rejects.toThrow(
-      `PERSISTED_DOCUMENTS_FILE: expected a manifest of documents by their SHA-256, in codegen's or Apollo's format, in ${path}, found: `,
-    );
-  });
-
-  it('prevents the start when it is missing', async () => {
-    const opening = openPersistedDocuments({ mode: 'allow', file: join(folder, 'none.json') });
-    await expect(opening).rejects.toThrow(/ENOENT/);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { holdingOrders, petsFirst, sendForParts } from '../support/parts.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { holdingOrders, petsFirst, sendForParts } from '../../support/parts.ts';
 
 const response = 'application/graphql-response+json';
 const json = 'application/json';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
+import { openGateway } from '../../support/gateway.ts';
+import { postGraphQL } from '../../support/graphql.ts';
 
 /** Returns the bytes in use on the heap after garbage collection. */
 function heapUsed(): number {

@@ -1,25 +1,25 @@
-import type { TypedError } from '../../graphql/result.ts';
-import type { TypedPart } from './typed-parts.ts';
-import type { TypedResult } from './typed-result.ts';
+import { parsePlainJson } from '../contract/json.ts';
+import type { TypedError } from '../graphql/result.ts';
+import type { TypedPart } from './graphql/encoded-parts.ts';
+import type { EncodedResult } from './graphql/encoded-result.ts';
+import type { LocalPartialResult } from './local-caller.ts';
 
-/** All data received so far. */
-export interface PartialResult extends TypedResult {
-  /** Whether another result follows. */
-  readonly hasNext: boolean;
-}
+type PartialResult = LocalPartialResult<Record<string, unknown>>;
 
 type Path = readonly (string | number)[];
 
 /**
- * Yields the merged result after each part. Objects that a part adds to are copied, as are their
- * parents; all others are shared with the previous result.
+ * Parses the parts of a result, of which a whole result has one, and yields the merged result after
+ * each. Objects that a part adds to are copied, as are their parents; all others are shared with the
+ * previous result.
  */
 export async function* mergeParts(
-  parts: AsyncIterable<TypedPart>,
+  body: EncodedResult['body'],
 ): AsyncGenerator<PartialResult, void> {
   const paths = new Map<string, Path>();
   let result: PartialResult = { hasNext: true };
-  for await (const part of parts) {
+  for await (const text of typeof body === 'string' ? [body] : body) {
+    const part = parsePlainJson(text) as TypedPart;
     for (const { id, path } of part.pending ?? []) paths.set(id, path);
     result = addPart(result, part, paths);
     yield result;
@@ -28,7 +28,7 @@ export async function* mergeParts(
 
 function addPart(
   before: PartialResult,
-  { data, extensions, hasNext, ...part }: TypedPart,
+  { data, extensions, hasNext = false, ...part }: TypedPart,
   paths: ReadonlyMap<string, Path>,
 ): PartialResult {
   let merged = data === undefined ? before.data : data;

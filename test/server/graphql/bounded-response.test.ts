@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { InvalidResponseError } from '../../src/contract/error.ts';
-import { JsonText } from '../../src/contract/json.ts';
-import type { Pet } from '../../src/contract/records.ts';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { sendForParts } from '../support/parts.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { InvalidResponseError } from '../../../src/contract/error.ts';
+import { JsonText } from '../../../src/contract/json.ts';
+import type { Pet } from '../../../src/contract/records.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { sendForParts } from '../../support/parts.ts';
 
 const authorization = 'Bearer demo-key';
 

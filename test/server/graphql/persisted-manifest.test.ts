@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
-import { startGateway } from '../support/gateway.ts';
+import { openPersistedDocuments } from '../../../src/server/graphql/persisted-documents.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { manifestFile } from '../../support/manifest.ts';
 
 const body = 'query Names { pets(limit: 1) { name } }';
 const id = createHash('sha256').update(body).digest('hex');
@@ -16,16 +17,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function open(manifest: object) {
+async function open(text: string) {
   const file = join(folder, 'manifest.json');
-  await writeFile(file, JSON.stringify(manifest));
+  await writeFile(file, text);
   return openPersistedDocuments({ mode: 'only', file });
 }
 
 describe("a manifest in Apollo's format", () => {
   it('contains documents that are executed by id', async () => {
     const operations = [{ id, body, name: 'Names', type: 'query' }];
-    const persistedDocuments = await open({ format, version: 1, operations });
+    const persistedDocuments = await open(JSON.stringify({ format, version: 1, operations }));
     await using service = await startGateway({ persistedDocuments });
     const extensions = { persistedQuery: { version: 1, sha256Hash: id } };
     const response = await fetch(`${service.url}/graphql`, {
@@ -49,15 +50,44 @@ describe("a manifest in Apollo's format", () => {
       'at "1", a document with',
     ],
   ])('prevents the start when it contains %s', async (_, manifest, found) => {
-    await expect(open(manifest)).rejects.toThrow(`found: ${found}`);
+    await expect(open(JSON.stringify(manifest))).rejects.toThrow(`found: ${found}`);
   });
 });
 
 describe('a manifest', () => {
+  it('contains documents by the SHA-256 of their text, as codegen writes it', async () => {
+    const manifest = JSON.parse(await readFile(manifestFile, 'utf8'));
+    for (const [hash, document] of Object.entries(manifest)) {
+      const actual = createHash('sha256').update(document as string);
+      expect(hash).toBe(`sha256:${actual.digest('hex')}`);
+    }
+  });
+
+  it.each([
+    ['[]', 'JSON that is not an object'],
+    ['null', 'JSON that is not an object'],
+    ['{"abc": 5}', 'at "abc", no text'],
+    ['{', /JSON/],
+    ['{}', 'no documents'],
+    ['{"abc": "{ pets"}', 'at "abc", Syntax Error'],
+  ])('prevents the start when it contains %s', async (text, found) => {
+    const opening = open(text);
+    await expect(opening).rejects.toThrow(found);
+    const file = join(folder, 'manifest.json');
+    await expect(opening).rejects.toThrow(
+      `PERSISTED_DOCUMENTS_FILE: expected a manifest of documents by their SHA-256, in codegen's or Apollo's format, in ${file}, found: `,
+    );
+  });
+
+  it('prevents the start when it is missing', async () => {
+    const opening = openPersistedDocuments({ mode: 'allow', file: join(folder, 'none.json') });
+    await expect(opening).rejects.toThrow(/ENOENT/);
+  });
+
   it('prevents the start when a document does not match its hash', async () => {
     const tampered = { [`sha256:${id}`]: '{ __typename }' };
     const actual = createHash('sha256').update('{ __typename }').digest('hex');
-    await expect(open(tampered)).rejects.toThrow(
+    await expect(open(JSON.stringify(tampered))).rejects.toThrow(
       `found: at "sha256:${id}", a document with the SHA-256 ${actual}`,
     );
   });

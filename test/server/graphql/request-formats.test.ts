@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { recording } from '../support/recording.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { recording } from '../../support/recording.ts';
 
 const authorization = 'Bearer demo-key';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -6,19 +6,25 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Agent } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { BackendTimeoutError, ErrorResponse } from '../../src/contract/error.ts';
-import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
-import { createFetchHandler } from '../../src/server/http/fetch.ts';
-import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
-import { openBuiltin, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
-import { outlastHalfClose } from '../support/half-close.ts';
-import { openTelemetry } from '../support/log.ts';
-import { hasNginx, startNginx } from '../support/nginx.ts';
-import { holdingOrders, type Part, petsFirst, readParts, sendForParts } from '../support/parts.ts';
-import { nodeStart } from '../support/process.ts';
-import { recording } from '../support/recording.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
+import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
+import { openPersistedDocuments } from '../../../src/server/graphql/persisted-documents.ts';
+import { createFetchHandler } from '../../../src/server/http/fetch.ts';
+import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';
+import { openBuiltin, openGateway, startGateway, type TestOptions } from '../../support/gateway.ts';
+import { outlastHalfClose } from '../../support/half-close.ts';
+import { openTelemetry } from '../../support/log.ts';
+import { hasNginx, startNginx } from '../../support/nginx.ts';
+import {
+  holdingOrders,
+  type Part,
+  petsFirst,
+  readParts,
+  sendForParts,
+} from '../../support/parts.ts';
+import { nodeStart } from '../../support/process.ts';
+import { recording } from '../../support/recording.ts';
+import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 /** Starts a gateway whose orders wait until they are released. */
 async function startHolding(options: TestOptions = {}) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/contract/json.ts';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { recording } from '../support/recording.ts';
+import { parseJson } from '../../../src/contract/json.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { recording } from '../../support/recording.ts';
 
 /** Operations for which compiled code had bugs, or could have. */
 const operations: readonly [name: string, query: string, variables: Record<string, unknown>][] = [
