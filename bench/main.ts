@@ -39,7 +39,8 @@ async function run({ stacks, rounds, seconds, json, svg }: Options): Promise<0 |
   const results = await measure(plan, { upstream, folder }, progress);
   process.stdout.write(`${setup.join('\n')}\n\n${toTable(results, workloads)}`);
   write(json, () => toJson(setup, versionsOf(stacks), results));
-  write(svg, () => drawChart(setup, results, workloads));
+  const limit = 'Outlined: a pass-through without GraphQL, the minimum for Node.';
+  write(svg, () => drawChart([...setup, limit], results, workloads));
   return results.some(({ stack, reason }) => reason && !stack.unsupportedReason?.()) ? 1 : 0;
 }
 
