@@ -18,7 +18,10 @@ export function moveToLoadCore(): void {
   execFileSync('taskset', ['-acp', String(cores.load), String(process.pid)], { stdio: 'pipe' });
 }
 
-/** Starts to measure the CPU time of a process. @returns a function that reads it, in microseconds. */
+/**
+ * Starts to measure the CPU time of a process, without threads that end meanwhile.
+ * @returns a function that reads it, in microseconds.
+ */
 export function startCpuClock(pid: number): () => number {
   const before = readThreadTimes(pid);
   return () => {
@@ -33,10 +36,14 @@ export function startCpuClock(pid: number): () => number {
 /** The CPU time of each thread in nanoseconds: `stat` counts ticks of 10 ms, `schedstat` does not. */
 function readThreadTimes(pid: number): ReadonlyMap<string, number> {
   const folder = `/proc/${pid}/task`;
-  return new Map(
-    readdirSync(folder).map((thread) => {
+  const times = new Map<string, number>();
+  for (const thread of readdirSync(folder)) {
+    try {
       const [time] = readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ');
-      return [thread, Number(time)];
-    }),
-  );
+      times.set(thread, Number(time));
+    } catch {
+      // The thread has ended since the folder was read.
+    }
+  }
+  return times;
 }
