@@ -1,24 +1,14 @@
-/** One bar of a panel. */
-export interface Bar {
-  readonly label: string;
-  readonly value: number;
-  /** The formatted value, shown beside the bar. */
-  readonly text: string;
-  readonly kind: 'ours' | 'peer' | 'limit';
-}
-
-/** A group of bars with a common scale. */
-export interface Panel {
-  readonly title: string;
-  readonly bars: readonly Bar[];
-}
+import type { Result } from './measure.ts';
+import { figuresOf } from './report.ts';
+import type { Workload } from './workloads.ts';
 
 const columns = 2;
 const panelWidth = 520;
 const barHeight = 20;
 const margin = 24;
-const labelWidth = 220;
-const valueWidth = 70;
+const labelWidth = 150;
+const valueWidth = 90;
+const heading = 'CPU time per request, in microseconds (less is better)';
 
 const style = `
   text { font: 12px system-ui, sans-serif; fill: #24292f }
@@ -34,44 +24,47 @@ const style = `
   }
 `;
 
-/** Draws panels of horizontal bars, two per row, as an SVG document with light and dark colours. */
-export function drawChart(heading: string, notes: readonly string[], panels: readonly Panel[]) {
-  const rowHeights: number[] = [];
-  for (let first = 0; first < panels.length; first += columns) {
-    const row = panels.slice(first, first + columns);
-    rowHeights.push(Math.max(...row.map(({ bars }) => bars.length * barHeight)) + 52);
-  }
+/** Draws the CPU time per request as bars, a panel per workload, as an SVG document. */
+export function drawChart(
+  notes: readonly string[],
+  results: readonly Result[],
+  workloads: readonly Workload[],
+): string {
+  const panelHeight = results.length * barHeight + 52;
   const top = 68 + notes.length * 18;
   const width = margin * 2 + columns * panelWidth;
-  const height = top + rowHeights.reduce((sum, rowHeight) => sum + rowHeight, 0) + margin / 2;
-  const drawn = panels.map((panel, index) => {
-    const row = Math.floor(index / columns);
-    const y = top + rowHeights.slice(0, row).reduce((sum, rowHeight) => sum + rowHeight, 0);
-    return drawPanel(panel, margin + (index % columns) * panelWidth, y);
+  const height = top + Math.ceil(workloads.length / columns) * panelHeight;
+  const panels = workloads.map((workload, index) => {
+    const x = margin + (index % columns) * panelWidth;
+    const y = top + Math.floor(index / columns) * panelHeight;
+    return drawPanel(results, workload, x, y);
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeXml(heading)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${heading}">
 <style>${style}</style>
 <rect class="card" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
-<text class="heading" x="${margin}" y="36">${escapeXml(heading)}</text>
+<text class="heading" x="${margin}" y="36">${heading}</text>
 ${notes.map((note, index) => `<text class="note" x="${margin}" y="${58 + index * 18}">${escapeXml(note)}</text>`).join('\n')}
-${drawn.join('\n')}
+${panels.join('\n')}
 </svg>
 `;
 }
 
-function drawPanel({ title, bars }: Panel, x: number, y: number): string {
+function drawPanel(results: readonly Result[], workload: Workload, x: number, y: number): string {
+  const figures = results.map((result) => figuresOf(result, workload)?.cpuMicros);
   const scale =
-    (panelWidth - labelWidth - valueWidth) / Math.max(...bars.map(({ value }) => value));
-  const drawn = bars.map(({ label, value, text, kind }, index) => {
+    (panelWidth - labelWidth - valueWidth) / Math.max(...figures.map((value) => value ?? 0));
+  const bars = results.map(({ stack: { title, packages, isPassThrough } }, index) => {
     const middle = 24 + index * barHeight + barHeight / 2;
-    const length = Math.max(1, value * scale).toFixed(1);
-    return `<text x="${labelWidth - 8}" y="${middle + 4}" text-anchor="end">${escapeXml(label)}</text>
+    const micros = figures[index];
+    const length = ((micros ?? 0) * scale || 0).toFixed(1);
+    const kind = isPassThrough ? 'limit' : packages.length === 0 ? 'ours' : 'peer';
+    return `<text x="${labelWidth - 8}" y="${middle + 4}" text-anchor="end">${escapeXml(title)}</text>
 <rect class="${kind}" x="${labelWidth}" y="${middle - 7}" width="${length}" height="14" rx="2"/>
-<text class="value" x="${labelWidth + Number(length) + 6}" y="${middle + 4}">${escapeXml(text)}</text>`;
+<text class="value" x="${labelWidth + Number(length) + 6}" y="${middle + 4}">${micros?.toFixed(0) ?? 'not measured'}</text>`;
   });
   return `<g transform="translate(${x} ${y})">
-<text class="title" x="0" y="12">${escapeXml(title)}</text>
-${drawn.join('\n')}
+<text class="title" x="0" y="12">${escapeXml(workload.title)}</text>
+${bars.join('\n')}
 </g>`;
 }
 

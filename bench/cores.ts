@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** The core of the measured server, and the core that the REST service and the load share. */
+/** The core of the measured servers, and the core that the REST service and the load share. */
 export const cores = { server: 0, load: 1 } as const;
 
 /**
@@ -18,24 +18,32 @@ export function moveToLoadCore(): void {
   execFileSync('taskset', ['-acp', String(cores.load), String(process.pid)], { stdio: 'pipe' });
 }
 
-/** The total CPU time of all programs on the two cores since boot, in milliseconds. */
-export function readBusyMs(): number {
-  const stat = readFileSync('/proc/stat', 'utf8');
-  const times = Object.values(cores).map((core) => {
-    const line = new RegExp(`^cpu${core} (.*)$`, 'm').exec(stat)?.[1] ?? '';
-    const [user = 0, nice = 0, system = 0] = line.split(' ').map(Number);
-    return user + nice + system;
-  });
-  return times.reduce((sum, time) => sum + time, 0) * tickMs;
+/**
+ * Starts to measure the CPU time of a process, without threads that end meanwhile.
+ * @returns a function that reads it, in microseconds.
+ */
+export function startCpuClock(pid: number): () => number {
+  const before = readThreadTimes(pid);
+  return () => {
+    let nanoseconds = 0;
+    for (const [thread, time] of readThreadTimes(pid)) {
+      nanoseconds += time - (before.get(thread) ?? 0);
+    }
+    return nanoseconds / 1000;
+  };
 }
 
-/** The CPU time of a process and of its exited children, in milliseconds. */
-export function readCpuMs(pid: number | 'self'): { own: number; children: number } {
-  // Skip the process name, which can contain any character. User and system time are separate.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  const [own = 0, ownSystem = 0, children = 0, childrenSystem = 0] = fields.slice(11).map(Number);
-  return { own: (own + ownSystem) * tickMs, children: (children + childrenSystem) * tickMs };
+/** The CPU time of each thread in nanoseconds: `stat` counts ticks of 10 ms, `schedstat` does not. */
+function readThreadTimes(pid: number): ReadonlyMap<string, number> {
+  const folder = `/proc/${pid}/task`;
+  const times = new Map<string, number>();
+  for (const thread of readdirSync(folder)) {
+    try {
+      const [time] = readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ');
+      times.set(thread, Number(time));
+    } catch {
+      // The thread has ended since the folder was read.
+    }
+  }
+  return times;
 }
-
-/** The unit of CPU times in Linux's /proc (USER_HZ). */
-const tickMs = 10;

@@ -7,6 +7,7 @@ import { Client, fetchExchange } from '@urql/core';
 import { openBrowser } from '../test/support/browser.ts';
 import { nodeStart } from '../test/support/process.ts';
 import { sendJson, startUpstream } from '../test/support/upstream.ts';
+import { median } from './figures.ts';
 
 /** The latency of the REST service for animals and for orders, in milliseconds. */
 const latency = { pets: 200, orders: 2200 };
@@ -97,10 +98,6 @@ async function openTab(name: Name): Promise<void> {
   await page.reload();
   await page.getByRole('button', { name: tabs[name], exact: true }).press('Enter');
   await page.waitForFunction((tab) => localStorage['graphiql:query']?.includes(tab), tabs[name]);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 const clients: readonly (readonly [string, ShowAnimals])[] = [

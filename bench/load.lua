@@ -1,7 +1,6 @@
--- Sends the requests of one round in rotation. Arguments: "one" for a single key or "each" for a
--- key per request, the key, the number of correct response bodies, these bodies, and the requests
--- in wire format.
-local expectedBodies, prefixes, suffixes, whole = {}, {}, {}, {}
+-- Repeats one request. Arguments: "one" for a single key or "each" for a key per request, the key,
+-- the correct response body, and the request in wire format.
+local expected, prefix, suffix
 local count = 0
 wrong = 0
 
@@ -10,31 +9,21 @@ function setup(thread)
 end
 
 function init(args)
-  local key, last = args[2], 3 + tonumber(args[3])
-  for index = 4, last do expectedBodies[args[index]] = true end
-  for index = last + 1, #args do
-    local text = args[index]
-    local at = select(2, text:find(key, 1, true))
-    table.insert(whole, text)
-    table.insert(prefixes, text:sub(1, at))
-    table.insert(suffixes, text:sub(at + 1))
-  end
+  local key, text = args[2], args[4]
+  local at = select(2, text:find(key, 1, true))
+  expected, prefix, suffix = args[3], text:sub(1, at), text:sub(at + 1)
   if args[1] == 'one' then
-    request = function()
-      count = count + 1
-      return whole[count % #whole + 1]
-    end
+    request = function() return text end
   end
 end
 
 function request()
   count = count + 1
-  local index = count % #whole + 1
-  return prefixes[index] .. count .. suffixes[index]
+  return prefix .. count .. suffix
 end
 
 function response(status, headers, text)
-  if status ~= 200 or not expectedBodies[text] then wrong = wrong + 1 end
+  if status ~= 200 or text ~= expected then wrong = wrong + 1 end
 end
 
 function done(summary, latency)

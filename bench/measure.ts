@@ -1,186 +1,109 @@
-import { randomUUID } from 'node:crypto';
-import type { Comparison, Entry } from './comparison.ts';
-import { readBusyMs, readCpuMs } from './cores.ts';
-import { defaultConnections, type LoadGenerator, type LoadResult } from './load.ts';
-import type { PaceMonitor } from './pace.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { load } from './load.ts';
 import type { Stack } from './stacks.ts';
 import { type Fixtures, type RunningServer, startServer } from './start.ts';
-import { defaultWorkload, type Workload } from './workloads.ts';
+import type { Workload } from './workloads.ts';
 
-/** The length of a measurement. Times are in seconds. */
-export interface Plan {
-  /** How often each server is started, because two processes of the same server differ in speed. */
-  readonly servers: number;
-  /** The warm-up of each server before its first round. */
-  readonly warmUpSeconds: number;
-  /** The number of rounds for each server. */
-  readonly rounds: number;
-  /** Unmeasured load before each round, because idle connections are closed during other rounds. */
-  readonly leadInSeconds: number;
-  readonly secondsPerRound: number;
-}
-
-/** The metrics of one round. */
+/** The metrics of one load. */
 export interface Round {
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
   /** The server's CPU time per request, in microseconds. */
   readonly cpuMicros: number;
-  /** REST calls per request. Fewer than the workload's paths if the server shares calls. */
-  readonly callsPerRequest: number;
-  /** The share of its core that the server used, 0 to 1. */
-  readonly serverCoreShare: number;
-  /** The share of their core that the REST service and the load used, 0 to 1. */
-  readonly loadCoreShare: number;
-  /** The share of the two cores that other programs used, 0 to 2. */
-  readonly othersShare: number;
-  /** The share of the time in which the machine ran slowly, 0 to 1. */
-  readonly slowShare: number;
+  readonly requestsPerSecond: number;
+  readonly p99Ms: number;
 }
 
-/** The result of one entry of a comparison. */
-export interface Result extends Entry {
-  readonly rounds: readonly Round[];
-  readonly peakMemoryBytes: number;
-}
-
-/** The results of all entries of a comparison. */
-export interface ComparisonResult {
-  readonly comparison: Comparison;
-  readonly results: readonly Result[];
-}
-
-/** The times from the spawn of a server to its first correct response, in milliseconds. */
-export interface StartResult {
+/** The rounds of a server, or the reason why it was not measured. */
+export interface Result {
   readonly stack: Stack;
-  readonly startMs: readonly number[];
+  readonly rounds: ReadonlyMap<Workload, Round[]>;
+  readonly reason?: string;
 }
 
-/** The plan, the load generator and the callbacks of a run. */
-export interface Bench extends Fixtures {
-  readonly plan: Plan;
-  readonly generator: LoadGenerator;
-  readonly pace: PaceMonitor;
-  readonly reportProgress: (text: string) => void;
-  /** Called when a server fails. The run continues without that server. */
-  readonly reportFailure: (text: string) => void;
+/** What to measure, how often, and for how long at a time. */
+export interface Plan {
+  readonly stacks: readonly Stack[];
+  readonly workloads: readonly Workload[];
+  readonly rounds: number;
+  readonly seconds: number;
 }
 
-/** Measures in interleaved rounds, so that a slow moment of the machine affects all entries. */
-export async function measure(comparison: Comparison, bench: Bench): Promise<ComparisonResult> {
-  const results = new Map<Entry, { rounds: Round[]; peakMemoryBytes: number }>(
-    comparison.entries.map((entry) => [entry, { rounds: [], peakMemoryBytes: 0 }]),
-  );
-  for (let server = 1; server <= bench.plan.servers; server++) {
-    await measureServers(comparison, results, bench);
-  }
-  return { comparison, results: [...results].map(([entry, result]) => ({ ...entry, ...result })) };
-}
-
-/** Starts a server for each entry and measures its rounds. An entry that fails is removed. */
-async function measureServers(
-  comparison: Comparison,
-  results: Map<Entry, { rounds: Round[]; peakMemoryBytes: number }>,
-  bench: Bench,
-): Promise<void> {
-  const { plan } = bench;
+/**
+ * Starts all servers and puts them under load in turn. Each round, after a first one to warm up, has
+ * another order: in a fixed one, the same neighbours make a server slower in every round. A server
+ * that fails is removed, with the reason in its result.
+ */
+export async function measure(
+  { stacks, workloads, rounds, seconds }: Plan,
+  fixtures: Fixtures,
+  report: (text: string) => void,
+): Promise<Result[]> {
   await using servers = new AsyncDisposableStack();
-  const running = new Map<Entry, RunningServer>();
-  const attempt = async (entry: Entry, step: string, task: () => Promise<void>) => {
-    const where = `${comparison.name}: ${entry.workload.name}, ${entry.stack.name}`;
-    bench.reportProgress(`${where}, ${step}`);
-    await task().catch((error: Error) => {
-      running.delete(entry);
-      results.delete(entry);
-      bench.reportFailure(`${where}: ${error.message}`);
-    });
+  const running = new Map<Stack, RunningServer>();
+  const results = new Map<Stack, Result>();
+  const fail = (stack: Stack, reason: string) => {
+    running.delete(stack);
+    results.set(stack, { stack, rounds: new Map(), reason });
+    report(`${stack.title}: ${reason}`);
   };
 
-  for (const entry of results.keys()) {
-    await attempt(entry, 'start and warm-up', async () => {
-      const server = servers.use(await startServer(entry.stack, entry.workload, bench));
-      await load(server, entry.workload, plan.warmUpSeconds, bench);
-      running.set(entry, server);
-    });
-  }
-  for (let round = 1; round <= plan.rounds; round++) {
-    for (const [entry, server] of running) {
-      await attempt(entry, `round ${round} of ${plan.rounds}`, async () => {
-        const result = results.get(entry);
-        result?.rounds.push(await runRound(server, entry.workload, bench));
-      });
+  for (const stack of stacks) {
+    const unsupported = stack.unsupportedReason?.();
+    if (unsupported !== undefined) {
+      fail(stack, unsupported);
+      continue;
+    }
+    report(`Starting ${stack.title}`);
+    try {
+      running.set(stack, servers.use(await startServer(stack, workloads, fixtures)));
+      results.set(stack, { stack, rounds: new Map(workloads.map((workload) => [workload, []])) });
+    } catch (error) {
+      fail(stack, (error as Error).message);
     }
   }
-  for (const [entry, server] of running) {
-    const result = results.get(entry);
-    if (result === undefined) continue;
-    result.peakMemoryBytes = Math.max(result.peakMemoryBytes, server.process.peakMemoryBytes());
-  }
-}
 
-/** Starts each server once per round, interleaved, and measures the time to the first response. */
-export async function measureStarts(
-  stacks: readonly Stack[],
-  bench: Bench,
-): Promise<StartResult[]> {
-  const times = new Map<Stack, number[]>(stacks.map((stack) => [stack, []]));
-  for (let round = 1; round <= bench.plan.rounds; round++) {
-    for (const [stack, startMs] of times) {
-      bench.reportProgress(`start: round ${round} of ${bench.plan.rounds}, ${stack.name}`);
+  const pairs = [...running.keys()].flatMap((stack) =>
+    workloads.map((workload) => ({ stack, workload })),
+  );
+  for (let round = 0; round <= rounds; round++) {
+    const minutes = ((rounds + 1 - round) * pairs.length * (seconds + 0.2)) / 60;
+    const name = round === 0 ? 'Warm-up' : `Round ${round} of ${rounds}`;
+    report(`${name}: ${pairs.length} loads, about ${Math.ceil(minutes)} min left`);
+    for (const { stack, workload } of shuffle(pairs)) {
+      const server = running.get(stack);
+      if (server === undefined) continue;
       try {
-        await using server = await startServer(stack, defaultWorkload, bench);
-        startMs.push(server.startMs);
+        const measured = await runRound(server, workload, seconds);
+        if (round > 0) results.get(stack)?.rounds.get(workload)?.push(measured);
       } catch (error) {
-        times.delete(stack);
-        bench.reportFailure(`start, ${stack.name}: ${(error as Error).message}`);
+        fail(stack, `${workload.name}: ${(error as Error).message}`);
       }
     }
   }
-  return [...times].map(([stack, startMs]) => ({ stack, startMs }));
+  return [...results.values()];
 }
 
-async function runRound(server: RunningServer, workload: Workload, bench: Bench): Promise<Round> {
-  const read = async () => ({
-    calls: (await bench.upstream.stats()).requests,
-    serverMs: server.process.cpuMs(),
-    loadMs: bench.upstream.cpuMs() + readCpuMs('self').children,
-    busyMs: readBusyMs(),
-  });
-  await load(server, workload, bench.plan.leadInSeconds, bench);
-  const { result, slowShare } = await bench.pace.measure(async () => {
-    const before = await read();
-    const loaded = await load(server, workload, bench.plan.secondsPerRound, bench);
-    return { before, loaded, after: await read() };
-  });
-  const { before, loaded, after } = result;
-  server.process.clearLog();
-  const { requests, seconds, p50Ms, p99Ms } = loaded;
-  const serverMs = after.serverMs - before.serverMs;
-  const loadMs = after.loadMs - before.loadMs;
-  const othersMs = after.busyMs - before.busyMs - serverMs - loadMs;
-  return {
-    requestsPerSecond: requests / seconds,
-    p50Ms,
-    p99Ms,
-    cpuMicros: (serverMs * 1000) / requests,
-    callsPerRequest: (after.calls - before.calls) / requests,
-    serverCoreShare: serverMs / seconds / 1000,
-    loadCoreShare: loadMs / seconds / 1000,
-    othersShare: Math.max(0, othersMs / seconds / 1000),
-    slowShare,
-  };
-}
-
-/** Puts a running server under load. @throws when a response is not correct. */
-export function load(
-  { url, messages, expectedBodies }: Pick<RunningServer, 'url' | 'messages' | 'expectedBodies'>,
-  { keys }: Workload,
+async function runRound(
+  { process, targets }: RunningServer,
+  workload: Workload,
   seconds: number,
-  bench: Pick<Bench, 'generator' | 'apiKey'>,
-  connections = defaultConnections,
-): Promise<LoadResult> {
-  // The prefix is random, so that no two loads use the same keys.
-  const apiKey = keys === 'one' ? bench.apiKey : `bench-${randomUUID()}-`;
-  return bench.generator.run({ url, messages, expectedBodies, keys, apiKey, seconds, connections });
+): Promise<Round> {
+  const target = targets.get(workload);
+  if (target === undefined) throw new Error(`Expected a server for ${workload.name}.`);
+  const readCpuMicros = process.startCpuClock();
+  const { requests, p99Ms, ...loaded } = await load(target, workload.keys, seconds);
+  // The server still closes the connections and processes the requests that were in flight.
+  await wait(50);
+  const cpuMicros = readCpuMicros() / requests;
+  process.clearLog();
+  return { cpuMicros, requestsPerSecond: requests / loaded.seconds, p99Ms };
+}
+
+/** Returns the items in a random order (Fisher and Yates). */
+function shuffle<T>(items: readonly T[]): T[] {
+  const shuffled = [...items];
+  for (let last = shuffled.length - 1; last > 0; last--) {
+    const other = Math.floor(Math.random() * (last + 1));
+    [shuffled[last], shuffled[other]] = [shuffled[other] as T, shuffled[last] as T];
+  }
+  return shuffled;
 }

@@ -1,118 +1,82 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ownComparison } from './comparison.ts';
 import { defaultConnections } from './load.ts';
-import type { Plan } from './measure.ts';
-import { against, gateway, mounted, type Stack, stacks } from './stacks.ts';
-import { type Workload, workloads } from './workloads.ts';
+import { against, gateway, type Stack, stacks } from './stacks.ts';
+import { workloads } from './workloads.ts';
 
 /** What a run measures, and where it writes the results. */
 export interface Options {
   readonly stacks: readonly Stack[];
-  readonly workloads: readonly Workload[];
-  /** Whether to compare client requests and mounted gateways with a bare POST to the gateway. */
-  readonly shapes: boolean;
-  /** Whether to measure the time to the first response. */
-  readonly start: boolean;
-  readonly plan: Plan;
-  /** The file for the raw figures. */
+  readonly rounds: number;
+  readonly seconds: number;
+  /** The file for the figures of every round. */
   readonly json: string | undefined;
   /** The file for the chart. */
   readonly svg: string | undefined;
 }
 
-const full: Plan = {
-  servers: 1,
-  warmUpSeconds: 12,
-  rounds: 7,
-  leadInSeconds: 1,
-  secondsPerRound: 2,
-};
-const quick: Plan = { ...full, warmUpSeconds: 8, rounds: 2 };
-const builds: Plan = { ...full, servers: 5, warmUpSeconds: 4, rounds: 3 };
-const start = { name: 'start', title: 'The time from spawn to the first response' };
-
 /** The text of `--help`. */
 export const usage = `Usage: npm run bench -- [options]
 
-Compares the gateway with its peers: the same schema, the same REST service, one core for the
-server, ${defaultConnections} connections, interleaved rounds. A full run takes more than an hour. The first
-run installs the peers into bench/peers (about 600 MB).
+Compares the gateway with its peers by CPU time per request: the same REST service, one core for
+the servers, ${defaultConnections} connections, ${workloads.length} workloads in random order. Prints a table, and takes about
+13 minutes. Needs Linux, two cores and wrk. The first run installs the peers into bench/peers.
 
 Options:
-  --quick         run two rounds after a short warm-up, for a first impression
-  --only NAMES    measure only these servers, separated by commas:
-${list([...stacks, ...mounted])}
-  --against DIR   compare with the built gateway of another checkout, starting each several times;
-                  other servers are measured only if --only names them
-  --workload NAMES
-                  run only these workloads, separated by commas:
-${list([...workloads, ownComparison, start])}
-  --json PATH     write the raw figures of every round
-  --svg PATH      write the chart; a full run writes docs/benchmark.svg
-  --help          show this help
+  --rounds N     measure each server N times per workload (default: 7)
+  --seconds N    put a server under load for N seconds at a time (default: 2)
+  --only NAMES   measure only these servers, separated by commas:
+                 ${stacks.map(({ name }) => name).join(', ')}
+  --against DIR  measure the gateway and the built gateway of another checkout
+  --json PATH    write the figures of every round
+  --svg PATH     write the chart (default: docs/benchmark.svg if no option changes what is measured)
+  --help         show this help
 
 Environment:
-  TAILCALL_LIBC   a folder with a C library for Tailcall (ld-linux-x86-64.so.2 and libc.so.6);
-                  needed if the machine's own is too old
+  TAILCALL_LIBC  a folder with a C library for Tailcall (ld-linux-x86-64.so.2 and libc.so.6);
+                 needed if the machine's own is older than glibc 2.39
 `;
 
-/** Parses the command line. @throws on an option or a name that `usage` does not list. */
+const docsChart = fileURLToPath(new URL('../docs/benchmark.svg', import.meta.url));
+
+/** Parses the command line. @throws on an option, a name or a number that `usage` does not allow. */
 export function readOptions(argv: readonly string[]): Options | 'help' {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
       only: { type: 'string' },
       against: { type: 'string' },
-      workload: { type: 'string' },
       json: { type: 'string' },
       svg: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return 'help';
-  const { only, workload: names } = values;
-  const isFullRun = [only, values.against, names].every((value) => value === undefined);
-  const rival = values.against === undefined ? [] : [against(values.against)];
-  const defaults = rival.length > 0 ? [gateway] : stacks;
-  const chosen = selectByName('--workload', names, [...workloads, ownComparison, start]);
+  const { only, against: folder, rounds, seconds } = values;
+  const isDefault = [only, folder, rounds, seconds].every((value) => value === undefined);
+  const chosen = only === undefined ? (folder ? [gateway] : stacks) : selectStacks(only);
   return {
-    stacks: [
-      ...(only === undefined ? defaults : selectByName('--only', only, [...stacks, ...mounted])),
-      ...rival,
-    ],
-    workloads: workloads.filter((workload) => chosen.includes(workload)),
-    shapes:
-      chosen.includes(ownComparison) &&
-      (names !== undefined || (only === undefined && rival.length === 0)),
-    start: chosen.includes(start),
-    plan: values.quick ? quick : rival.length > 0 ? builds : full,
+    stacks: folder === undefined ? chosen : [...chosen, against(folder)],
+    rounds: readCount('--rounds', rounds ?? '7'),
+    seconds: readCount('--seconds', seconds ?? '2'),
     json: values.json,
-    svg: values.svg ?? (isFullRun && !values.quick ? docsChart : undefined),
+    svg: values.svg ?? (isDefault ? docsChart : undefined),
   };
 }
 
-const docsChart = fileURLToPath(new URL('../docs/benchmark.svg', import.meta.url));
-
-/** Selects items by comma-separated names, or all without names. @throws on an unknown name. */
-export function selectByName<T extends { readonly name: string }>(
-  option: string,
-  names: string | undefined,
-  all: readonly T[],
-): readonly T[] {
-  if (names === undefined) return all;
+function selectStacks(names: string): readonly Stack[] {
   const requested = names.split(',').map((name) => name.trim());
-  const known = all.map(({ name }) => name);
+  const known = stacks.map(({ name }) => name);
   const unknown = requested.filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
-    throw new Error(
-      `${option}: expected names from ${known.join(', ')}; received ${unknown.join(', ')}.`,
-    );
-  }
-  return all.filter(({ name }) => requested.includes(name));
+  if (unknown.length === 0) return stacks.filter(({ name }) => requested.includes(name));
+  throw new Error(
+    `--only: expected names from ${known.join(', ')}; received ${unknown.join(', ')}.`,
+  );
 }
 
-function list(items: readonly { readonly name: string; readonly title: string }[]): string {
-  return items.map(({ name, title }) => `      ${name.padEnd(23)}${title}`).join('\n');
+function readCount(option: string, text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new Error(`${option}: expected a whole number from 1 to 9999; received ${text}.`);
 }

@@ -7,21 +7,18 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { installPeers } from './install-peers.ts';
-import { findLoadGenerator } from './load.ts';
-import { load } from './measure.ts';
-import { selectByName } from './options.ts';
-import { monitorPace } from './pace.ts';
+import { findWrk, load, type Target } from './load.ts';
 import { gateway, type Stack, stacks } from './stacks.ts';
 import { type Fixtures, findFreePort, type RunningServer, startServer } from './start.ts';
 import { layOut } from './table.ts';
 import { startUpstream } from './upstream.ts';
-import { defaultWorkload, pets } from './workloads.ts';
+import { defaultWorkload } from './workloads.ts';
 
 const usage = `Usage: npm run bench:scale -- [options]
 
 Measures how the gateway scales: throughput and latency of one process, of two workers and of two
-replicas behind nginx, compared with Mercurius, at 64, 256 and 1,024 connections; the CPU time per
-pet in a list; and the memory per idle connection. Run it on an idle machine.
+replicas behind nginx, compared with Mercurius, at 64, 256 and 1,024 connections; and the memory per
+idle connection. Run it on an idle machine.
 
 Options:
   --seconds N  seconds of load per figure (default: 5)
@@ -29,7 +26,6 @@ Options:
 `;
 
 const connectionCounts = [64, 256, 1024];
-const petCounts = [1, 20, 50, 100];
 const idleConnections = 4000;
 const warmUpSeconds = 2;
 
@@ -55,36 +51,25 @@ try {
 
 async function run(seconds: number): Promise<void> {
   if (!(seconds > 0)) throw new Error('--seconds: expected a number above 0.');
-  const compared = selectByName('--only', 'mercurius', stacks);
+  findWrk();
+  const compared = stacks.filter(({ name }) => name === 'mercurius');
   installPeers(compared);
   spawnSync('taskset', ['-acp', loadCores, String(process.pid)]);
   const folder = mkdtempSync(join(tmpdir(), 'bench-scale-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
   await using upstream = await startUpstream();
-  const fixtures = { upstream, folder, databaseUrl: ':memory:', apiKey: 'bench-key' };
+  const fixtures = { upstream, folder };
   const shared = { ...fixtures, serverCores };
-  const bench = { ...shared, generator: findLoadGenerator() };
-  const pace = monitorPace(() => progress('The machine ran slowly; the figure is measured again.'));
 
-  async function measureUnderLoad(
-    name: string,
-    server: Pick<RunningServer, 'url' | 'messages' | 'expectedBodies'>,
-  ) {
+  async function measureUnderLoad(name: string, target: Target) {
     const rows: string[][] = [];
     for (const connections of connectionCounts) {
       progress(`${name}: ${connections} connections`);
-      await load(server, defaultWorkload, warmUpSeconds, bench, connections);
-      const { result } = await pace.measure(() =>
-        load(server, defaultWorkload, seconds, bench, connections),
-      );
+      await load(target, 'each', warmUpSeconds, connections);
+      const result = await load(target, 'each', seconds, connections);
       const rate = Math.round(result.requests / result.seconds).toLocaleString('en');
-      rows.push([
-        name,
-        String(connections),
-        rate,
-        result.p50Ms.toFixed(1),
-        result.p99Ms.toFixed(1),
-      ]);
+      const latency = [result.p50Ms.toFixed(1), result.p99Ms.toFixed(1)];
+      rows.push([name, String(connections), rate, ...latency]);
     }
     return rows;
   }
@@ -93,47 +78,35 @@ async function run(seconds: number): Promise<void> {
   for (const workers of [1, 2]) {
     await using server = await startServer(
       withEnv({ WORKERS: String(workers) }),
-      defaultWorkload,
+      [defaultWorkload],
       shared,
     );
-    rows.push(
-      ...(await measureUnderLoad(workers === 1 ? '1 process' : `${workers} workers`, server)),
-    );
+    const name = workers === 1 ? '1 process' : `${workers} workers`;
+    rows.push(...(await measureUnderLoad(name, targetOf(server))));
   }
   rows.push(...(await measureBehindNginx(shared, measureUnderLoad)));
   for (const stack of compared) {
-    await using server = await startServer(stack, defaultWorkload, shared);
-    rows.push(...(await measureUnderLoad(stack.title, server)));
+    await using server = await startServer(stack, [defaultWorkload], shared);
+    rows.push(...(await measureUnderLoad(stack.title, targetOf(server))));
   }
   const where = isShared
     ? `The servers, the REST service and the load share ${coreCount} cores.`
     : `The servers run on cores ${serverCores}, the REST service and the load on ${loadCores}.`;
-  process.stdout.write(`${defaultWorkload.title}. ${where}\n\n`);
+  process.stdout.write(`${defaultWorkload.title}, a key per request. ${where}\n\n`);
   const header = ['', 'connections', 'requests/s', 'p50 ms', 'p99 ms'];
   process.stdout.write(`${layOut(header, rows)}\n`);
 
-  const cpuRows: string[][] = [];
-  for (const count of petCounts) {
-    const workload = pets(count, 'each');
-    progress(workload.title);
-    await using server = await startServer(gateway, workload, fixtures);
-    await load(server, workload, warmUpSeconds, bench);
-    const { result: cpuMicros } = await pace.measure(async () => {
-      const before = server.process.cpuMs();
-      const { requests } = await load(server, workload, seconds, bench);
-      return ((server.process.cpuMs() - before) * 1000) / requests;
-    });
-    cpuRows.push([String(count), cpuMicros.toFixed(1)]);
-  }
-  process.stdout.write(`${layOut(['pets', 'CPU µs per request'], cpuRows)}\n`);
-
   progress(`${idleConnections} idle connections`);
-  await using server = await startServer(withEnv({}), defaultWorkload, fixtures);
-  await load(server, defaultWorkload, warmUpSeconds, bench);
+  await using server = await startServer(withEnv({}), [defaultWorkload], fixtures);
+  await load(targetOf(server), 'each', warmUpSeconds);
   const kilobytes = await measureIdleConnections(server);
   process.stdout.write(
     `An idle connection uses ${kilobytes.toFixed(1)} kB of memory (measured with ${idleConnections} connections).\n`,
   );
+}
+
+function targetOf({ targets }: RunningServer): Target {
+  return targets.get(defaultWorkload) as Target;
 }
 
 /** The gateway with additional environment variables, and a slot for every connection. */
@@ -150,20 +123,22 @@ function withEnv(more: Readonly<Record<string, string>>): Stack {
 /** Measures two replicas behind nginx with `deploy/nginx.conf`. @returns no rows without nginx. */
 async function measureBehindNginx(
   fixtures: Fixtures,
-  measureUnderLoad: (name: string, server: RunningServer) => Promise<string[][]>,
+  measureUnderLoad: (name: string, target: Target) => Promise<string[][]>,
 ): Promise<string[][]> {
   if (spawnSync('nginx', ['-v']).error) {
     progress('Skipped: two replicas behind nginx. nginx is not installed.');
     return [];
   }
-  await using first = await startServer(withEnv({}), defaultWorkload, fixtures);
-  await using second = await startServer(withEnv({}), defaultWorkload, fixtures);
+  await using first = await startServer(withEnv({}), [defaultWorkload], fixtures);
+  await using second = await startServer(withEnv({}), [defaultWorkload], fixtures);
   const { folder } = fixtures;
   const port = await findFreePort();
   const shipped = readFileSync(new URL('../deploy/nginx.conf', import.meta.url), 'utf8');
   const configured = shipped
     .replace(/ *server gateway:4000.*\n/, (line) =>
-      [first, second].map(({ url }) => line.replace('gateway:4000', new URL(url).host)).join(''),
+      [first, second]
+        .map((server) => line.replace('gateway:4000', new URL(targetOf(server).url).host))
+        .join(''),
     )
     .replace('listen 8080;', `listen 127.0.0.1:${port};`)
     .replace('/dev/stdout', 'access.log');
@@ -186,7 +161,7 @@ async function measureBehindNginx(
   try {
     const url = `http://127.0.0.1:${port}`;
     await waitUntilReachable(port);
-    return await measureUnderLoad('2 replicas behind nginx', { ...first, url });
+    return await measureUnderLoad('2 replicas behind nginx', { ...targetOf(first), url });
   } finally {
     nginx.kill('SIGTERM');
     await once(nginx, 'exit');
@@ -211,8 +186,9 @@ async function waitUntilReachable(port: number): Promise<void> {
 }
 
 /** Opens connections with one response each. @returns the memory per connection, in kB. */
-async function measureIdleConnections({ url, process }: RunningServer): Promise<number> {
-  const { port } = new URL(url);
+async function measureIdleConnections(server: RunningServer): Promise<number> {
+  const { process } = server;
+  const { port } = new URL(targetOf(server).url);
   const body = '{"query":"{ __typename }"}';
   const request = `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const before = process.memoryBytes();

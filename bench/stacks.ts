@@ -2,19 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { documentId } from './shapes.ts';
-import type { Database, Feature } from './workloads.ts';
+import { workloads } from './workloads.ts';
 
 /** The settings that a server is launched with. */
 export interface LaunchOptions {
   readonly port: number;
-  /** The base address of the REST service, or undefined for the built-in backend. */
-  readonly upstream: string | undefined;
-  readonly databaseUrl: string;
-  /** The paths of the workload's REST calls, relative to the base address. */
-  readonly paths: readonly string[];
-  /** The documents that the workload requests by hash, if any. */
-  readonly persisted: readonly string[] | undefined;
+  /** The base address of the REST service. */
+  readonly upstream: string;
   /** A folder for this server's files. */
   readonly folder: string;
 }
@@ -32,17 +26,13 @@ export interface Stack {
   readonly title: string;
   /** The packages in `bench/peers` that it uses. */
   readonly packages: readonly string[];
-  /** The optional features that it supports. */
-  readonly features: readonly Feature[];
-  /** The database that it uses; a server without one calls the REST service. */
-  readonly database?: Database;
   /** The command that starts it. */
   command(options: LaunchOptions): Command;
   /** The reason why this machine cannot run it, or undefined if it can. */
   readonly unsupportedReason?: () => string | undefined;
   /** Translates a query, for a schema with other names. */
   readonly dialect?: (query: string) => string;
-  /** Whether it responds with the unchanged bodies of the REST calls instead of GraphQL. */
+  /** Whether it responds with the unchanged bodies of the REST calls of the workload in its URL. */
   readonly isPassThrough?: boolean;
 }
 
@@ -52,14 +42,10 @@ export const peers = fileURLToPath(new URL('peers', import.meta.url));
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The gateway as deployed: built, in production mode, with its defaults. */
-export const gateway = gatewayStack('gateway', 'petstore-gateway', join(root, 'dist/bin/main.js'));
+export const gateway = gatewayStack('gateway', 'this gateway', join(root, 'dist/bin/main.js'));
 
-/** The gateway without a build, as run by `npm start`. Only its start time differs. */
-export const sources = gatewayStack(
-  'sources',
-  'petstore-gateway, not built',
-  join(root, 'src/main.ts'),
-);
+/** The gateway without a build, as run by `npm start`, for tests. */
+export const sources = gatewayStack('sources', 'Sources', join(root, 'src/main.ts'));
 
 /** The built gateway of another checkout. @throws when the checkout has no build. */
 export function against(folder: string): Stack {
@@ -67,22 +53,8 @@ export function against(folder: string): Stack {
   if (!existsSync(program)) {
     throw new Error(`--against: expected a checkout with a build, but ${program} does not exist.`);
   }
-  return gatewayStack('against', `petstore-gateway, ${folder}`, program);
+  return gatewayStack('against', `gateway of ${folder}`, program);
 }
-
-/** The built library, mounted in other servers. */
-export const mounted: readonly Stack[] = [
-  gatewayStack('mounted-node', 'Mounted in node:http', join(root, 'bench/mounted/node-http.mjs')),
-  gatewayStack('mounted-hono', 'Mounted in Hono', join(root, 'bench/mounted/hono.mjs')),
-  {
-    ...gatewayStack(
-      'execute',
-      'gateway.execute behind node:http',
-      join(root, 'bench/mounted/execute.mjs'),
-    ),
-    features: ['sqlite', 'postgres'],
-  },
-];
 
 const tailcallBinary = join(peers, 'node_modules/@tailcallhq/core-linux-x64-gnu/bin/tailcall');
 const libc = process.env['TAILCALL_LIBC'];
@@ -92,10 +64,9 @@ const tailcallProgram: readonly [string, ...string[]] = libc
 
 const tailcall: Stack = {
   name: 'tailcall',
-  title: 'Tailcall (Rust)',
+  title: 'Tailcall',
   packages: ['@tailcallhq/core-linux-x64-gnu'],
-  features: [],
-  command({ port, upstream = '', folder }) {
+  command({ port, upstream, folder }) {
     // This state file disables Tailcall's check for updates.
     mkdirSync(join(folder, 'tailcall'));
     writeFileSync(join(folder, 'tailcall/.state'), '0');
@@ -114,18 +85,17 @@ const tailcall: Stack = {
     });
     if (status === 0) return undefined;
     const reason = error?.message ?? stderr.trim().split('\n').at(-1) ?? '';
-    // The loader's message contains the missing library version between two paths.
-    const missing = /version (.*) \(/.exec(reason)?.[1];
-    return `${missing ?? reason}; set TAILCALL_LIBC to the folder of a newer C library.`;
+    const missing = /version .(\S+)' not found/.exec(reason)?.[1];
+    if (missing === undefined) return reason;
+    return `needs ${missing}; TAILCALL_LIBC can name the folder of a newer C library.`;
   },
 };
 
 const hive: Stack = {
   name: 'hive',
-  title: 'Hive Gateway + OpenAPI',
+  title: 'Hive Gateway',
   packages: ['@graphql-hive/gateway', '@omnigraph/openapi'],
-  features: ['get'],
-  command({ port, upstream = '', folder }) {
+  command({ port, upstream, folder }) {
     const supergraph = join(folder, 'supergraph.graphql');
     const compose = join(peers, 'node_modules/@graphql-mesh/compose-cli/esm/bin.js');
     execFileSync(process.execPath, [compose, '-c', 'hive/mesh.config.mjs', '-o', supergraph], {
@@ -144,67 +114,31 @@ const hive: Stack = {
       .replace(': orders', ': listOrders'),
 };
 
-/** The gateway and its peers, in the order of the rounds. */
+/** The gateway and its peers, in the order of the rows. */
 export const stacks: readonly Stack[] = [
   gateway,
-  {
-    ...peerScript('pass-through.mjs', ['undici'], { UNDICI: 'dispatch' }),
-    name: 'pass-through-dispatch',
-    title: 'Pass-through (undici.dispatch)',
-    isPassThrough: true,
-  },
-  {
-    ...peerScript('pass-through.mjs', ['undici']),
-    name: 'pass-through',
-    title: 'Pass-through (undici.request)',
-    isPassThrough: true,
-  },
-  {
-    ...peerScript('mercurius.mjs', ['mercurius', 'fastify', 'graphql-jit', 'undici']),
-    name: 'mercurius',
-    title: 'Mercurius + JIT + undici',
-  },
-  {
-    ...peerScript('mercurius-sqlite.mjs', ['mercurius', 'fastify', 'graphql-jit']),
-    name: 'mercurius-sqlite',
-    title: 'Mercurius + JIT + node:sqlite',
-    database: 'sqlite',
-  },
-  {
-    ...peerScript('mercurius-postgres.mjs', ['mercurius', 'fastify', 'graphql-jit', 'pg']),
-    name: 'mercurius-postgres',
-    title: 'Mercurius + JIT + pg',
-    database: 'postgres',
-  },
+  peerScript('mercurius', 'Mercurius + JIT', ['mercurius', 'fastify', 'graphql-jit', 'undici']),
   tailcall,
-  {
-    ...peerScript('yoga.mjs', ['graphql-yoga']),
-    name: 'yoga',
-    title: 'GraphQL Yoga + fetch',
-  },
-  {
-    ...peerScript('apollo.mjs', ['@apollo/server', '@apollo/datasource-rest']),
-    name: 'apollo',
-    // Apollo Server rejects a GET without one of its own headers.
-    features: [],
-    title: 'Apollo Server + datasource-rest',
-  },
+  peerScript('yoga', 'Yoga', ['graphql-yoga']),
+  peerScript('apollo', 'Apollo Server', ['@apollo/server', '@apollo/datasource-rest']),
   hive,
+  { ...peerScript('pass-through', 'Pass-through', ['undici']), isPassThrough: true },
 ];
 
 /** A peer that is a short script in `bench/peers`. */
-function peerScript(file: string, packages: readonly string[], env: Record<string, string> = {}) {
+function peerScript(name: string, title: string, packages: readonly string[]): Stack {
   return {
+    name,
+    title,
     packages,
-    features: ['get'] as const,
-    command: ({ port, upstream = '', databaseUrl, paths }: LaunchOptions): Command => ({
-      argv: [process.execPath, join(peers, file)],
+    command: ({ port, upstream }) => ({
+      argv: [process.execPath, join(peers, `${name}.mjs`)],
       env: {
         PORT: String(port),
         UPSTREAM: upstream,
-        DATABASE_URL: databaseUrl,
-        PATHS: paths.join(' '),
-        ...env,
+        PATHS: JSON.stringify(
+          Object.fromEntries(workloads.map(({ name, paths }) => [`/${name}`, paths])),
+        ),
       },
     }),
   };
@@ -215,25 +149,9 @@ function gatewayStack(name: string, title: string, program: string): Stack {
     name,
     title,
     packages: [],
-    features: ['sqlite', 'postgres', 'persisted', 'get'],
-    command: ({ port, upstream, databaseUrl, persisted, folder }) => ({
+    command: ({ port, upstream }) => ({
       argv: [process.execPath, program],
-      env: {
-        PORT: String(port),
-        ...(upstream ? { PETSTORE_BASE_URL: upstream } : { DATABASE_URL: databaseUrl }),
-        ...(persisted && {
-          PERSISTED_DOCUMENTS: 'allow',
-          PERSISTED_DOCUMENTS_FILE: writeManifest(persisted, folder),
-        }),
-      },
+      env: { PORT: String(port), PETSTORE_BASE_URL: upstream },
     }),
   };
-}
-
-/** Writes the manifest of these persisted documents. @returns its path. */
-function writeManifest(documents: readonly string[], folder: string): string {
-  const file = join(folder, 'persisted-documents.json');
-  const manifest = Object.fromEntries(documents.map((text) => [documentId(text), text]));
-  writeFileSync(file, JSON.stringify(manifest));
-  return file;
 }

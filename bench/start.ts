@@ -5,87 +5,68 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Dispatcher, request } from 'undici';
+import type { Target } from './load.ts';
 import type { RestPet } from './pets.ts';
 import { type ServerProcess, spawnServer } from './server-process.ts';
-import type { Message, Operation } from './shapes.ts';
+import type { Message } from './shapes.ts';
 import type { Stack } from './stacks.ts';
 import type { Upstream } from './upstream.ts';
-import { needsDatabase, type Workload } from './workloads.ts';
+import type { Workload } from './workloads.ts';
 
-/** The REST service, database and folder that all servers of a run share. */
+/** The REST service and the folder that all servers of a run share. */
 export interface Fixtures {
   readonly upstream: Upstream;
   /** The folder for temporary files. */
   readonly folder: string;
-  /** The database of the built-in backend. */
-  readonly databaseUrl: string;
-  /** The API key of the built-in backend. The REST service accepts any key. */
-  readonly apiKey: string;
   /** The cores that servers run on, in the syntax of `taskset -c`. By default a single core. */
   readonly serverCores?: string;
 }
 
-/** A server that has responded correctly to each request of a workload. */
+/** A server that has responded correctly to the request of each workload. */
 export interface RunningServer extends AsyncDisposable {
   readonly process: ServerProcess;
-  /** Its origin, without a path. */
-  readonly url: string;
-  readonly messages: readonly Message[];
-  /** The correct response bodies, in the order of the messages. */
-  readonly expectedBodies: readonly string[];
-  /** The time from the spawn to the end of the first response. */
-  readonly startMs: number;
+  readonly targets: ReadonlyMap<Workload, Target>;
 }
 
 const startTimeoutMs = 30_000;
 
-/** Starts a server for a workload. @throws on a wrong or late response, with the output. */
+/** Starts a server for these workloads. @throws on a wrong or late response, with the output. */
 export async function startServer(
   stack: Stack,
-  workload: Workload,
-  { upstream, databaseUrl, apiKey, serverCores, ...fixtures }: Fixtures,
+  workloads: readonly Workload[],
+  { upstream, serverCores, ...fixtures }: Fixtures,
 ): Promise<RunningServer> {
-  const { operations, needs, paths, shape } = workload;
-  const sent = await Promise.all(
-    operations.map(async ({ query, ...operation }) => ({
-      message: await shape({ ...operation, query: stack.dialect?.(query) ?? query }),
-      data: operation.data,
-    })),
-  );
   const folder = mkdtempSync(join(fixtures.folder, `${stack.name}-`));
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const command = stack.command({
-    port,
-    upstream: needsDatabase(workload) ? undefined : upstream.url,
-    databaseUrl,
-    paths,
-    persisted: needs === 'persisted' ? operations.map(({ query }) => query) : undefined,
-    folder,
-  });
-  const spawned = performance.now();
+  const command = stack.command({ port, upstream: upstream.url, folder });
   const process = spawnServer(command, folder, serverCores);
   const close = async () => {
     await process[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    let startMs = 0;
-    const expectedBodies: string[] = [];
-    for (const { message, data } of sent) {
-      const body = await waitForResponse(process, () => send(url, message, apiKey));
-      startMs ||= performance.now() - spawned;
-      requireCorrect(body, stack, message, data);
-      expectedBodies.push(body);
+    const targets = new Map<Workload, Target>();
+    for (const workload of workloads) {
+      const message = await encode(workload, stack);
+      const apiKey = `${stack.name}-${workload.name}`;
+      const expectedBody = await waitForResponse(process, () => send(url, message, apiKey));
+      requireCorrect(expectedBody, stack, message, workload.data);
+      await requireForwarded(upstream, apiKey);
+      targets.set(workload, { url, message, expectedBody });
     }
-    await requireForwarded(upstream, workload, apiKey);
-    const messages = sent.map(({ message }) => message);
-    return { process, url, messages, expectedBodies, startMs, [Symbol.asyncDispose]: close };
+    return { process, targets, [Symbol.asyncDispose]: close };
   } catch (error) {
     const output = process.lastOutput();
     await close();
     throw new Error(`${stack.title}: ${(error as Error).message}\n${output}`, { cause: error });
   }
+}
+
+async function encode(workload: Workload, stack: Stack): Promise<Message> {
+  const { name, query, variables, shape } = workload;
+  const message = await shape({ query: stack.dialect?.(query) ?? query, variables });
+  return stack.isPassThrough ? { ...message, path: `/${name}` } : message;
 }
 
 /** Sends the request until the server is listening. @returns the first response body. */
@@ -127,7 +108,7 @@ function requireCorrect(
   receivedBody: string,
   { isPassThrough }: Stack,
   { path, body }: Message,
-  data: Operation['data'],
+  data: Workload['data'],
 ): void {
   const bodies = Object.values(data);
   const selectsTypes = (path + body).includes('__typename');
@@ -148,7 +129,7 @@ function requireCorrect(
 }
 
 /** Adds `__typename` to each pet. */
-function withTypes(data: Operation['data']): Operation['data'] {
+function withTypes(data: Workload['data']): Workload['data'] {
   const entries = Object.entries(data).map(([field, pets]) => [
     field,
     (pets as readonly RestPet[]).map((pet) => ({ __typename: 'Pet', ...pet })),
@@ -156,8 +137,7 @@ function withTypes(data: Operation['data']): Operation['data'] {
   return Object.fromEntries(entries);
 }
 
-async function requireForwarded(upstream: Upstream, workload: Workload, apiKey: string) {
-  if (needsDatabase(workload)) return;
+async function requireForwarded(upstream: Upstream, apiKey: string): Promise<void> {
   const { authorization } = await upstream.stats();
   if (authorization !== `Bearer ${apiKey}`) {
     throw new Error(

@@ -13,8 +13,3 @@ export function layOut(header: readonly string[], rows: readonly (readonly strin
   const rule = widths.map((width) => '─'.repeat(width));
   return `${[header, rule, ...rows].map(line).join('\n')}\n`;
 }
-
-/** Formats a fraction as a percentage. */
-export function formatPercent(fraction: number): string {
-  return `${(fraction * 100).toFixed(0)} %`;
-}

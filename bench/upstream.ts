@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { readCpuMs } from './cores.ts';
 
 /** The number of requests so far, and the Authorization header of the last one. */
 export interface UpstreamStats {
@@ -14,8 +13,6 @@ export interface Upstream extends AsyncDisposable {
   /** Its base address, `/v1` included. */
   readonly url: string;
   stats(): Promise<UpstreamStats>;
-  /** The CPU time used so far, in milliseconds. */
-  cpuMs(): number;
 }
 
 /** Starts the REST service in its own process, on the core of the caller. */
@@ -29,7 +26,6 @@ export async function startUpstream(): Promise<Upstream> {
       const [stats] = (await once(child, 'message')) as [UpstreamStats];
       return stats;
     },
-    cpuMs: () => readCpuMs(child.pid ?? 'self').own,
     async [Symbol.asyncDispose]() {
       child.kill();
       await once(child, 'exit');

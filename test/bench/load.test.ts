@@ -1,43 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { findLoadGenerator, type LoadGenerator } from '../../bench/load.ts';
+import { findWrk, load } from '../../bench/load.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const generator = findInstalled();
-const get = { method: 'GET', path: '/graphql?id=1', headers: { accept: 'text/plain' }, body: '' };
-const post = { method: 'POST', path: '/graphql', headers: {}, body: '{"query":"{ pets { id } }"}' };
-const load = {
-  messages: [post, get],
-  expectedBodies: ['{}', '[]'],
-  apiKey: 'key-',
-  seconds: 1,
-  connections: 64,
-};
+const message = { method: 'POST', path: '/graphql', headers: { accept: 'text/plain' }, body: '{}' };
 
-/** The load generator, or undefined if neither wrk nor the peers' packages are installed. */
-function findInstalled(): LoadGenerator | undefined {
+function isInstalled(): boolean {
   try {
-    return findLoadGenerator();
-  } catch {
-    return undefined;
+    return findWrk() !== '';
+  } catch (error) {
+    expect((error as Error).message).toBe(
+      'Expected wrk, but it is not installed. On Debian: apt-get install wrk',
+    );
+    return false;
   }
 }
 
-describe.skipIf(generator === undefined)('the load generator of the benchmark', () => {
-  it('sends the requests in rotation, each with its own API key when keys is "each"', async () => {
-    await using server = await startUpstream(({ method }, response) =>
-      response.end(method === 'GET' ? '[]' : '{}'),
-    );
-    const result = await generator?.run({ ...load, url: server.url, keys: 'each' });
-    expect(result?.requests).toBeGreaterThan(100);
-    const keys = new Set(server.seen.map(({ headers }) => headers.authorization));
-    expect(keys.size).toBe(server.seen.length);
-    const seen = server.seen.map(({ method, url, body }) => ({ method, url, body }));
-    const posts = seen.filter(({ method }) => method === 'POST');
-    const gets = seen.filter(({ method }) => method === 'GET');
-    expect(posts[0]).toEqual({ method: 'POST', url: post.path, body: post.body });
-    expect(gets[0]).toEqual({ method: 'GET', url: get.path, body: '' });
-    expect(server.seen.find(({ method }) => method === 'GET')?.headers).toMatchObject(get.headers);
-    expect(posts.length / seen.length).toBeCloseTo(0.5, 1);
+describe.skipIf(!isInstalled())('a load of the benchmark', () => {
+  it.each(['each', 'one'] as const)('repeats the request with %s key', async (keys) => {
+    await using server = await startUpstream((_request, response) => response.end('[]'));
+    const target = { url: server.url, message, expectedBody: '[]' };
+    const { requests } = await load(target, keys, 1);
+    expect(requests).toBeGreaterThan(100);
+    const sent = new Set(server.seen.map(({ headers }) => headers.authorization));
+    expect(sent.size).toBe(keys === 'each' ? server.seen.length : 1);
+    const [{ method, url, body, headers } = {}] = server.seen;
+    expect({ method, path: url, body, headers }).toMatchObject(message);
   });
 
   it('fails when a response has an unexpected body or status', async () => {
@@ -47,7 +34,8 @@ describe.skipIf(generator === undefined)('the load generator of the benchmark', 
       if (count === 100) response.statusCode = 503;
       response.end(count === 200 ? '{"data":null}' : '{}');
     });
-    await expect(generator?.run({ ...load, url: server.url, keys: 'one' })).rejects.toThrow(
+    const target = { url: server.url, message, expectedBody: '{}' };
+    await expect(load(target, 'one', 1)).rejects.toThrow(
       /Expected \d+ correct responses, but 2 were wrong and 0 failed or timed out/,
     );
   });

@@ -6,19 +6,26 @@ import { describe, expect, it } from 'vitest';
 import { readOptions } from '../../bench/options.ts';
 
 describe('the options of the benchmark', () => {
-  it('measure everything and write the chart of docs/performance.md by default', () => {
-    const options = readOptions([]);
-    expect(options).toMatchObject({ shapes: true, start: true, json: undefined });
-    expect(options).toHaveProperty('svg', expect.stringMatching(/docs\/benchmark\.svg$/));
+  it('measure all servers and write the chart of docs/performance.md by default', () => {
+    expect(readOptions(['--json', 'bench.json'])).toMatchObject({
+      stacks: { length: 7 },
+      rounds: 7,
+      seconds: 2,
+      json: 'bench.json',
+      svg: expect.stringMatching(/docs\/benchmark\.svg$/),
+    });
   });
 
-  it('select servers and workloads by name, and then write no chart', () => {
-    const options = readOptions(['--only', 'gateway, hive', '--workload', 'bff,start']);
+  it('do not write the chart of the documentation in another run than the default one', () => {
+    const options = readOptions(['--only', 'gateway, hive', '--rounds', '1', '--seconds=1']);
     expect(options).toMatchObject({
       stacks: [{ name: 'gateway' }, { name: 'hive' }],
-      workloads: [{ name: 'bff' }],
-      start: true,
+      rounds: 1,
+      seconds: 1,
       svg: undefined,
+    });
+    expect(readOptions(['--rounds', '1', '--svg', 'chart.svg'])).toMatchObject({
+      svg: 'chart.svg',
     });
   });
 
@@ -30,9 +37,7 @@ describe('the options of the benchmark', () => {
     mkdirSync(join(folder, 'dist/bin'), { recursive: true });
     writeFileSync(join(folder, 'dist/bin/main.js'), '');
     expect(readOptions(['--against', folder])).toMatchObject({
-      stacks: [{ name: 'gateway' }, { name: 'against', title: `petstore-gateway, ${folder}` }],
-      plan: { servers: 5 },
-      shapes: false,
+      stacks: [{ name: 'gateway' }, { name: 'against', title: `gateway of ${folder}` }],
       svg: undefined,
     });
     expect(readOptions(['--against', folder, '--only', 'yoga'])).toMatchObject({
@@ -41,19 +46,24 @@ describe('the options of the benchmark', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('list the known names in the error for an unknown name', () => {
+  it('name the expected values in the error for an invalid one', () => {
     expect(() => readOptions(['--only', 'gateway,graphile'])).toThrow(
       /^--only: expected names from gateway, .*; received graphile\.$/,
     );
-    expect(() => readOptions(['--workload', 'pets-7'])).toThrow(/received pets-7\.$/);
-    expect(() => readOptions(['--rounds'])).toThrow(/--rounds/);
+    expect(() => readOptions(['--rounds', '0'])).toThrow(
+      '--rounds: expected a whole number from 1 to 9999; received 0.',
+    );
+    expect(() => readOptions(['--workload', 'pets-1'])).toThrow(/--workload/);
   });
 
-  it('report an unknown server in the memory benchmark, too', () => {
-    const { status, stderr } = spawnSync('node', ['bench/memory.ts', '--only', 'graphile']);
+  it('end the run with status 1 when wrk is not installed', () => {
+    const env = { PATH: '/nonexistent' };
+    const { status, stderr } = spawnSync(process.execPath, ['bench/main.ts'], { env });
     expect([status, String(stderr)]).toEqual([
       1,
-      expect.stringMatching(/^--only: expected names from gateway, .*; received graphile\.\n$/),
+      expect.stringMatching(
+        /^Expected wrk, but it is not installed\. On Debian: apt-get install wrk\n/,
+      ),
     ]);
   });
 });

@@ -1,75 +1,69 @@
 import { describe, expect, it } from 'vitest';
 import { drawChart } from '../../bench/chart.ts';
-import { compareServers, ownComparison } from '../../bench/comparison.ts';
 import { median } from '../../bench/figures.ts';
-import type { Round } from '../../bench/measure.ts';
-import { drawResults } from '../../bench/picture.ts';
-import { toTable } from '../../bench/report.ts';
+import type { Result } from '../../bench/measure.ts';
+import { toJson, toTable } from '../../bench/report.ts';
 import { type Stack, stacks } from '../../bench/stacks.ts';
-import { defaultWorkload } from '../../bench/workloads.ts';
+import { workloads } from '../../bench/workloads.ts';
 
-const round = (requestsPerSecond: number): Round => ({
-  requestsPerSecond,
-  p50Ms: 2,
-  p99Ms: 5,
-  cpuMicros: 50,
-  callsPerRequest: 1,
-  serverCoreShare: 1,
-  loadCoreShare: 0.5,
-  othersShare: 0,
-  slowShare: 0,
+const two = workloads.slice(0, 2);
+const stackOf = (name: string) => stacks.find((one) => one.name === name) as Stack;
+const measured = (name: string, ...rounds: [cpuMicros: number, rate: number][]): Result => ({
+  stack: stackOf(name),
+  rounds: new Map(
+    two.map((workload) => [
+      workload,
+      rounds.map(([cpuMicros, requestsPerSecond]) => ({ cpuMicros, requestsPerSecond, p99Ms: 5 })),
+    ]),
+  ),
 });
-const result = (name: string, ...rates: number[]) => {
-  const stack = stacks.find((one) => one.name === name) as Stack;
-  return { title: stack.title, stack, workload: defaultWorkload, ...figures(rates) };
-};
-const figures = (rates: readonly number[]) => ({
-  rounds: rates.map(round),
-  peakMemoryBytes: 100_000_000,
-});
-const measured = {
-  comparison: compareServers(defaultWorkload, stacks),
-  results: [result('yoga', 900, 1000, 5000), result('gateway', 2000, 2500, 2600)],
-};
+const results = [
+  measured('gateway', [60, 900], [50, 16_400], [70, 20_000]),
+  { stack: stackOf('tailcall'), rounds: new Map(), reason: 'GLIBC_2.39 not found\nat main' },
+  measured('pass-through', [25, 30_000]),
+];
 
 describe('the report of the benchmark', () => {
-  it('takes the median of the rounds', () => {
+  it('takes the median of an odd and of an even number of values', () => {
     expect(median([5, 1, 2])).toBe(2);
     expect(median([4, 1, 2, 9])).toBe(3);
   });
 
-  it('shows medians, the fastest server first, and the ratio of the gateway to each', () => {
-    expect(toTable(measured)).toMatchInlineSnapshot(`
-      "20 pets, a key per request  requests/s  gateway ×  p50 ms  p99 ms  CPU µs  least  peak MB  calls  spread
-      ──────────────────────────  ──────────  ─────────  ──────  ──────  ──────  ─────  ───────  ─────  ──────
-      petstore-gateway                 2,500       1.00     2.0     5.0      50     50      100   1.00    24 %
-      GraphQL Yoga + fetch             1,000       2.22     2.0     5.0      50     50      100   1.00   410 %
+  it('is a Markdown table of the least CPU time and the median rate', () => {
+    expect(toTable(results, two)).toMatchInlineSnapshot(`
+      "| CPU µs (requests/s) | Apollo Client's POST, 20 pets | 1 pet |
+      | --- | --- | --- |
+      | this gateway | 50 (16,400) | 50 (16,400) |
+      | Tailcall | not measured: GLIBC_2.39 not found |  |
+      | Pass-through | 25 (30,000) | 25 (30,000) |
       "
     `);
   });
 
-  it('compares the gateway with itself in the given order, each entry relative to the first', () => {
-    const entries = ownComparison.entries.slice(0, 2);
-    const results = entries.map((entry, index) => ({ ...entry, ...figures([1000 + 500 * index]) }));
-    expect(toTable({ comparison: ownComparison, results })).toMatchInlineSnapshot(`
-      "petstore-gateway: 20 pets, a key per request  requests/s  × first  p50 ms  p99 ms  CPU µs  least  peak MB  calls  spread
-      ────────────────────────────────────────────  ──────────  ───────  ──────  ──────  ──────  ─────  ───────  ─────  ──────
-      Bare POST                                          1,000     1.00     2.0     5.0      50     50      100   1.00     0 %
-      Apollo Client's POST                               1,500     1.50     2.0     5.0      50     50      100   1.00     0 %
-      "
-    `);
+  it('contains every round in JSON', () => {
+    const { results: servers } = JSON.parse(toJson(['A machine'], {}, results));
+    expect(servers[0].workloads['pets-1'][1]).toEqual({
+      cpuMicros: 50,
+      requestsPerSecond: 16_400,
+      p99Ms: 5,
+    });
+    expect(servers[1]).toMatchObject({
+      server: 'tailcall',
+      reason: 'GLIBC_2.39 not found\nat main',
+    });
   });
 
-  it('draws a bar for each server, proportional to its median', () => {
-    const svg = drawResults([], [measured], []);
-    const lengths = [...svg.matchAll(/<rect class="(\w+)" x="\d+" y="\d+" width="([\d.]+)"/g)];
-    expect(lengths.map(([, kind, length]) => [kind, Number(length)])).toEqual([
-      ['ours', expect.closeTo(230, 0)],
-      ['peer', expect.closeTo(92, 0)],
+  it('draws a bar for each server, proportional to its CPU time', () => {
+    const svg = drawChart(['A < B & "C"'], results, two.slice(0, 1));
+    const bars = [
+      ...svg.matchAll(/<rect class="(\w+)" x="\d+" y="\d+" width="([\d.]+)" height="14"/g),
+    ];
+    expect(bars.map(([, kind, length]) => [kind, Number(length)])).toEqual([
+      ['ours', 280],
+      ['peer', 0],
+      ['limit', 140],
     ]);
-  });
-
-  it('escapes XML characters in the chart', () => {
-    expect(drawChart('A < B & "C"', [], [])).toContain('A &lt; B &amp; &quot;C&quot;');
+    expect(svg).toContain('>not measured</text>');
+    expect(svg).toContain('A &lt; B &amp; &quot;C&quot;');
   });
 });

@@ -1,13 +1,14 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { Operation } from '../../bench/shapes.ts';
+import { startCpuClock } from '../../bench/cores.ts';
+import { measure } from '../../bench/measure.ts';
 import { type Stack, sources } from '../../bench/stacks.ts';
 import { startServer } from '../../bench/start.ts';
 import { startUpstream } from '../../bench/upstream.ts';
-import { defaultWorkload, ownWorkloads, type Workload, workloads } from '../../bench/workloads.ts';
+import { defaultWorkload, type Workload, workloads } from '../../bench/workloads.ts';
 
-const apiKey = 'bench-key';
-const fixtures = { folder: tmpdir(), databaseUrl: ':memory:', apiKey };
+const fixtures = { folder: tmpdir() };
+const only = [defaultWorkload];
 
 /** A server that runs this JavaScript code, with its port in the variable `port`. */
 function script(code: string): Stack {
@@ -24,12 +25,17 @@ function script(code: string): Stack {
 describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () => {
   it('is ready once it has responded correctly and forwarded the API key of the caller', async () => {
     await using upstream = await startUpstream();
-    await using server = await startServer(sources, defaultWorkload, { ...fixtures, upstream });
-    expect(JSON.parse(server.expectedBodies[0] ?? '').data.pets).toHaveLength(20);
-    expect(await upstream.stats()).toEqual({ requests: 1, authorization: `Bearer ${apiKey}` });
-    expect(server.startMs).toBeGreaterThan(0);
-    expect(server.process.cpuMs()).toBeGreaterThan(0);
-    expect(server.process.peakMemoryBytes()).toBeGreaterThan(1_000_000);
+    const readCpuMicros = startCpuClock(process.pid);
+    await using server = await startServer(sources, only, { ...fixtures, upstream });
+    const { expectedBody = '' } = server.targets.get(defaultWorkload) ?? {};
+    expect(JSON.parse(expectedBody).data.pets).toHaveLength(20);
+    expect(await upstream.stats()).toEqual({
+      requests: 1,
+      authorization: 'Bearer sources-pets-20',
+    });
+    expect(server.process.startCpuClock()()).toBeGreaterThanOrEqual(0);
+    expect(server.process.memoryBytes()).toBeGreaterThan(1_000_000);
+    expect(readCpuMicros()).toBeGreaterThan(0);
   });
 
   it('is rejected when its response is wrong, with the difference in the error', async () => {
@@ -38,7 +44,7 @@ describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () =>
       import { createServer } from 'node:http';
       createServer((request, response) => response.end('{"data":{"pets":[]}}')).listen(port);
     `);
-    await expect(startServer(wrong, defaultWorkload, { ...fixtures, upstream })).rejects.toThrow(
+    await expect(startServer(wrong, only, { ...fixtures, upstream })).rejects.toThrow(
       /A script: Expected at character 17: \{"data".*; received: \{"data":\{"pets":\[\]\}\}/,
     );
   });
@@ -54,43 +60,49 @@ describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () =>
       `),
       isPassThrough: true,
     };
-    await expect(
-      startServer(withOtherKey, defaultWorkload, { ...fixtures, upstream }),
-    ).rejects.toThrow("Expected the REST service to receive the caller's API key");
+    await expect(startServer(withOtherKey, only, { ...fixtures, upstream })).rejects.toThrow(
+      "Expected the REST service to receive the caller's API key",
+    );
   });
 
   it('is rejected when the process exits, with the end of its output in the error', async () => {
     await using upstream = await startUpstream();
     const exiting = script(`process.stderr.write('no more pets'); process.exit(3)`);
-    await expect(startServer(exiting, defaultWorkload, { ...fixtures, upstream })).rejects.toThrow(
+    await expect(startServer(exiting, only, { ...fixtures, upstream })).rejects.toThrow(
       'A script: Expected a server, but the process exited.\nno more pets',
     );
   });
 
-  it('serves five root fields in one request', async () => {
-    const fiveFields = workloads.find(({ name }) => name === 'bff') as Workload;
+  it('responds correctly to the request of every workload', async () => {
     await using upstream = await startUpstream();
-    await using server = await startServer(sources, fiveFields, { ...fixtures, upstream });
-    expect(await upstream.stats()).toMatchObject({ requests: 5 });
-    expect(Object.keys(JSON.parse(server.expectedBodies[0] ?? '').data)).toHaveLength(5);
+    await using server = await startServer(sources, workloads, { ...fixtures, upstream });
+    expect([...server.targets.keys()]).toEqual(workloads);
+    // Five root fields are five REST calls.
+    expect(await upstream.stats()).toMatchObject({ requests: workloads.length + 4 });
   });
 
-  it.each(ownWorkloads)('responds correctly to every request of $name', async (workload) => {
+  it('is listed with the reason when it cannot run or fails', async () => {
     await using upstream = await startUpstream();
-    await using server = await startServer(sources, workload, { ...fixtures, upstream });
-    expect(new Set(server.expectedBodies).size).toBe(workload.operations.length);
+    const unsupported = { ...sources, unsupportedReason: () => 'no C library' };
+    const exiting = script('process.exit(3)');
+    const plan = { stacks: [unsupported, exiting], workloads, rounds: 1, seconds: 1 };
+    const results = await measure(plan, { ...fixtures, upstream }, () => {});
+    expect(results.map(({ reason }) => reason)).toEqual([
+      'no C library',
+      expect.stringContaining('Expected a server, but the process exited.'),
+    ]);
   });
 
   it('is rejected when it omits a selected __typename', async () => {
     const apollo = workloads.find(({ name }) => name === 'apollo') as Workload;
-    const { data } = apollo.operations[0] as Operation;
+    const { data } = apollo;
     await using upstream = await startUpstream();
     const withoutTypes = script(`
       import { createServer } from 'node:http';
       const body = JSON.stringify({ data: ${JSON.stringify(data)} });
       createServer((request, response) => response.end(body)).listen(port);
     `);
-    await expect(startServer(withoutTypes, apollo, { ...fixtures, upstream })).rejects.toThrow(
+    await expect(startServer(withoutTypes, [apollo], { ...fixtures, upstream })).rejects.toThrow(
       /Expected at character 19: .*"__typename":"Pet"/,
     );
   });

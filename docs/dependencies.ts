@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Compares the tables of CONTRIBUTING.md, section "Dependencies", with the dependencies of a
+ * `package.json`. @returns a sentence for each difference.
+ */
+export function compareDependencies(contributing: string, packageJson: string): string[] {
+  const [, section = ''] = contributing.split(/^## Dependencies$/m);
+  const [tables = ''] = section.split(/^## /m);
+  const listed = [...tables.matchAll(/^\| `(.+?)` \| .+ \|$/gm)].map(([, name = '']) => name);
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(packageJson);
+  const installed = Object.keys({ ...dependencies, ...devDependencies });
+  return [
+    ...installed
+      .filter((name) => !listed.includes(name))
+      .map((name) => `${name} has no row: say in CONTRIBUTING.md why it is needed, or remove it.`),
+    ...listed
+      .filter((name, index) => !installed.includes(name) || listed.indexOf(name) < index)
+      .map((name) => `${name} has a row too many in CONTRIBUTING.md.`),
+  ];
+}
+
+if (import.meta.main) {
+  const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+  const differences = compareDependencies(read('CONTRIBUTING.md'), read('package.json'));
+  if (differences.length > 0) {
+    process.stderr.write(`${differences.join('\n')}\n`);
+    process.exitCode = 1;
+  }
+}
