@@ -73,37 +73,11 @@ export interface GraphqlHandler {
   execute(operation: OperationRequest, caller: Caller): Promise<EncodedResult>;
 }
 
-/**
- * Creates the handler. It caches prepared documents of callers whose key the backend has accepted.
- */
+/** Creates the handler. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { prepare, petStore, graphiql, reportError } = options;
+  const { petStore, graphiql, reportError } = options;
   const requested = new RequestedDocuments(options.persistedDocuments);
-  const documents = new BoundedCache<PreparedDocument>(maxCacheBytes);
-
-  /** Returns the operation, or the errors of its document. */
-  async function findOperation(
-    { text, operationName }: OperationRequest,
-    { key, isReadOnly, record, scope }: Caller,
-  ): Promise<PreparedOperation | readonly GraphQLError[]> {
-    const cached = documents.get(text);
-    if (cached === undefined && text.length > longDocument) await nextSlice(key);
-    const document = cached ?? prepare(text);
-    if (!(document instanceof PreparedDocument)) return document;
-    const operation = document.find(operationName);
-    if (operation === undefined) throw unknownOperation();
-    const { definition, deprecations } = operation;
-    if (operation.isIntrospection) await nextSlice(key);
-    record.setOperation(definition.operation, definition.name?.value);
-    if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
-    if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
-    if (cached === undefined) {
-      scope.defer(() => {
-        if (record.keyAccepted) documents.add(text, document, document.estimateBytes(text));
-      });
-    }
-    return operation;
-  }
+  const findOperation = createFindOperation(options.prepare);
 
   async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
     const { authorization, key, record, scope } = caller;
@@ -148,6 +122,37 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
           : await encodeResult({ errors: [text] }, { record, key, reportError });
       return toResponse(result, request);
     },
+  };
+}
+
+/**
+ * Creates a function that returns the operation, or the errors of its document. It caches prepared
+ * documents of callers whose key the backend has accepted.
+ */
+function createFindOperation(prepare: PrepareDocument) {
+  const documents = new BoundedCache<PreparedDocument>(maxCacheBytes);
+
+  return async function findOperation(
+    { text, operationName }: OperationRequest,
+    { key, isReadOnly, record, scope }: Caller,
+  ): Promise<PreparedOperation | readonly GraphQLError[]> {
+    const cached = documents.get(text);
+    if (cached === undefined && text.length > longDocument) await nextSlice(key);
+    const document = cached ?? prepare(text);
+    if (!(document instanceof PreparedDocument)) return document;
+    const operation = document.find(operationName);
+    if (operation === undefined) throw unknownOperation();
+    const { definition, deprecations } = operation;
+    if (operation.isIntrospection) await nextSlice(key);
+    record.setOperation(definition.operation, definition.name?.value);
+    if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
+    if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
+    if (cached === undefined) {
+      scope.defer(() => {
+        if (record.keyAccepted) documents.add(text, document, document.estimateBytes(text));
+      });
+    }
+    return operation;
   };
 }
 
