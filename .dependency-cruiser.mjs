@@ -45,6 +45,8 @@ const rooms = {
   ],
   '^src/commands/': [
     '^src/commands/',
+    '^src/workers/',
+    '^src/(?:config|variables)\\.ts$',
     '^src/app\\.ts$',
     '^src/server/',
     '^src/backends/open\\.ts$',
@@ -60,14 +62,8 @@ const rooms = {
     '^src/server/',
     '^src/telemetry/',
   ],
-  '^src/workers/': ['^src/workers/', '^src/commands/', '^src/server/', '^src/telemetry/'],
-  '^src/main\\.ts$': [
-    '^src/variables\\.ts$',
-    '^src/config\\.ts$',
-    '^src/commands/',
-    '^src/workers/',
-    '^src/telemetry/',
-  ],
+  '^src/workers/': ['^src/workers/', '^src/server/', '^src/telemetry/'],
+  '^src/main\\.ts$': ['^src/config\\.ts$', '^src/commands/'],
 };
 
 /** The packages of the product, which the build puts into it, and the one place that knows each. */

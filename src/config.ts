@@ -105,6 +105,16 @@ export function configRows(
   return [...rows, ...unknown];
 }
 
+/** Describes every variable, for `--help`. */
+export function describeVariables(): string {
+  return Object.entries<Variable>(variables)
+    .map(([name, { fallback, accepts, meaning }]) => {
+      const otherwise = fallback === undefined ? '' : ` [${fallback}]`;
+      return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n      accepts ${accepts}\n`;
+    })
+    .join('');
+}
+
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
 function readValues(env: Environment): Values {
   const problems: string[] = [];
