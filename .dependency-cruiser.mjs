@@ -81,7 +81,7 @@ const packages = {
   yaml: '^src/v1/openapi\\.ts$',
   graphql: '^src/(?:graphql|execution|server)/',
   '@graphql-yoga/render-graphiql': '^src/server/graphiql\\.ts$',
-  '@prometheus-io/client': '^src/telemetry/metrics\\.ts$',
+  '@prometheus-io/client': '^src/(?:telemetry/metrics|workers/worker-metrics)\\.ts$',
   '@opentelemetry/api': '^src/telemetry/otlp-tracing\\.ts$',
   '@opentelemetry/exporter-trace-otlp-http': '^src/telemetry/otlp-tracing\\.ts$',
   '@opentelemetry/resources': '^src/telemetry/otlp-tracing\\.ts$',

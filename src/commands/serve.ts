@@ -46,7 +46,8 @@ export async function runServe(
   const metrics = new Metrics();
   // The banner goes to standard output for people, the log to standard error for programs.
   const isShared = cluster !== undefined;
-  const writer = openLogWriter(2, process.stderr.isTTY, isShared, metrics.logLineDropped);
+  const onDrop = () => metrics.droppedLogLines.inc();
+  const writer = openLogWriter(2, process.stderr.isTTY, isShared, onDrop);
   process.on('exit', writer.closeNow);
   const log = createLog(config.logLevel, writer);
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };

@@ -5,7 +5,7 @@ import { listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { createHealth } from '../server/health.ts';
 import type { Log } from '../telemetry/log.ts';
-import { addCounts, aggregate, type Metrics, type MetricsSnapshot } from '../telemetry/metrics.ts';
+import type { Metrics, Scrape } from '../telemetry/metrics.ts';
 import type { PrimaryMessage, Replies, WorkerMessage } from './messages.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
@@ -59,7 +59,7 @@ interface SupervisorOptions {
  */
 export async function superviseWorkers(
   options: SupervisorOptions,
-  { log, metrics: own }: { readonly log: Log; readonly metrics: Metrics },
+  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ): Promise<Service> {
   const { workers, shutdownGraceMs } = options;
   const supervisor = new Supervisor(log, shutdownGraceMs);
@@ -67,9 +67,9 @@ export async function superviseWorkers(
   const url = await supervisor.start();
   const isDraining = () => supervisor.isStopping;
   const admin = await listenAdmin(
-    { scrape: async () => aggregate(await supervisor.snapshots(own)) },
+    { scrape: () => supervisor.scrape(metrics) },
     createHealth({ checkReady: checkAnyReady, isDraining }),
-    createByteLimits(own),
+    createByteLimits(metrics),
     options,
   );
   await Promise.all(Array.from({ length: workers - 1 }, () => supervisor.start()));
@@ -152,14 +152,14 @@ class Supervisor {
   }
 
   /** Returns the metrics of all workers, and the counts of the primary, which also drops log lines. */
-  async snapshots(own: Metrics): Promise<readonly MetricsSnapshot[]> {
+  async scrape(own: Metrics): Promise<Scrape> {
     await Promise.all(
       workers().map(async (worker) => {
         const snapshot = await request(worker, 'metrics');
         if (snapshot !== undefined) this.#metrics.record(worker, snapshot);
       }),
     );
-    return [...(await this.#metrics.all()), await addCounts([], await own.snapshot())];
+    return this.#metrics.scrape(own);
   }
 
   async stop(force: AbortSignal): Promise<void> {
