@@ -1,14 +1,13 @@
 /** Who may import whom: data flows HTTP edge → GraphQL → contract → backend, never back. */
 const rooms = {
   '^src/contract/': ['^src/contract/'],
-  '^src/http/': ['^src/http/', '^src/contract/', '^src/limits/', '^src/once\\.ts$'],
+  '^src/http/': ['^src/http/', '^src/contract/', '^src/limits/'],
   '^src/variables\\.ts$': [],
   '^src/config\\.ts$': ['^src/variables\\.ts$'],
   '^src/telemetry/': ['^src/telemetry/'],
   '^src/limits/': ['^src/limits/'],
-  '^src/(?:assets|once)\\.ts$': [],
   '^src/graphql/': ['^src/graphql/', '^src/contract/', '^src/limits/'],
-  '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/', '^src/limits/', '^src/assets\\.ts$'],
+  '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/', '^src/limits/'],
   '^src/conformance/': ['^src/conformance/', '^src/contract/'],
   '^src/backends/rest/': [
     '^src/backends/rest/',
@@ -32,7 +31,6 @@ const rooms = {
     '^src/contract/',
     '^src/http/',
     '^src/limits/',
-    '^src/assets\\.ts$',
     '^src/telemetry/',
   ],
   '^src/app\\.ts$': [
@@ -58,7 +56,7 @@ const rooms = {
   '^src/index\\.ts$': [
     '^src/app\\.ts$',
     '^src/config\\.ts$',
-    '^src/once\\.ts$',
+    '^src/http/once\\.ts$',
     '^src/server/',
     '^src/telemetry/',
   ],

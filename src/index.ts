@@ -1,6 +1,6 @@
 import { openApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
-import { once } from './once.ts';
+import { once } from './http/once.ts';
 import { createByteLimits } from './server/byte-limits.ts';
 import { openGate } from './server/gate.ts';
 import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
