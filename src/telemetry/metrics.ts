@@ -77,7 +77,7 @@ export class Metrics {
   );
   readonly retries = this.#counter(
     'petstore_rest_retries',
-    'Calls that were sent again, by what became of them before.',
+    'Calls that were retried, by the outcome of the attempt before.',
     ['operation', 'after'],
   );
   readonly coalescedReads = this.#counter(
@@ -135,7 +135,7 @@ export class Metrics {
     );
     new Gauge({
       name: 'petstore_limit_used',
-      help: 'What is in use now of each limit.',
+      help: 'How much of each limit is in use.',
       labelNames: ['limit'],
       registers,
       collect() {
@@ -144,7 +144,7 @@ export class Metrics {
     });
     new Counter({
       name: 'petstore_limit_refused',
-      help: 'How often each limit has refused, per key or for all keys together.',
+      help: 'Refusals by each limit, per key or for all keys together.',
       labelNames: ['limit', 'by'],
       registers,
       collect() {

@@ -1,4 +1,4 @@
-/** The name that a client sends of itself, for logs and metrics only: it is not verified. */
+/** The name by which a client identifies itself, unverified; only for logs and metrics. */
 export interface ClientName {
   readonly name: string;
   readonly version: string | undefined;

@@ -1,6 +1,6 @@
 import type { MetricsSnapshot } from '../telemetry/metrics.ts';
 
-/** The replies of a worker, by the type of the message that asks for them. */
+/** The replies of a worker, by the type of the message that requests them. */
 export interface Replies {
   readonly ping: true;
   readonly metrics: MetricsSnapshot;
