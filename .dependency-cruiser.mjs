@@ -1,14 +1,13 @@
 /** Who may import whom: data flows HTTP edge → GraphQL → contract → backend, never back. */
 const rooms = {
   '^src/contract/': ['^src/contract/'],
-  '^src/http/': ['^src/http/', '^src/contract/', '^src/limits/', '^src/once\\.ts$'],
+  '^src/http/': ['^src/http/', '^src/contract/', '^src/limits/'],
   '^src/variables\\.ts$': [],
   '^src/config\\.ts$': ['^src/variables\\.ts$'],
   '^src/telemetry/': ['^src/telemetry/'],
   '^src/limits/': ['^src/limits/'],
-  '^src/(?:assets|once)\\.ts$': [],
   '^src/graphql/': ['^src/graphql/', '^src/contract/', '^src/limits/'],
-  '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/', '^src/limits/', '^src/assets\\.ts$'],
+  '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/', '^src/limits/'],
   '^src/conformance/': ['^src/conformance/', '^src/contract/'],
   '^src/backends/rest/': [
     '^src/backends/rest/',
@@ -32,7 +31,6 @@ const rooms = {
     '^src/contract/',
     '^src/http/',
     '^src/limits/',
-    '^src/assets\\.ts$',
     '^src/telemetry/',
   ],
   '^src/app\\.ts$': [
@@ -45,6 +43,8 @@ const rooms = {
   ],
   '^src/commands/': [
     '^src/commands/',
+    '^src/workers/',
+    '^src/(?:config|variables)\\.ts$',
     '^src/app\\.ts$',
     '^src/server/',
     '^src/backends/open\\.ts$',
@@ -56,18 +56,12 @@ const rooms = {
   '^src/index\\.ts$': [
     '^src/app\\.ts$',
     '^src/config\\.ts$',
-    '^src/once\\.ts$',
+    '^src/http/once\\.ts$',
     '^src/server/',
     '^src/telemetry/',
   ],
-  '^src/workers/': ['^src/workers/', '^src/commands/', '^src/server/', '^src/telemetry/'],
-  '^src/main\\.ts$': [
-    '^src/variables\\.ts$',
-    '^src/config\\.ts$',
-    '^src/commands/',
-    '^src/workers/',
-    '^src/telemetry/',
-  ],
+  '^src/workers/': ['^src/workers/', '^src/server/', '^src/telemetry/'],
+  '^src/main\\.ts$': ['^src/config\\.ts$', '^src/commands/'],
 };
 
 /** The packages of the product, which the build puts into it, and the one place that knows each. */
@@ -85,7 +79,7 @@ const packages = {
   yaml: '^src/v1/openapi\\.ts$',
   graphql: '^src/(?:graphql|execution|server)/',
   '@graphql-yoga/render-graphiql': '^src/server/graphiql\\.ts$',
-  '@prometheus-io/client': '^src/telemetry/metrics\\.ts$',
+  '@prometheus-io/client': '^src/(?:telemetry/metrics|workers/worker-metrics)\\.ts$',
   '@opentelemetry/api': '^src/telemetry/otlp-tracing\\.ts$',
   '@opentelemetry/exporter-trace-otlp-http': '^src/telemetry/otlp-tracing\\.ts$',
   '@opentelemetry/resources': '^src/telemetry/otlp-tracing\\.ts$',

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
-import { assetNames, locateAsset } from './src/assets.ts';
+import { assetNames, locateAsset } from './src/http/assets.ts';
 
-const assets = fileURLToPath(new URL('src/assets.ts', import.meta.url));
+const assets = fileURLToPath(new URL('src/http/assets.ts', import.meta.url));
 
 /** Puts each text into a module of its own, which is loaded when the text is first read. */
 const embedAssets = {

@@ -1,6 +1,6 @@
 import { openApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
-import { once } from './once.ts';
+import { once } from './http/once.ts';
 import { createByteLimits } from './server/byte-limits.ts';
 import { openGate } from './server/gate.ts';
 import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
@@ -68,8 +68,9 @@ export async function createGateway(
       `createGateway: expected a configuration from loadConfig(process.env), received one without ${missing}.`,
     );
   }
-  const tracing = await openTracing(config.otlpEndpoint, log);
+  const opened = new AsyncDisposableStack();
   try {
+    const tracing = opened.use(await openTracing(config.otlpEndpoint, log));
     const metrics = new Metrics();
     const telemetry = { log, metrics, tracing };
     const { bodyBytes } = createByteLimits(metrics);
@@ -81,24 +82,20 @@ export async function createGateway(
       onlyLoopbackHosts: false,
       createV1: undefined,
     };
-    const app = await openApp(config, context);
-    const close = async () => {
-      await gate.close();
-      await app[Symbol.asyncDispose]();
-      await tracing[Symbol.asyncDispose]();
-    };
+    const app = opened.use(await openApp(config, context));
+    opened.defer(() => gate.close());
     let closed: Promise<void> | undefined;
     return Object.assign(createFetchHandler(app.handle, bodyBytes), {
       nodeListener: listenerOf(app.handle, bodyBytes),
       execute: app.execute,
       executeIncrementally: app.executeIncrementally,
       [Symbol.asyncDispose]: () => {
-        closed ??= close();
+        closed ??= opened.disposeAsync();
         return closed;
       },
     });
   } catch (error) {
-    await tracing[Symbol.asyncDispose]();
+    await opened.disposeAsync();
     throw error;
   }
 }

@@ -1,34 +1,49 @@
 import { availableParallelism } from 'node:os';
 
+/** An environment such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** An environment variable, with the description that `--help` and docs/configuration.md show. */
 export interface Variable<T = unknown> {
+  /** The member of the configuration that has its value; none if other variables affect it. */
+  readonly setting?: string;
   /** The default, as text; undefined if an unset variable stays unset. */
-  readonly fallback?: string;
+  readonly fallback?: string | undefined;
   readonly accepts: string;
   readonly meaning: string;
   /** Returns the value, or undefined for invalid text. */
   readonly parse: (text: string) => T | undefined;
 }
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-const onOff = oneOf('on', 'off');
+const onOff = {
+  accepts: 'on or off',
+  parse: (text: string) => (text === 'on' ? true : text === 'off' ? false : undefined),
+};
+const port = wholeNumber(0, 65_535);
+const processes = {
+  accepts: 'a whole number from 1 to 64, or auto for one per core',
+  parse: (text: string) =>
+    text === 'auto' ? availableParallelism() : wholeNumber(1, 64).parse(text),
+};
+const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 const baseUrl = {
   accepts: 'an http or https URL without credentials, query or fragment',
   parse: parseBaseUrl,
 };
+const databaseUrl = matching(
+  /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
+  'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
+);
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
 export const variables = {
   PORT: {
-    fallback: '4000',
-    ...wholeNumber(0, 65_535),
+    ...setting('port', port, '4000'),
     meaning: 'port to listen on; 0 picks a free port',
   },
   HOST: {
-    fallback: '127.0.0.1',
-    accepts: 'a host name or an IP address',
+    ...setting('host', matching(/^[\w.:-]+$/, 'a host name or an IP address'), '127.0.0.1'),
     meaning: 'address to listen on',
-    parse: (text: string) => (/^[\w.:-]+$/.test(text) ? text : undefined),
   },
   PETSTORE_ENVIRONMENT: {
     ...oneOf('production', 'staging'),
@@ -44,20 +59,17 @@ export const variables = {
     meaning: 'base URL of the staging REST service, including `/v1`',
   },
   MESSAGES_BASE_URL: {
-    ...baseUrl,
+    ...setting('rest.messagesBaseUrl', baseUrl),
     meaning:
       'base URL of `POST /messages`; if unset with a REST service, `sendMessage` returns an error',
   },
   DATABASE_URL: {
-    fallback: 'file:data/pet-store.db',
-    accepts: 'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
+    ...setting('builtin.databaseUrl', databaseUrl, 'file:data/pet-store.db'),
     meaning:
       "the built-in backend's database; required in production if the built-in backend is used",
-    parse: (text: string) => (isDatabaseUrl(text) ? text : undefined),
   },
   UPSTREAM_TIMEOUT_MS: {
-    fallback: '10000',
-    ...wholeNumber(1, 600_000),
+    ...setting('rest.timeoutMs', wholeNumber(1, 600_000), '10000'),
     meaning:
       'time limit for one REST call in milliseconds, including retries; at most 2 s of it to connect, and half of it until the response headers arrive',
   },
@@ -87,30 +99,39 @@ export const variables = {
     meaning: 'origins that may call the gateway from a browser; none by default',
     parse: parseOrigins,
   },
-  MAX_TOKENS: limit('1000', 'number of tokens in a GraphQL document'),
+  MAX_TOKENS: limit('operationLimits.maxTokens', '1000', 'number of tokens in a GraphQL document'),
   MAX_DEPTH: limit(
+    'operationLimits.maxDepth',
     '10',
     'depth of the fields in an operation; introspection is counted separately',
   ),
-  MAX_ALIASES: limit('30', 'number of aliases in an operation'),
-  MAX_DIRECTIVES: limit('50', 'number of directives in an operation'),
+  MAX_ALIASES: limit('operationLimits.maxAliases', '30', 'number of aliases in an operation'),
+  MAX_DIRECTIVES: limit(
+    'operationLimits.maxDirectives',
+    '50',
+    'number of directives in an operation',
+  ),
   MAX_ROOT_FIELDS: limit(
+    'operationLimits.maxRootFields',
     '20',
     'number of root fields in an operation, each of which is a REST call, and deferred fragments',
   ),
   PERSISTED_DOCUMENTS: {
-    fallback: 'off',
-    ...oneOf('off', 'allow', 'only'),
+    ...setting('persistedDocuments.mode', oneOf('off', 'allow', 'only'), 'off'),
     meaning:
       '`allow` accepts persisted documents by their hash as well as any other document; `only` accepts nothing else',
   },
   PERSISTED_DOCUMENTS_FILE: {
-    accepts: 'the path of a JSON file',
+    ...setting('persistedDocuments.file', matching(/^/, 'the path of a JSON file')),
     meaning: "manifest of persisted documents, in the format of codegen's client preset or Apollo",
-    parse: (text: string) => text,
   },
-  MAX_FIELDS: limit('1000', 'number of fields in an operation, with fragments expanded'),
+  MAX_FIELDS: limit(
+    'operationLimits.maxFields',
+    '1000',
+    'number of fields in an operation, with fragments expanded',
+  ),
   MAX_REQUESTS_IN_FLIGHT: limit(
+    'maxRequestsInFlight',
     '1000',
     'number of requests in flight, half of them for keys that the backend has accepted before; further requests get 503',
   ),
@@ -120,38 +141,37 @@ export const variables = {
       'maximum number of requests in flight per API key; further requests get 429; defaults to a quarter of `MAX_REQUESTS_IN_FLIGHT`',
   },
   MAX_EVENT_LOOP_LAG_MS: limit(
+    'maxEventLoopLagMs',
     '250',
     'event-loop lag in milliseconds; above it, new requests get 503',
   ),
-  LOG_LEVEL: { fallback: 'info', ...oneOf(...logLevels), meaning: 'minimum level to log' },
+  LOG_LEVEL: {
+    ...setting('logLevel', logLevel, 'info'),
+    meaning: 'minimum level to log',
+  },
   ADMIN_PORT: {
-    ...wholeNumber(0, 65_535),
+    ...setting('adminPort', port),
     meaning:
       'separate port for `/metrics`, `/livez` and `/readyz`; if unset, metrics are not served',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    ...baseUrl,
+    ...setting('otlpEndpoint', baseUrl),
     meaning: 'base URL of an OTLP/HTTP collector for traces; if unset, tracing is off',
   },
   COALESCE_READS: {
-    fallback: 'on',
-    ...onOff,
+    ...setting('coalesceReads', onOff, 'on'),
     meaning: 'share one REST call among equal reads in flight of the same API key',
   },
   SHUTDOWN_GRACE_MS: {
-    fallback: '10000',
-    ...wholeNumber(0, 600_000),
+    ...setting('shutdownGraceMs', wholeNumber(0, 600_000), '10000'),
     meaning: 'time that requests in flight have to finish after SIGTERM, in milliseconds',
   },
   WORKERS: {
-    fallback: '1',
-    accepts: 'a whole number from 1 to 64, or auto for one per core',
+    ...setting('workers', processes, '1'),
     meaning:
       'number of processes that share the port; limits, circuit breakers and caches are per process',
-    parse: (text: string) =>
-      text === 'auto' ? availableParallelism() : wholeNumber(1, 64).parse(text),
   },
-} satisfies Record<string, Variable>;
+} as const satisfies Record<string, Variable>;
 
 /** The parsed value of each variable; undefined if it is unset and has no fallback. */
 export type Values = {
@@ -159,6 +179,19 @@ export type Values = {
     | Exclude<ReturnType<(typeof variables)[Name]['parse']>, undefined>
     | ((typeof variables)[Name] extends { fallback: string } ? never : undefined);
 };
+
+/** Puts the value of a variable into the configuration. */
+function setting<const S extends string, Kind, const F extends string | undefined = undefined>(
+  path: S,
+  kind: Kind,
+  fallback?: F,
+) {
+  return { ...kind, setting: path, fallback: fallback as F };
+}
+
+function matching(pattern: RegExp, accepts: string) {
+  return { accepts, parse: (text: string) => (pattern.test(text) ? text : undefined) };
+}
 
 function oneOf<const T extends string>(...accepted: readonly T[]) {
   return {
@@ -177,8 +210,8 @@ function wholeNumber(minimum: number, maximum: number) {
   };
 }
 
-function limit(fallback: string, what: string) {
-  return { fallback, ...wholeNumber(1, 1_000_000), meaning: `maximum ${what}` };
+function limit<const S extends string>(path: S, fallback: string, what: string) {
+  return { ...setting(path, wholeNumber(1, 1_000_000), fallback), meaning: `maximum ${what}` };
 }
 
 function parseBaseUrl(text: string): URL | undefined {
@@ -195,11 +228,4 @@ function parseOrigins(text: string): readonly string[] | undefined {
   const valid = (origin: string) =>
     everyPort.test(origin) || (/^https?:/.test(origin) && URL.parse(origin)?.origin === origin);
   return origins.every(valid) ? origins : undefined;
-}
-
-function isDatabaseUrl(text: string): boolean {
-  return (
-    /^(?:file:[^?]+|:memory:)$/.test(text) ||
-    /^postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)./i.test(text)
-  );
 }

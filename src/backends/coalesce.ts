@@ -28,7 +28,10 @@ interface Flight<T> {
  * join an earlier read. If the caller that started a call disconnects, the others make one new
  * call, with their original deadlines.
  */
-export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coalesced'>): PetStore {
+export function coalesceReads(
+  petStore: PetStore,
+  metrics: Pick<Metrics, 'coalescedReads'>,
+): PetStore {
   // One slot per bucket: a read whose slot is taken by a different read is not shared. A Map would
   // replace its internal table as it grows and shrinks, and each old table would keep the next one
   // and its entries in memory until it is collected (docs/performance.md).
@@ -52,7 +55,7 @@ export function coalesceReads(petStore: PetStore, metrics: Pick<Metrics, 'coales
       flight.operation === operation &&
       flight.parameters === parameters
     ) {
-      metrics.coalesced(operation);
+      metrics.coalescedReads.inc({ operation });
       const restart = () => read(operation, parameters, { ...call, waitingSince }, start);
       // The type of the result depends only on the operation.
       return join(flight as Flight<T>, call.signal, restart);

@@ -1,5 +1,7 @@
-import { type Administration, type BackendOptions, openAdministration } from '../backends/open.ts';
-import type { Log } from '../telemetry/log.ts';
+import { type Administration, openAdministration } from '../backends/open.ts';
+import { loadConfig } from '../config.ts';
+import { createLog } from '../telemetry/log.ts';
+import type { Environment } from '../variables.ts';
 
 /** The result of a command: text for people, and the same information as JSON. */
 export interface Outcome {
@@ -14,24 +16,26 @@ export type AdministrativeWork = (
 ) => Promise<Outcome | undefined>;
 
 /**
- * Opens the configured database, runs the work and closes the database.
+ * Opens the configured database, runs the work, closes the database and prints the result.
  * @throws if a REST service is configured, because the command needs the built-in backend.
  */
 export async function administer(
-  { backend }: { readonly backend: BackendOptions },
-  log: Log,
+  env: Environment,
   work: AdministrativeWork,
   args: readonly string[],
-): Promise<Outcome | undefined> {
+  options: { readonly json?: true },
+): Promise<void> {
+  const { backend, logLevel } = loadConfig(env);
   if (backend.kind === 'rest') {
     throw new Error(
       'This command needs the built-in backend, but a REST service is configured. Unset PETSTORE_BASE_URL, PETSTORE_STAGING_BASE_URL and PETSTORE_ENVIRONMENT.',
     );
   }
+  const log = createLog(logLevel, process.stderr);
   const administration = await openAdministration(backend.databaseUrl, log);
-  try {
-    return await work(administration, ...args);
-  } finally {
-    await administration[Symbol.asyncDispose]();
-  }
+  const outcome = await work(administration, ...args).finally(() =>
+    administration[Symbol.asyncDispose](),
+  );
+  if (outcome === undefined) return;
+  process.stdout.write(options.json ? `${JSON.stringify(outcome.json)}\n` : outcome.text);
 }

@@ -1,18 +1,19 @@
 import type { BackendOptions } from '../backends/open.ts';
+import type { Service } from '../workers/primary.ts';
 
 /** What the banner depends on. */
 interface BannerOptions {
   readonly backend: BackendOptions;
   readonly graphiql: boolean;
   readonly persistedDocuments: { readonly mode: string };
+  /** The number of processes. */
+  readonly workers: number;
 }
 
 /** Formats the startup message: the backend, the URLs and the API key. */
 export function banner(
-  url: string,
-  adminUrl: string | undefined,
-  { backend, graphiql, persistedDocuments }: BannerOptions,
-  workers = 1,
+  { url, adminUrl }: Pick<Service, 'url' | 'adminUrl'>,
+  { backend, graphiql, persistedDocuments, workers }: BannerOptions,
 ): string {
   const inBrowser = graphiql && persistedDocuments.mode !== 'only';
   const builtin = backend.kind === 'builtin' ? backend : undefined;

@@ -1,6 +1,41 @@
+import { describeValue } from '../config.ts';
 import { type CheckResult, checkContract, type ServiceUnderCheck } from '../conformance/run.ts';
 import { readBearer } from '../contract/bearer.ts';
+import { variables } from '../variables.ts';
 import { formatTable } from './table.ts';
+
+/** Options of the command; the URLs are not parsed yet. */
+export interface CheckServiceOptions {
+  readonly key?: string;
+  readonly baseUrl: string;
+  readonly messagesBaseUrl?: string;
+  /** Also send POST requests. */
+  readonly write: boolean;
+  readonly json: boolean;
+}
+
+/** Runs the command. @throws as `checkService` does; Error if an option is missing or invalid. */
+export async function runCheckService(options: CheckServiceOptions): Promise<void> {
+  const { key, baseUrl, messagesBaseUrl, write, json } = options;
+  if (!key) throw new Error('Missing API key: set PETSTORE_API_KEY or pass --key.');
+  const { output, exitCode } = await checkService({
+    apiKey: key,
+    baseUrl: readUrl('--base-url', baseUrl),
+    messagesBaseUrl: messagesBaseUrl ? readUrl('--messages-base-url', messagesBaseUrl) : undefined,
+    write,
+    json,
+    timeoutMs: 10_000,
+  });
+  process.stdout.write(output);
+  process.exitCode = exitCode;
+}
+
+function readUrl(option: string, text: string): URL {
+  const { parse, accepts } = variables.PETSTORE_BASE_URL;
+  const url = parse(text);
+  if (url) return url;
+  throw new Error(`${option}: expected ${accepts}, received ${describeValue(text)}.`);
+}
 
 /** The report on a service, and the exit code: 0 if no check failed, otherwise 1. */
 export interface ServiceReport {

@@ -1,13 +1,22 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AppOptions, openApp } from '../app.ts';
-import { createAdmin } from '../server/admin.ts';
+import { configRows, loadConfig, unknownVariables } from '../config.ts';
+import { listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../server/overload.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import { openLogWriter } from '../telemetry/log-writer.ts';
+import { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { openTracing } from '../telemetry/tracing.ts';
 import { createV1 } from '../v1/routes.ts';
+import type { Environment } from '../variables.ts';
+import type { Service } from '../workers/primary.ts';
 import { banner } from './banner.ts';
+import { exitOnClosedPipe } from './exit.ts';
+import { formatTable } from './table.ts';
 
 /** Options of `serve`. */
 export interface ServeOptions extends AppOptions, OverloadLimits, ListenOptions {
@@ -19,16 +28,74 @@ export interface ServeOptions extends AppOptions, OverloadLimits, ListenOptions 
   readonly shutdownGraceMs: number;
 }
 
-/** A running gateway. */
-export interface Service {
-  /** The base address, such as `http://127.0.0.1:4000`. */
-  readonly url: string;
-  /** The startup message for people. */
-  readonly banner: string;
-  /** Rejects with the reason if the backend is not available. */
-  checkReady(): Promise<void>;
-  /** Stops listening, finishes requests in flight and closes the backend; `force` ends the wait. */
-  stop(force: AbortSignal): Promise<void>;
+/**
+ * Runs the gateway until the first SIGTERM or SIGINT, and then exits; a second signal ends the wait
+ * for requests in flight. With `printConfig`, only prints the configuration.
+ */
+export async function runServe(
+  env: Environment,
+  { printConfig }: { readonly printConfig?: true },
+): Promise<void> {
+  const config = loadConfig(env);
+  if (printConfig) {
+    process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'SOURCE'], configRows(env, config)));
+    return;
+  }
+  const cluster = config.workers > 1 ? (await import('node:cluster')).default : undefined;
+  const worker = cluster?.isWorker ? await import('../workers/worker.ts') : undefined;
+  const metrics = new Metrics();
+  // The banner goes to standard output for people, the log to standard error for programs.
+  const isShared = cluster !== undefined;
+  const onDrop = () => metrics.droppedLogLines.inc();
+  const writer = openLogWriter(2, process.stderr.isTTY, isShared, onDrop);
+  process.on('exit', writer.closeNow);
+  const log = createLog(config.logLevel, writer);
+  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
+  const unknown = unknownVariables(env);
+  if (unknown.length > 0 && !worker) {
+    log.warn({ variables: unknown }, 'ignoring unknown PETSTORE_ variables; check their spelling');
+  }
+  const service = cluster?.isPrimary
+    ? await (await import('../workers/primary.ts')).superviseWorkers(config, telemetry)
+    : await serve({ ...config, ...worker?.workerOptions }, telemetry);
+  const stop = Promise.withResolvers<void>();
+  const force = new AbortController();
+  onSignals(env, stop.resolve, () => force.abort());
+  if (worker) worker.connectToPrimary(service, metrics, stop.resolve);
+  else printBanner(banner(service, config), log);
+  await stop.promise;
+  log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
+  await service.stop(force.signal);
+  log.info('shut down');
+  process.off('exit', writer.closeNow);
+  // process.exit() would block on a write to a log pipe that nobody reads.
+  if (!(await writer.close())) process.kill(process.pid, 'SIGKILL');
+  process.exit(force.signal.aborted ? 1 : 0);
+}
+
+/**
+ * Calls `first` on the first signal and `again` on later ones, without duplicates: when a terminal
+ * or supervisor signals the whole process group, npm forwards the signal that the gateway has
+ * already received.
+ */
+function onSignals(env: Environment, first: () => void, again: () => void): void {
+  const duplicateMs = env['npm_lifecycle_event'] === undefined ? 0 : 500;
+  let signalledAt: number | undefined;
+  const receive = () => {
+    if (signalledAt === undefined) {
+      signalledAt = performance.now();
+      first();
+    } else if (performance.now() - signalledAt >= duplicateMs) again();
+  };
+  process.on('SIGTERM', receive).on('SIGINT', receive);
+}
+
+/** Prints the banner last, because a supervisor may send a signal as soon as it sees it. */
+function printBanner(text: string, log: Log): void {
+  process.stdout.off('error', exitOnClosedPipe).on('error', (err) => {
+    log.warn({ err }, 'could not write the banner to standard output');
+  });
+  process.stdout.write(`${text}\n`);
 }
 
 /** Opens the backend and starts listening. @throws if the backend or a port is not available. */
@@ -38,12 +105,21 @@ export async function serve(options: ServeOptions, telemetry: Telemetry): Promis
     return await open(options, telemetry, opened);
   } catch (error) {
     await opened.disposeAsync();
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE') throw error;
+    throw describeListenError(error as NodeJS.ErrnoException, options.host);
+  }
+}
+
+/** Describes what to change; the system error contains only the address. */
+function describeListenError(error: NodeJS.ErrnoException, host: string): Error {
+  const { code = '', message } = error;
+  if (code === 'EADDRINUSE') {
     const advice =
       'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
-    throw new Error(`${message}. ${advice}`, { cause: error });
+    return new Error(`${message}. ${advice}`, { cause: error });
   }
+  const isHost = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(code);
+  if (!isHost || !message.includes(host)) return error;
+  return new Error(`HOST: expected an address of this machine, received ${host}: ${message}`);
 }
 
 async function open(
@@ -51,34 +127,27 @@ async function open(
   telemetry: Telemetry,
   opened: AsyncDisposableStack,
 ): Promise<Service> {
-  const { host, adminPort, onlyLoopbackHosts, shutdownGraceMs } = options;
+  const { onlyLoopbackHosts, shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
   let isDraining = false;
-  const admission = opened.use(openOverloadGuard(options, metrics));
-  const context = {
-    telemetry,
-    admission,
-    isDraining: () => isDraining,
-    onlyLoopbackHosts,
-    createV1,
-  };
-  const app = opened.use(await openApp(options, context));
+  const app = opened.use(
+    await openApp(options, {
+      telemetry,
+      admission: opened.use(openOverloadGuard(options, metrics)),
+      isDraining: () => isDraining,
+      onlyLoopbackHosts,
+      createV1,
+    }),
+  );
   const limits = createByteLimits(metrics);
   const listener = await listen(app.handle, limits, options);
   opened.defer(() => listener.close(0));
-  let adminUrl: string | undefined;
-  if (adminPort !== undefined) {
-    const { url, close } = await listen(createAdmin(metrics, app.health), limits, {
-      host,
-      port: adminPort,
-    });
-    opened.defer(() => close(0));
-    adminUrl = url;
-  }
+  const admin = await listenAdmin(metrics, app.health, limits, options);
+  opened.defer(() => admin?.close(0));
   return {
     url: listener.url,
-    banner: banner(listener.url, adminUrl, options),
+    adminUrl: admin?.url,
     checkReady: app.checkReady,
     async stop(force) {
       isDraining = true;

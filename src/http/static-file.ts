@@ -2,8 +2,8 @@ import { createHash, hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { parseAccept } from 'hono/utils/accept';
-import { once } from '../once.ts';
 import type { HttpResponse, RequestHeaders } from './message.ts';
+import { once } from './once.ts';
 
 /** Responds to a GET or HEAD request with these headers. All responses share the same bytes. */
 export type StaticFile = (requestHeaders: RequestHeaders) => Promise<HttpResponse>;

@@ -2,13 +2,22 @@ import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
 import type { HttpHandler } from '../http/message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { ByteLimits } from './byte-limits.ts';
 import { type Health, probePaths } from './health.ts';
+import { type Listener, listen } from './listener/listen.ts';
 
-/** Creates the handler of the admin port: `/metrics`, `/livez` and `/readyz`. */
-export function createAdmin(
+/** Serves `/metrics`, `/livez` and `/readyz` on the admin port, if there is one. */
+export async function listenAdmin(
   metrics: Pick<Metrics, 'scrape'>,
   health: Health | undefined,
-): HttpHandler {
+  limits: ByteLimits,
+  { host, adminPort }: { readonly host: string; readonly adminPort: number | undefined },
+): Promise<Listener | undefined> {
+  if (adminPort === undefined) return undefined;
+  return listen(createAdmin(metrics, health), limits, { host, port: adminPort });
+}
+
+function createAdmin(metrics: Pick<Metrics, 'scrape'>, health: Health | undefined): HttpHandler {
   return async (request) => {
     const { method, path } = request;
     if (health && probePaths.has(path)) return health(request);

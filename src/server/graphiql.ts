@@ -1,4 +1,4 @@
-import { readAsset } from '../assets.ts';
+import { readAsset } from '../http/assets.ts';
 import { readAccept } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';

@@ -5,7 +5,6 @@ import {
   Gauge,
   Histogram,
   type MetricObjectWithValues,
-  type MetricType,
   type MetricValue,
   type OpenMetricsContentType,
   Registry,
@@ -26,12 +25,6 @@ export interface LimitState {
   readonly refused: Readonly<Record<'key' | 'all', number>>;
 }
 
-/** The ids that link a measurement to its log line and trace. */
-export interface ExemplarIds {
-  readonly requestId: string;
-  readonly traceId: string | undefined;
-}
-
 /** All metrics of one process, as data that can be sent to another process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
@@ -41,29 +34,10 @@ export interface Scrape {
   readonly text: string;
 }
 
-/**
- * Combines the metrics of several processes into one scrape: counters and histograms are summed,
- * the worst state of a circuit is kept, and the event-loop lag is averaged.
- */
-export async function aggregate(processes: readonly MetricsSnapshot[]): Promise<Scrape> {
-  const registry = Registry.aggregate([...processes]);
-  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  return { contentType: registry.contentType, text: await registry.metrics() };
-}
+/** The upper bounds of the buckets of every duration, in seconds. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * Adds the counts of a process to a sum. Those of a process that has exited are kept, because
- * Prometheus reads a decrease as a counter reset. Gauges are dropped.
- */
-export async function addCounts(
-  sum: MetricsSnapshot,
-  added: MetricsSnapshot,
-): Promise<MetricsSnapshot> {
-  const counts = added.filter(({ type }) => cumulative.has(type));
-  return Registry.aggregate([sum, counts]).getMetricsAsJSON();
-}
-
-const cumulative = new Set<MetricType>(['counter', 'histogram']);
+const circuitValues = { closed: 0, 'half-open': 0.5, open: 1 } as const;
 
 /**
  * The metrics of the gateway. Label values are bounded in number, so no client can make them grow.
@@ -71,95 +45,97 @@ const cumulative = new Set<MetricType>(['counter', 'histogram']);
 export class Metrics {
   // The OpenMetrics format, because the older text format has no exemplars.
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
-  readonly #operations = new LabelValues(100, 'anonymous');
-  readonly #clients = new LabelValues(50, 'unknown');
   readonly #origins = new Map<string, () => OriginState>();
   readonly #limits = new Map<string, LimitState>();
-  readonly #requests: Histogram<'operation' | 'outcome'>;
-  readonly #firstParts: Histogram<'operation'>;
-  readonly #errors: Counter<'code' | 'request_id' | 'trace_id'>;
-  readonly #calls: Histogram<'operation' | 'status'>;
-  readonly #retries: Counter<'operation' | 'after'>;
-  readonly #coalesced: Counter<'operation'>;
-  readonly #deprecated: Counter<'field' | 'operation' | 'client'>;
-  readonly #refused: Counter<'reason' | 'status'>;
-  readonly #droppedLines: Counter;
+
+  /** The values of the label `operation` that clients choose. */
+  readonly operationNames = new LabelValues(100, 'anonymous');
+  /** The values of the label `client`. */
+  readonly clientNames = new LabelValues(50, 'unknown');
+
+  readonly requests = this.#histogram(
+    'petstore_graphql_request_duration_seconds',
+    'GraphQL requests by operation and by whether the result had errors.',
+    ['operation', 'outcome'],
+  );
+  readonly firstParts = this.#histogram(
+    'petstore_graphql_first_part_duration_seconds',
+    'Time to the first part of incremental GraphQL responses, by operation.',
+    ['operation'],
+  );
+  readonly errors = new Counter<'code' | 'request_id' | 'trace_id'>({
+    name: 'petstore_graphql_errors',
+    help: 'Errors in GraphQL results by code.',
+    labelNames: ['code'],
+    enableExemplars: true,
+    registers: [this.#registry],
+  });
+  readonly restCalls = this.#histogram(
+    'petstore_rest_call_duration_seconds',
+    'REST calls by operation and by status or kind of failure, including retries.',
+    ['operation', 'status'],
+  );
+  readonly retries = this.#counter(
+    'petstore_rest_retries',
+    'Calls that were retried, by the outcome of the attempt before.',
+    ['operation', 'after'],
+  );
+  readonly coalescedReads = this.#counter(
+    'petstore_coalesced_reads',
+    'Reads that joined an equal read in flight.',
+    ['operation'],
+  );
+  readonly deprecatedFieldUses = this.#counter(
+    'petstore_graphql_deprecated_field_uses',
+    'Uses of deprecated fields, by the operation and the client that still use them.',
+    ['field', 'operation', 'client'],
+  );
+  readonly #refusedRequests = this.#counter(
+    'petstore_requests_refused',
+    'Requests that were refused due to load, by reason and HTTP status.',
+    ['reason', 'status'],
+  );
+  readonly droppedLogLines = this.#counter(
+    'petstore_log_lines_dropped',
+    'Log lines that were dropped.',
+    [],
+  );
 
   constructor() {
-    const registers = [this.#registry];
-    const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-    this.#requests = new Histogram({
-      name: 'petstore_graphql_request_duration_seconds',
-      help: 'GraphQL requests by operation and by whether the result had errors.',
-      labelNames: ['operation', 'outcome'],
-      buckets,
-      registers,
-    });
-    this.#firstParts = new Histogram({
-      name: 'petstore_graphql_first_part_duration_seconds',
-      help: 'Time to the first part of incremental GraphQL responses, by operation.',
-      labelNames: ['operation'],
-      buckets,
-      registers,
-    });
-    this.#errors = new Counter({
-      name: 'petstore_graphql_errors',
-      help: 'Errors in GraphQL results by code.',
-      labelNames: ['code'],
-      enableExemplars: true,
-      registers,
-    });
     // The series must start at 0: Prometheus sees no increase in one that starts at 1.
-    this.#errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
-    this.#calls = new Histogram({
-      name: 'petstore_rest_call_duration_seconds',
-      help: 'REST calls by operation and by status or kind of failure, including retries.',
-      labelNames: ['operation', 'status'],
-      buckets,
-      registers,
-    });
-    const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-      new Counter({ name, help, labelNames, registers });
-    this.#retries = counter(
-      'petstore_rest_retries',
-      'Calls that were sent again, by what became of them before.',
-      'operation',
-      'after',
-    );
-    this.#coalesced = counter(
-      'petstore_coalesced_reads',
-      'Reads that joined an equal read in flight.',
-      'operation',
-    );
-    this.#deprecated = counter(
-      'petstore_graphql_deprecated_field_uses',
-      'Uses of deprecated fields, by the operation and the client that still use them.',
-      'field',
-      'operation',
-      'client',
-    );
-    this.#refused = counter(
-      'petstore_requests_refused',
-      'Requests that were refused due to load, by reason and HTTP status.',
-      'reason',
-      'status',
-    );
-    this.#droppedLines = counter('petstore_log_lines_dropped', 'Log lines that were dropped.');
-    this.#gauge(
+    this.errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
+    const [origins, limits, registers] = [this.#origins, this.#limits, [this.#registry]];
+    const originGauge = (
+      name: string,
+      help: string,
+      aggregator: Aggregator,
+      measure: (state: OriginState) => number,
+    ) =>
+      new Gauge({
+        name,
+        help,
+        labelNames: ['service'],
+        registers,
+        aggregator,
+        collect() {
+          for (const [service, state] of origins) this.set({ service }, measure(state()));
+        },
+      });
+    originGauge(
       'petstore_rest_circuit',
       '0 closed, 0.5 half open, 1 open.',
-      ({ circuit }) => (circuit === 'closed' ? 0 : circuit === 'open' ? 1 : 0.5),
       'max',
+      ({ circuit }) => circuitValues[circuit],
     );
-    this.#gauge(
+    originGauge(
       'petstore_rest_refused_keys',
       'API keys with an open circuit.',
-      (state) => state.refusedKeys,
+      'sum',
+      ({ refusedKeys }) => refusedKeys,
     );
-    const limits = this.#limits;
     new Gauge({
       name: 'petstore_limit_used',
-      help: 'What is in use now of each limit.',
+      help: 'How much of each limit is in use.',
       labelNames: ['limit'],
       registers,
       collect() {
@@ -168,7 +144,7 @@ export class Metrics {
     });
     new Counter({
       name: 'petstore_limit_refused',
-      help: 'How often each limit has refused, per key or for all keys together.',
+      help: 'Refusals by each limit, per key or for all keys together.',
       labelNames: ['limit', 'by'],
       registers,
       collect() {
@@ -182,80 +158,18 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  #gauge(
-    name: string,
-    help: string,
-    measure: (state: OriginState) => number,
-    aggregator: Aggregator = 'sum',
-  ): void {
-    const origins = this.#origins;
-    new Gauge({
-      name,
-      help,
-      labelNames: ['service'],
-      registers: [this.#registry],
-      aggregator,
-      collect() {
-        for (const [service, state] of origins) this.set({ service }, measure(state()));
-      },
-    });
+  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]) {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
   }
 
-  /** Counts and times a GraphQL request, and counts its errors by code. */
-  request(
-    name: string | undefined,
-    codes: readonly string[],
-    seconds: number,
-    ids: ExemplarIds,
-    usedKey: boolean,
-  ): void {
-    const outcome = codes.length === 0 ? 'success' : 'error';
-    // Only an operation that ran with an accepted key gets its own label.
-    if (usedKey && codes.every(impliesAcceptedKey)) this.#operations.admit(name);
-    this.#requests.observe({ operation: this.#operations.label(name), outcome }, seconds);
-    for (const code of codes) {
-      const exemplarLabels = { request_id: ids.requestId, trace_id: ids.traceId ?? '' };
-      this.#errors.inc({ labels: { code }, value: 1, exemplarLabels });
-    }
-  }
-
-  /** Records the time to the first part of a response. Call it after `request`. */
-  firstPart(name: string | undefined, seconds: number): void {
-    this.#firstParts.observe({ operation: this.#operations.label(name) }, seconds);
-  }
-
-  /** Counts and times a REST call by its HTTP status, or the kind of its failure. */
-  restCall(operation: string, outcome: number | string, seconds: number): void {
-    this.#calls.observe({ operation, status: String(outcome) }, seconds);
-  }
-
-  retry(operation: string, after: string): void {
-    this.#retries.inc({ operation, after });
-  }
-
-  coalesced(operation: string): void {
-    this.#coalesced.inc({ operation });
-  }
-
-  /** Counts a use of a deprecated field. Only clients with an accepted key get their own label. */
-  deprecatedUse(
-    field: string,
-    name: string | undefined,
-    client: string | undefined,
-    keyAccepted: boolean,
-  ): void {
-    if (keyAccepted) this.#clients.admit(client);
-    const labels = { operation: this.#operations.label(name), client: this.#clients.label(client) };
-    this.#deprecated.inc({ field, ...labels });
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]) {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
   /** Counts a request that was refused due to load. A count of 0 lets the series start at 0. */
   refused(reason: string, status: number, count = 1): void {
-    this.#refused.inc({ reason, status }, count);
+    this.#refusedRequests.inc({ reason, status }, count);
   }
-
-  /** Counts a log line that was not written. */
-  readonly logLineDropped = (): void => this.#droppedLines.inc();
 
   /** Adds the state of an origin to every scrape, under a name instead of its address. */
   watchOrigin(service: string, state: () => OriginState): void {
@@ -278,9 +192,4 @@ export class Metrics {
   async scrape(): Promise<Scrape> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
-}
-
-/** Whether a backend returns this error only after it has accepted the key. */
-function impliesAcceptedKey(code: string): boolean {
-  return code === 'NOT_FOUND' || code === 'CONFLICT' || code === 'BAD_USER_INPUT';
 }

@@ -72,15 +72,15 @@ export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
           const call = tracer.startSpan(operation, { kind: SpanKind.CLIENT }, requestContext);
           return {
             headers: headersOf(call),
-            end(outcome, isError) {
-              const isStatus = typeof outcome === 'number';
-              call.setAttribute(isStatus ? 'http.response.status_code' : 'error.type', outcome);
-              end(call, isError);
+            end(status) {
+              const isStatus = typeof status === 'number';
+              call.setAttribute(isStatus ? 'http.response.status_code' : 'error.type', status);
+              end(call, !isStatus || status >= 500);
             },
           };
         },
-        end({ name, method, status, requestId, codes, operation, firstPartMs }) {
-          request.updateName(name).setAttributes({
+        end({ title, method, status, requestId, codes, operation, firstPartMs }) {
+          request.updateName(title).setAttributes({
             'http.request.method': method,
             'http.response.status_code': status,
             'graphql.operation.type': operation?.type,

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ClientName, readClientName } from './client-name.ts';
-import type { CallRecord } from './log.ts';
+import type { CallRecord, ClientName, EndedRequest } from './request.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { RequestTrace } from './trace.ts';
 
@@ -25,7 +24,8 @@ export function openRecord(
   tracestate?: string,
 ): RequestRecord {
   const trace = telemetry.tracing.startRequest(traceparent, tracestate);
-  return new RequestRecord(telemetry, line, readRequestId(requestId), trace);
+  const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
+  return new RequestRecord(telemetry, line, isValid ? requestId : randomUUID(), trace);
 }
 
 /**
@@ -36,7 +36,7 @@ export class RequestRecord implements Disposable {
   /** The HTTP status of the response. Set it before disposing. */
   status = 500;
   /** The GraphQL operation; undefined for other requests and until it is known. */
-  operation: { readonly type: string; readonly name: string | undefined } | undefined;
+  operation: EndedRequest['operation'];
   /** Whether a field needed the caller's key. The errors then show whether it was accepted. */
   usedKey = false;
   /** Whether the backend has accepted the caller's key. */
@@ -48,12 +48,12 @@ export class RequestRecord implements Disposable {
   #refusedOrigin: string | undefined;
   #client: ClientName | undefined;
   #clientLibrary: ClientName | undefined;
+  #firstPartMs: number | undefined;
   readonly #telemetry: Telemetry;
   readonly #line: RequestLine;
   readonly #trace: RequestTrace | undefined;
   readonly #calls: CallRecord[] = [];
   readonly #start = performance.now();
-  #firstPartMs: number | undefined;
 
   constructor(
     telemetry: Telemetry,
@@ -106,52 +106,77 @@ export class RequestRecord implements Disposable {
       traceHeaders: trace?.headers,
       end: (status: number | string, ms: number) => {
         this.#calls.push({ operation, status, ms: rounded(ms) });
-        trace?.end(status, typeof status === 'string' || status >= 500);
+        trace?.end(status);
       },
     };
   };
 
   [Symbol.dispose](): void {
-    const { requestId, operation, codes, status } = this;
+    const { operation } = this;
     const { method, path } = this.#line;
-    const { log, metrics } = this.#telemetry;
-    const traceId = this.#trace?.traceId;
-    const ms = rounded(performance.now() - this.#start);
-    if (operation !== undefined || codes.length > 0) {
-      metrics.request(operation?.name, codes, ms / 1000, { requestId, traceId }, this.usedKey);
-    }
-    const client = this.#client;
-    const clientLibrary = this.#clientLibrary;
-    const firstPartMs = this.#firstPartMs;
-    if (firstPartMs !== undefined) metrics.firstPart(operation?.name, firstPartMs / 1000);
-    // Must follow metrics.request, which may give the operation a label.
-    for (const field of this.usedKey ? this.deprecatedFields : []) {
-      const clientName = (client ?? clientLibrary)?.name;
-      metrics.deprecatedUse(field, operation?.name, clientName, this.keyAccepted);
-    }
-    const name = operation
-      ? `${operation.type} ${operation.name ?? ''}`.trim()
-      : `${method} ${path.slice(0, maxPathLength)}`;
-    this.#trace?.end({ name, method, status, requestId, codes, operation, firstPartMs });
-    log.request({
-      requestId,
-      traceId,
-      operation: name,
-      client,
-      clientLibrary,
+    const request: EndedRequest = {
+      requestId: this.requestId,
+      traceId: this.#trace?.traceId,
+      method,
+      title: operation
+        ? `${operation.type} ${operation.name ?? ''}`.trim()
+        : `${method} ${path.slice(0, maxPathLength)}`,
+      operation,
+      client: this.#client,
+      clientLibrary: this.#clientLibrary,
       refusedOrigin: this.#refusedOrigin,
-      status,
-      codes,
-      ms,
-      firstPartMs,
+      status: this.status,
+      codes: this.codes,
+      ms: rounded(performance.now() - this.#start),
+      firstPartMs: this.#firstPartMs,
       calls: this.#calls,
-    });
+    };
+    if (operation !== undefined || this.codes.length > 0) this.#measure(request);
+    this.#trace?.end(request);
+    this.#telemetry.log.request(request);
+  }
+
+  /** Counts and times a GraphQL request. Only clients with an accepted key get their own labels. */
+  #measure(request: EndedRequest): void {
+    const { requestId, traceId, codes, ms, firstPartMs } = request;
+    const name = request.operation?.name;
+    const { metrics } = this.#telemetry;
+    const { operationNames, clientNames } = metrics;
+    if (this.usedKey && codes.every(impliesAcceptedKey)) operationNames.admit(name);
+    const operation = operationNames.label(name);
+    metrics.requests.observe(
+      { operation, outcome: codes.length === 0 ? 'success' : 'error' },
+      ms / 1000,
+    );
+    if (firstPartMs !== undefined) metrics.firstParts.observe({ operation }, firstPartMs / 1000);
+    for (const code of codes) {
+      const exemplarLabels = { request_id: requestId, trace_id: traceId ?? '' };
+      metrics.errors.inc({ labels: { code }, value: 1, exemplarLabels });
+    }
+    if (!this.usedKey || this.deprecatedFields.length === 0) return;
+    const clientName = (request.client ?? request.clientLibrary)?.name;
+    if (this.keyAccepted) clientNames.admit(clientName);
+    const client = clientNames.label(clientName);
+    for (const field of this.deprecatedFields) {
+      metrics.deprecatedFieldUses.inc({ field, operation, client });
+    }
   }
 }
 
-/** Returns the client's request id if it is well-formed, otherwise a new one. */
-function readRequestId(given: string | undefined): string {
-  return given && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
+/** Whether a backend returns this error only after it has accepted the key. */
+function impliesAcceptedKey(code: string): boolean {
+  return code === 'NOT_FOUND' || code === 'CONFLICT' || code === 'BAD_USER_INPUT';
+}
+
+/** Returns the client's name if it is short and plain. A version without a name is ignored. */
+function readClientName(name: unknown, version: unknown): ClientName | undefined {
+  if (!isPlain(name)) return undefined;
+  return { name, version: isPlain(version) ? version : undefined };
+}
+
+/** Whether a value is text such as `@apollo/client`, `My App (iOS)` and `1.4.2+7`. */
+function isPlain(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w @.,:/()+-]{1,64}$/.test(value);
 }
 
 function rounded(ms: number): number {

@@ -1,3 +1,5 @@
+import type { EndedRequest } from './request.ts';
+
 /** Starts the traces of requests. */
 export interface Tracing extends AsyncDisposable {
   /**
@@ -9,22 +11,6 @@ export interface Tracing extends AsyncDisposable {
   ): RequestTrace | undefined;
 }
 
-/** The attributes of a request's span. */
-export interface RequestOutcome {
-  /** The GraphQL operation, or the method and path. */
-  readonly name: string;
-  /** The HTTP method. */
-  readonly method: string;
-  readonly status: number;
-  readonly requestId: string;
-  /** The codes of the errors in its GraphQL result. */
-  readonly codes: readonly string[];
-  /** The GraphQL operation; undefined for any other request. */
-  readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
-  /** The time to the first part of a response in parts, in milliseconds. */
-  readonly firstPartMs: number | undefined;
-}
-
 /** The headers of W3C Trace Context. */
 export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }>;
 
@@ -34,14 +20,15 @@ export interface RequestTrace {
   /** Starts the span of a REST call. */
   startCall(operation: string): CallTrace;
   /** Ends the trace. */
-  end(outcome: RequestOutcome): void;
+  end(request: EndedRequest): void;
 }
 
 /** The span of one REST call. */
 export interface CallTrace {
   /** The headers to send to the REST service, so that its spans join the trace. */
   readonly headers: TraceHeaders | undefined;
-  end(outcome: number | string, isError: boolean): void;
+  /** Ends the span with the HTTP status, or the kind of failure. */
+  end(status: number | string): void;
 }
 
 /** Version 00, or a later one with at most 256 more characters; ff is not valid. */

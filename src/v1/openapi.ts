@@ -1,4 +1,4 @@
-import { readAsset } from '../assets.ts';
+import { readAsset } from '../http/assets.ts';
 
 /**
  * Returns `schema/openapi.yaml` as JSON, with this instance added as the first server, so that

@@ -1,4 +1,4 @@
-import { type AssetName, readAsset } from '../assets.ts';
+import { type AssetName, readAsset } from '../http/assets.ts';
 import { createStaticFile, type StaticFile } from '../http/static-file.ts';
 
 /** The files of the reference page: name below `/v1/docs`, asset and media type. */

@@ -1,15 +1,12 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { banner } from '../commands/banner.ts';
-import type { ServeOptions, Service } from '../commands/serve.ts';
-import { createAdmin } from '../server/admin.ts';
+import { listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { createHealth } from '../server/health.ts';
-import { listen } from '../server/listener/listen.ts';
 import type { Log } from '../telemetry/log.ts';
-import { addCounts, aggregate, type Metrics } from '../telemetry/metrics.ts';
-import type { PrimaryMessage, WorkerMessage, WorkerReply } from './messages.ts';
+import type { Metrics, Scrape } from '../telemetry/metrics.ts';
+import type { PrimaryMessage, Replies, WorkerMessage } from './messages.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
 /** The primary gives up after this many consecutive failed starts if no worker is serving. */
@@ -33,6 +30,27 @@ const maxMissedPings = 5;
 /** How long after the grace period a worker that has not exited is killed, in milliseconds. */
 const killDelayMs = 1000;
 
+/** A running gateway, in one process or several. */
+export interface Service {
+  /** The base address, such as `http://127.0.0.1:4000`. */
+  readonly url: string;
+  /** The base address of the admin port. */
+  readonly adminUrl: string | undefined;
+  /** Rejects with the reason if the backend is not available. */
+  checkReady(): Promise<void>;
+  /** Stops listening, finishes requests in flight and closes the backend; `force` ends the wait. */
+  stop(force: AbortSignal): Promise<void>;
+}
+
+/** Options of `superviseWorkers`. */
+interface SupervisorOptions {
+  /** The number of workers. */
+  readonly workers: number;
+  readonly host: string;
+  readonly adminPort: number | undefined;
+  readonly shutdownGraceMs: number;
+}
+
 /**
  * Serves from several processes that share the public port, with one admin port for all of them. A
  * worker that exits is replaced.
@@ -40,86 +58,112 @@ const killDelayMs = 1000;
  *   available.
  */
 export async function superviseWorkers(
-  options: ServeOptions & { readonly workers: number },
-  { log, metrics: own }: { readonly log: Log; readonly metrics: Metrics },
+  options: SupervisorOptions,
+  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ): Promise<Service> {
-  const { workers: count, adminPort, shutdownGraceMs } = options;
-  const serving = new Set<Worker>();
-  const metrics = new WorkerMetrics();
-  const complete = Promise.withResolvers<void>();
-  let isStopping = false;
-  let failedStarts = 0;
+  const { workers, shutdownGraceMs } = options;
+  const supervisor = new Supervisor(log, shutdownGraceMs);
+  // The first worker starts alone: it migrates the database, and a failed start is logged once.
+  const url = await supervisor.start();
+  const isDraining = () => supervisor.isStopping;
+  const admin = await listenAdmin(
+    { scrape: () => supervisor.scrape(metrics) },
+    createHealth({ checkReady: checkAnyReady, isDraining }),
+    createByteLimits(metrics),
+    options,
+  );
+  await Promise.all(Array.from({ length: workers - 1 }, () => supervisor.start()));
+  const stop = async (force: AbortSignal) => {
+    await supervisor.stop(force);
+    await admin?.close(0);
+  };
+  return { url, adminUrl: admin?.url, checkReady: checkAnyReady, stop };
+}
 
-  // Workers accept connections themselves: connections queued in the primary would be lost when it
-  // exits.
-  cluster.schedulingPolicy = cluster.SCHED_NONE;
+/** Forks workers, replaces those that exit, and kills those that do not respond. */
+class Supervisor {
+  isStopping = false;
+  readonly #log: Log;
+  readonly #shutdownGraceMs: number;
+  readonly #metrics = new WorkerMetrics();
+  readonly #serving = new Set<Worker>();
+  #hasServed = false;
+  #failedStarts = 0;
 
-  /** Forks a worker, and replaces it when it exits. */
-  function fork(): Worker {
-    const worker = cluster.fork();
-    worker.on('message', (message: WorkerMessage) => {
-      if (message.type !== 'serving') return;
-      log.info({ pid: worker.process.pid }, 'worker is serving');
-      failedStarts = 0;
-      if (serving.add(worker).size === count) complete.resolve();
-      void watch(worker);
-    });
-    worker.once('exit', (code, signal) => {
-      const served = serving.delete(worker);
-      metrics.recordExit(worker);
-      if (isStopping || url === '') return;
-      log.error({ pid: worker.process.pid, code, signal }, 'worker exited');
-      if (!served) failedStarts++;
-      if (failedStarts < maxFailedStarts || serving.size > 0) return void replace();
-      log.error({ failedStarts }, 'workers exit before they serve: giving up');
-      stop(new AbortController().signal).then(() => process.exit(1));
-    });
-    return worker;
+  constructor(log: Log, shutdownGraceMs: number) {
+    this.#log = log;
+    this.#shutdownGraceMs = shutdownGraceMs;
+    // Workers accept connections themselves: connections queued in the primary would be lost when
+    // it exits.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
+  }
+
+  /**
+   * Starts a worker and replaces it whenever it exits. Resolves to its address once it serves.
+   * @throws if it exits and no worker has ever served.
+   */
+  start(): Promise<string> {
+    return new Promise((resolve, reject) => this.#keepRunning(resolve).catch(reject));
+  }
+
+  async #keepRunning(onServing: (url: string) => void): Promise<void> {
+    while (!this.isStopping) {
+      const worker = cluster.fork();
+      const { pid } = worker.process;
+      worker.once('message', (message: WorkerMessage) => {
+        if (message.type !== 'serving') return;
+        this.#log.info({ pid }, 'worker is serving');
+        this.#hasServed = true;
+        this.#failedStarts = 0;
+        this.#serving.add(worker);
+        onServing(message.url);
+        void this.#watch(worker);
+      });
+      const [code, signal] = await once(worker, 'exit');
+      const served = this.#serving.delete(worker);
+      this.#metrics.recordExit(worker);
+      if (this.isStopping) return;
+      if (!this.#hasServed) throw new Error('A worker could not be started.');
+      this.#log.error({ pid, code, signal }, 'worker exited');
+      if (!served) this.#failedStarts++;
+      if (this.#failedStarts >= maxFailedStarts && this.#serving.size === 0) {
+        this.#log.error(
+          { failedStarts: this.#failedStarts },
+          'workers exit before they serve: giving up',
+        );
+        await this.stop(new AbortController().signal);
+        process.exit(1);
+      }
+      const delayMs =
+        this.#failedStarts === 0 ? 0 : minRestartDelayMs * 2 ** (this.#failedStarts - 1);
+      await wait(Math.min(delayMs, maxRestartDelayMs));
+    }
   }
 
   /** Pings a worker and kills it if it does not respond, so that it is replaced. */
-  async function watch(worker: Worker): Promise<void> {
+  async #watch(worker: Worker): Promise<void> {
     for (let missed = 0; missed < maxMissedPings; ) {
       await wait(pingIntervalMs, undefined, { ref: false });
-      if (isStopping || worker.isDead()) return;
+      if (this.isStopping || worker.isDead()) return;
       missed = (await request(worker, 'ping')) === undefined ? missed + 1 : 0;
     }
-    log.error({ pid: worker.process.pid }, 'worker does not respond: killing it');
+    this.#log.error({ pid: worker.process.pid }, 'worker does not respond: killing it');
     worker.process.kill('SIGKILL');
   }
 
-  async function replace(): Promise<void> {
-    const delayMs = failedStarts === 0 ? 0 : minRestartDelayMs * 2 ** (failedStarts - 1);
-    await wait(Math.min(delayMs, maxRestartDelayMs));
-    if (!isStopping) fork();
-  }
-
-  // The first worker starts alone: it migrates the database, and a failed start is logged once.
-  let url = '';
-  url = await waitForUrl(fork());
-  const health = createHealth({ checkReady: checkAnyReady, isDraining: () => isStopping });
-  const scrape = async () => {
+  /** Returns the metrics of all workers, and the counts of the primary, which also drops log lines. */
+  async scrape(own: Metrics): Promise<Scrape> {
     await Promise.all(
       workers().map(async (worker) => {
-        const reply = await request(worker, 'metrics');
-        if (reply !== undefined) metrics.record(worker, reply.metrics);
+        const snapshot = await request(worker, 'metrics');
+        if (snapshot !== undefined) this.#metrics.record(worker, snapshot);
       }),
     );
-    // The primary also counts the log lines that it drops.
-    return aggregate([...(await metrics.all()), await addCounts([], await own.snapshot())]);
-  };
-  const admin =
-    adminPort === undefined
-      ? undefined
-      : await listen(createAdmin({ scrape }, health), createByteLimits(own), {
-          host: options.host,
-          port: adminPort,
-        });
-  for (let others = count - 1; others > 0; others--) fork();
-  await complete.promise;
+    return this.#metrics.scrape(own);
+  }
 
-  async function stop(force: AbortSignal): Promise<void> {
-    isStopping = true;
+  async stop(force: AbortSignal): Promise<void> {
+    this.isStopping = true;
     const forced = once(force, 'abort');
     const stopping = workers();
     const exited = stopping.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
@@ -128,14 +172,11 @@ export async function superviseWorkers(
     for (const worker of stopping) send(worker, { type: 'stop' });
     await Promise.race([
       Promise.all(exited),
-      wait(shutdownGraceMs + killDelayMs, undefined, { ref: false }),
+      wait(this.#shutdownGraceMs + killDelayMs, undefined, { ref: false }),
       forced,
     ]);
     for (const worker of stopping) worker.process.kill('SIGKILL');
-    await admin?.close(0);
   }
-
-  return { url, banner: banner(url, admin?.url, options, count), checkReady: checkAnyReady, stop };
 }
 
 function workers(): Worker[] {
@@ -146,40 +187,23 @@ function send(worker: Worker, message: PrimaryMessage): void {
   if (worker.isConnected()) worker.send(message, () => {});
 }
 
-/** Returns the address that a worker serves on. @throws if the worker exits before it serves. */
-function waitForUrl(worker: Worker): Promise<string> {
-  return new Promise((resolve, reject) => {
-    worker.on('message', (message: WorkerMessage) => {
-      if (message.type === 'serving') resolve(message.url);
-    });
-    worker.once('exit', () => reject(new Error('A worker could not be started.')));
-  });
-}
-
 let lastId = 0;
 
 /** Returns a worker's reply; undefined if it exits or times out. */
-function request<Type extends WorkerReply['type']>(
+async function request<Type extends keyof Replies>(
   worker: Worker,
   type: Type,
-): Promise<Extract<WorkerReply, { type: Type }> | undefined> {
+): Promise<Replies[Type] | undefined> {
   const id = ++lastId;
-  return new Promise((resolve) => {
-    const timeout = setTimeout(() => settle(undefined), replyTimeoutMs);
-    const onExit = () => settle(undefined);
-    const onMessage = (message: WorkerMessage) => {
-      if (message.type === type && 'id' in message && message.id === id) {
-        settle(message as Extract<WorkerReply, { type: Type }>);
-      }
-    };
-    const settle = (reply: Extract<WorkerReply, { type: Type }> | undefined) => {
-      clearTimeout(timeout);
-      worker.off('message', onMessage).off('exit', onExit);
-      resolve(reply);
-    };
-    worker.on('message', onMessage).on('exit', onExit);
-    send(worker, { type, id });
-  });
+  const signal = AbortSignal.timeout(replyTimeoutMs);
+  const messages = on(worker, 'message', { signal, close: ['exit'] });
+  send(worker, { type, id });
+  try {
+    for await (const [message] of messages) if (message.id === id) return message.reply;
+  } catch {
+    // The reply timed out.
+  }
+  return undefined;
 }
 
 /** Resolves if any worker is ready. @throws the reason of the first worker if none is. */

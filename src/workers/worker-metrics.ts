@@ -1,11 +1,13 @@
 import type { Worker } from 'node:cluster';
-import { addCounts, type MetricsSnapshot } from '../telemetry/metrics.ts';
+import { Registry } from '@prometheus-io/client';
+import type { Metrics, MetricsSnapshot, Scrape } from '../telemetry/metrics.ts';
 
 /** The metrics of all workers, including those that have exited. */
 export class WorkerMetrics {
   /** The last snapshot of each worker. A stuck worker keeps its last one, so no sum decreases. */
   readonly #live = new Map<Worker, MetricsSnapshot>();
-  #exited = Promise.resolve<MetricsSnapshot>([]);
+  /** The counts of exited workers are kept: Prometheus reads a decrease as a counter reset. */
+  #exited: Promise<MetricsSnapshot> = Promise.resolve([]);
 
   /** Records a worker's snapshot, unless the worker has exited: its counts would be added twice. */
   record(worker: Worker, snapshot: MetricsSnapshot): void {
@@ -14,14 +16,24 @@ export class WorkerMetrics {
 
   /** Keeps the counts of a worker that has exited. */
   recordExit(worker: Worker): void {
-    const last = this.#live.get(worker) ?? [];
+    const last = countsIn(this.#live.get(worker) ?? []);
     this.#live.delete(worker);
-    this.#exited = this.#exited.then((sum) => addCounts(sum, last));
+    this.#exited = this.#exited.then((sum) => Registry.aggregate([sum, last]).getMetricsAsJSON());
   }
 
-  /** Returns one snapshot per live worker, and one of all exited workers together. */
-  async all(): Promise<readonly MetricsSnapshot[]> {
-    const live = [...this.#live.values()];
-    return [...live, await this.#exited];
+  /**
+   * Returns the metrics of all workers as one scrape, with the primary's counts: counters and
+   * histograms are summed, the worst state of a circuit is kept, and the event-loop lag is averaged.
+   */
+  async scrape(primary: Metrics): Promise<Scrape> {
+    const workers = [...this.#live.values(), await this.#exited];
+    const registry = Registry.aggregate([...workers, countsIn(await primary.snapshot())]);
+    registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+    return { contentType: registry.contentType, text: await registry.metrics() };
   }
+}
+
+/** Returns the counters and histograms, without the gauges. */
+function countsIn(snapshot: MetricsSnapshot): MetricsSnapshot {
+  return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram');
 }

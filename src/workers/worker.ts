@@ -1,19 +1,22 @@
 import cluster from 'node:cluster';
-import type { Service } from '../commands/serve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { PrimaryMessage, WorkerMessage } from './messages.ts';
+import type { PrimaryMessage, Replies, WorkerMessage } from './messages.ts';
+import type { Service } from './primary.ts';
 
 /**
  * How long a worker that stops on its own waits for the primary to close the port, in milliseconds.
  */
 const releaseTimeoutMs = 1000;
 
+/** The options of a worker: the primary serves the admin port, and closes the port first. */
+export const workerOptions = { adminPort: undefined, waitForPortRelease };
+
 /**
  * Resolves when the primary has closed its handle of the port, which it does before it sends
  * `stop`. If workers closed theirs first, connections that arrive before the primary's is closed
  * would never be accepted.
  */
-export function waitForPortRelease(): Promise<void> {
+function waitForPortRelease(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, releaseTimeoutMs).unref();
     process.on('message', (message: PrimaryMessage) => {
@@ -33,16 +36,18 @@ export function waitForPortRelease(): Promise<void> {
  * the worker when the primary is gone.
  */
 export function connectToPrimary(service: Service, metrics: Metrics, stop: () => void): void {
+  const replies: { [Type in keyof Replies]: () => Promise<Replies[Type]> } = {
+    ping: async () => true,
+    metrics: () => metrics.snapshot(),
+    readiness: () =>
+      service.checkReady().then(
+        () => ({ problem: undefined }),
+        (error: Error) => ({ problem: error.message }),
+      ),
+  };
   process.on('message', async (message: PrimaryMessage) => {
     if (message.type === 'stop') return stop();
-    const { type, id } = message;
-    if (type === 'ping') return send({ type, id });
-    if (type === 'metrics') return send({ type, id, metrics: await metrics.snapshot() });
-    const problem = await service.checkReady().then(
-      () => undefined,
-      (error: Error) => error.message,
-    );
-    send({ type, id, problem });
+    send({ type: 'reply', id: message.id, reply: await replies[message.type]() });
   });
   send({ type: 'serving', url: service.url });
 }

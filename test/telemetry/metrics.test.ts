@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Release, Share } from '../../src/limits/share.ts';
-import { aggregate, Metrics } from '../../src/telemetry/metrics.ts';
+import type { Metrics } from '../../src/telemetry/metrics.ts';
+import { openRecord } from '../../src/telemetry/request-record.ts';
 import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
-
-const ids = { requestId: 'r', traceId: undefined };
+import { openTelemetry } from '../support/log.ts';
 
 /** All values of a label in a scrape. */
 async function labelsOf(metrics: Metrics, label: string): Promise<Set<string | undefined>> {
@@ -16,10 +15,13 @@ async function labelsOf(metrics: Metrics, label: string): Promise<Set<string | u
 
 describe('the metrics', () => {
   it('use at most a hundred operation names as labels', async () => {
-    const metrics = new Metrics();
-    for (let index = 0; index < 300; index++) metrics.request(`Name${index}`, [], 0.1, ids, true);
-    metrics.request('Name5', [], 0.1, ids, true);
-    expect((await labelsOf(metrics, 'operation')).size).toBe(101);
+    const telemetry = openTelemetry();
+    for (let index = 0; index < 300; index++) {
+      using record = openRecord(telemetry, { method: 'POST', path: '/' }, undefined, undefined);
+      record.setOperation('query', `Name${index}`);
+      record.usedKey = true;
+    }
+    expect((await labelsOf(telemetry.metrics, 'operation')).size).toBe(101);
   });
 
   it('use an operation name as a label only after a request succeeds', async () => {
@@ -61,41 +63,11 @@ describe('the metrics', () => {
 });
 
 describe('the metrics of limits', () => {
-  /** The lines of a scrape about limits. */
-  const linesIn = (text: string) => text.match(/^petstore_limit_\w+\{.*$/gm);
-
-  it('show what is used and how often each limit refused, in all processes together', async () => {
-    const processes = [new Metrics(), new Metrics()].map((metrics) => {
-      const share = new Share('bytes', { total: 100, perKey: 60 });
-      metrics.watchLimit(share);
-      return { metrics, share };
-    });
-    const scrape = async () => {
-      const snapshots = await Promise.all(processes.map(({ metrics }) => metrics.snapshot()));
-      return linesIn((await aggregate(snapshots)).text);
-    };
-    expect(await scrape()).toEqual([
-      'petstore_limit_used{limit="bytes"} 0',
-      'petstore_limit_refused_total{limit="bytes",by="key"} 0',
-      'petstore_limit_refused_total{limit="bytes",by="all"} 0',
-    ]);
-    const releases = processes.map(({ share }) => share.take(1, 50) as Release);
-    for (const { share } of processes) {
-      share.take(1, 11);
-      for (const amount of [51, 60]) share.take(2, amount);
-    }
-    releases[0]?.();
-    expect(await scrape()).toEqual([
-      'petstore_limit_used{limit="bytes"} 50',
-      'petstore_limit_refused_total{limit="bytes",by="key"} 2',
-      'petstore_limit_refused_total{limit="bytes",by="all"} 4',
-    ]);
-  });
-
   it('include those of the gateway, which are 0 when nothing is in flight', async () => {
     await using opened = await openGateway();
     await postGraphQL(opened.gateway, '{ pets { id } }');
-    const lines = linesIn((await opened.metrics.scrape()).text) ?? [];
+    const { text } = await opened.metrics.scrape();
+    const lines = text.split('\n');
     const limits = ['requests', 'unknown_requests', 'body_bytes', 'unparsed_bytes'];
     for (const limit of limits) {
       expect(lines).toContain(`petstore_limit_used{limit="${limit}"} 0`);

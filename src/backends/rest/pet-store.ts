@@ -91,7 +91,7 @@ export function openRestPetStore(
     } finally {
       const ms = performance.now() - start;
       const label = outcome.kind === 'responded' ? outcome.status : consequencesOf(outcome).label;
-      metrics.restCall(operation, label, ms / 1000);
+      metrics.restCalls.observe({ operation, status: label }, ms / 1000);
       observation?.end(label, ms);
       // The response to the request may still refer to the body.
       if (releaseBody && call.scope?.disposed === false) call.scope.defer(releaseBody);

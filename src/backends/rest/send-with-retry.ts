@@ -30,7 +30,7 @@ export function createSend(
   origin: Origin,
   baseUrl: URL,
   timeoutMs: number,
-  metrics: Pick<Metrics, 'retry'>,
+  metrics: Pick<Metrics, 'retries'>,
 ): Send {
   const prefix = baseUrl.pathname.replace(/\/+$/, '');
 
@@ -56,7 +56,7 @@ export function createSend(
     let endRetry: Release | undefined;
     const repeat = async (before: Outcome) => {
       const outcome = await origin.call(key, options, cancellation);
-      if (wasSent(outcome)) metrics.retry(operation, reasonOf(before));
+      if (wasSent(outcome)) metrics.retries.inc({ operation, after: reasonOf(before) });
       return outcome;
     };
     try {

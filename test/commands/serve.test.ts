@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openBuiltin, startGateway } from './support/gateway.ts';
-import { readParts, sendForParts } from './support/parts.ts';
-import { nodeStart, npmStart } from './support/process.ts';
-import { recording } from './support/recording.ts';
-import { sendJson, startUpstream } from './support/upstream.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { readParts, sendForParts } from '../support/parts.ts';
+import { nodeStart, npmStart } from '../support/process.ts';
+import { recording } from '../support/recording.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { manifestFile } from './support/manifest.ts';
-import { nodeStart } from './support/process.ts';
-import { startUpstream } from './support/upstream.ts';
+import { manifestFile } from '../support/manifest.ts';
+import { nodeStart } from '../support/process.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 let folder: string;
 beforeAll(async () => {

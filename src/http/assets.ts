@@ -26,7 +26,9 @@ export type AssetName = (typeof assetNames)[number];
 
 /** Returns the location of an asset in a checkout. */
 export function locateAsset(name: AssetName): URL {
-  const specifier = name.startsWith('swagger-ui') ? `swagger-ui-dist/${name}` : `../schema/${name}`;
+  const specifier = name.startsWith('swagger-ui')
+    ? `swagger-ui-dist/${name}`
+    : `../../schema/${name}`;
   return new URL(import.meta.resolve(specifier));
 }
 
