@@ -1,4 +1,4 @@
-import type { Operation } from './generate-response.ts';
+import type { Operation } from './rest/generate-response.ts';
 
 /** The expected GraphQL result for a body. */
 export interface Expected {

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { parseJson } from '../../src/contract/json.ts';
-import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
-import { openGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
-import { openTelemetry } from '../support/log.ts';
+import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
+import { parseJson } from '../../../src/contract/json.ts';
+import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';
+import { openGateway } from '../../support/gateway.ts';
+import { postGraphQL } from '../../support/graphql.ts';
+import { openTelemetry } from '../../support/log.ts';
 
 const key = 'faults-secret-key';
 const timeoutMs = 1000;

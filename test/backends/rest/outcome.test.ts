@@ -3,12 +3,12 @@ import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { encodeResponse, type Respond } from '../support/fault-server.ts';
-import { startRest } from '../support/faulty-rest.ts';
-import { openGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
-import { openTelemetry } from '../support/log.ts';
+import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
+import { encodeResponse, type Respond } from '../../support/fault-server.ts';
+import { startRest } from '../../support/faulty-rest.ts';
+import { openGateway } from '../../support/gateway.ts';
+import { postGraphQL } from '../../support/graphql.ts';
+import { openTelemetry } from '../../support/log.ts';
 
 const pets = encodeResponse('200 OK', '[]');
 const added = encodeResponse('201 Created', '{"id":1,"name":"Rex","categoryId":2}');

@@ -1,6 +1,6 @@
 import { Client } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway } from '../../support/gateway.ts';
 
 describe('a server that closes', () => {
   const open = async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { CallQueue } from '../../src/backends/rest/call-queue.ts';
-import { Cancellation } from '../../src/backends/rest/cancellation.ts';
-import type { Release } from '../../src/limits/share.ts';
+import { CallQueue } from '../../../src/backends/rest/call-queue.ts';
+import { Cancellation } from '../../../src/backends/rest/cancellation.ts';
+import type { Release } from '../../../src/limits/share.ts';
 
 /** Opens a queue of calls that are named, and records their names in order of their start. */
 function openQueue(maxConnections: number, maxWaiting = 100) {

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
 
 const authorization = 'Bearer demo-key';
 

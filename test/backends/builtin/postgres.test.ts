@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/backends/builtin/database.ts';
-import { openAdministration } from '../../src/backends/open.ts';
-import { describeOnEveryDatabase } from '../support/databases.ts';
-import { callWith, openBuiltin } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
-import { startPostgres } from '../support/postgres.ts';
-import { nodeStart } from '../support/process.ts';
+import { openDatabase } from '../../../src/backends/builtin/database.ts';
+import { openAdministration } from '../../../src/backends/open.ts';
+import { describeOnEveryDatabase } from '../../support/databases.ts';
+import { callWith, openBuiltin } from '../../support/gateway.ts';
+import { quiet } from '../../support/log.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { nodeStart } from '../../support/process.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 

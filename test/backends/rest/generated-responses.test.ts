@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { startFaultServer } from '../support/fault-server.ts';
-import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
-import { openGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
-import { openTelemetry } from '../support/log.ts';
-import { type Expected, expectedData, normalized } from './expected-data.ts';
+import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
+import { startFaultServer } from '../../support/fault-server.ts';
+import { fuzzed, fuzzTimeout } from '../../support/fuzzed.ts';
+import { openGateway } from '../../support/gateway.ts';
+import { postGraphQL } from '../../support/graphql.ts';
+import { openTelemetry } from '../../support/log.ts';
+import { type Expected, expectedData, normalized } from '../expected-data.ts';
 import {
   type GeneratedResponse,
   generatedResponse,

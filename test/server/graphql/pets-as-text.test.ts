@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openPetStore } from '../../src/backends/open.ts';
-import { PlainPets } from '../../src/contract/pets-text.ts';
-import { startGateway } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { openPetStore } from '../../../src/backends/open.ts';
+import { PlainPets } from '../../../src/contract/pets-text.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { quiet } from '../../support/log.ts';
+import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 const authorization = 'Bearer demo-key';
 

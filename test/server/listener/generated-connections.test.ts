@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { BodyReader } from '../../src/http/body.ts';
-import { type HttpResponse, isInParts } from '../../src/http/message.ts';
-import { keyOf } from '../../src/limits/key.ts';
-import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
-import { startGateway } from '../support/gateway.ts';
-import { httpRequest } from '../support/http-request.ts';
+import { BodyReader } from '../../../src/http/body.ts';
+import { type HttpResponse, isInParts } from '../../../src/http/message.ts';
+import { keyOf } from '../../../src/limits/key.ts';
+import { fuzzed, fuzzTimeout } from '../../support/fuzzed.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { httpRequest } from '../../support/http-request.ts';
 import { connections, type PlannedRequest } from './generate-connection.ts';
 import { parseResponses, type ReceivedResponse, sendParts } from './raw-connection.ts';
 

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callWith, openBuiltin } from '../support/gateway.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { callWith, openBuiltin } from '../../support/gateway.ts';
+import { startPostgres } from '../../support/postgres.ts';
 
 let folder: string;
 let postgres: Awaited<ReturnType<typeof startPostgres>>;

@@ -4,10 +4,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { createByteLimits } from '../../src/server/byte-limits.ts';
-import { Connection } from '../../src/server/listener/connection.ts';
-import { quiet } from '../support/log.ts';
-import { countTurns } from '../support/turns.ts';
+import { createByteLimits } from '../../../src/server/byte-limits.ts';
+import { Connection } from '../../../src/server/listener/connection.ts';
+import { quiet } from '../../support/log.ts';
+import { countTurns } from '../../support/turns.ts';
 
 type Respond = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 

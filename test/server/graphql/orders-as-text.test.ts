@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { openPetStore } from '../../src/backends/open.ts';
-import { startGateway } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
-import { readParts, sendForParts } from '../support/parts.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { openPetStore } from '../../../src/backends/open.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { quiet } from '../../support/log.ts';
+import { readParts, sendForParts } from '../../support/parts.ts';
+import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 /** Orders that no parser returns unchanged. */
 const orders = `[ {"id": 9007199254740993, "id": 1.0,\r\n "__proto__": {"b": 1e3, "2": 0.12345678901234567890, "1": -0} },

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/backends/builtin/database.ts';
-import { describeOnEveryDatabase } from '../support/databases.ts';
-import { quiet } from '../support/log.ts';
-import { nodeStart } from '../support/process.ts';
+import { openDatabase } from '../../../src/backends/builtin/database.ts';
+import { describeOnEveryDatabase } from '../../support/databases.ts';
+import { quiet } from '../../support/log.ts';
+import { nodeStart } from '../../support/process.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
 it('backs up SQLite with the command in docs/production.md during writes', async () => {
-  const docs = await readFile(new URL('../../docs/production.md', import.meta.url), 'utf8');
+  const docs = await readFile(new URL('../../../docs/production.md', import.meta.url), 'utf8');
   const [, script = ''] = /^node --eval "(.*)"$/m.exec(docs) ?? [];
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-backup-'));
   await mkdir(join(folder, 'data'));

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { KeyCircuits } from '../../src/backends/rest/key-circuits.ts';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { BackendTimeoutError, BackendUnavailableError } from '../../src/contract/error.ts';
-import { encodeResponse, type Respond, startFaultServer } from '../support/fault-server.ts';
-import { startRest } from '../support/faulty-rest.ts';
-import { callWith } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
+import { KeyCircuits } from '../../../src/backends/rest/key-circuits.ts';
+import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
+import { BackendTimeoutError, BackendUnavailableError } from '../../../src/contract/error.ts';
+import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';
+import { startRest } from '../../support/faulty-rest.ts';
+import { callWith } from '../../support/gateway.ts';
+import { quiet } from '../../support/log.ts';
 
 const pets = encodeResponse('200 OK', '[]');
 

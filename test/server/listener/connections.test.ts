@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { JsonText } from '../../src/contract/json.ts';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { outlastHalfClose } from '../support/half-close.ts';
-import { refusalsIn } from '../support/refusals.ts';
+import { JsonText } from '../../../src/contract/json.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { outlastHalfClose } from '../../support/half-close.ts';
+import { refusalsIn } from '../../support/refusals.ts';
 
 const json = 'Authorization: Bearer demo-key\r\nContent-Type: application/json\r\n';
 const typename = '{"query":"{ __typename }"}';

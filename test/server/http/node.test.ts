@@ -4,10 +4,10 @@ import * as http2 from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import type { BodyParts } from '../../src/http/message.ts';
-import { createByteLimits } from '../../src/server/byte-limits.ts';
-import { createNodeListener } from '../../src/server/http/node.ts';
-import { quiet } from '../support/log.ts';
+import type { BodyParts } from '../../../src/http/message.ts';
+import { createByteLimits } from '../../../src/server/byte-limits.ts';
+import { createNodeListener } from '../../../src/server/http/node.ts';
+import { quiet } from '../../support/log.ts';
 
 const { bodyBytes } = createByteLimits(quiet.metrics);
 

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { openAdministration, openPetStore } from '../../src/backends/open.ts';
-import { importFrom } from '../../src/commands/transfer.ts';
-import { describeOnEveryDatabase } from '../support/databases.ts';
-import { callWith, openBuiltin, startGateway } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
+import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
+import { importFrom } from '../../../src/commands/transfer.ts';
+import { describeOnEveryDatabase } from '../../support/databases.ts';
+import { callWith, openBuiltin, startGateway } from '../../support/gateway.ts';
+import { quiet } from '../../support/log.ts';
 
 async function* lines(...texts: string[]): AsyncGenerator<string> {
   yield* texts;

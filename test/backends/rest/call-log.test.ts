@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { encodeResponse } from '../support/fault-server.ts';
-import { startRest } from '../support/faulty-rest.ts';
+import { encodeResponse } from '../../support/fault-server.ts';
+import { startRest } from '../../support/faulty-rest.ts';
 
 /** The bytes of a pipe that are written at once. */
 const atomic = 4096;

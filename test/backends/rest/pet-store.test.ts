@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import {
   BackendTimeoutError,
   BackendUnavailableError,
   ErrorResponse,
   InvalidResponseError,
-} from '../../src/contract/error.ts';
-import { callWith } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
-import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
+} from '../../../src/contract/error.ts';
+import { callWith } from '../../support/gateway.ts';
+import { quiet } from '../../support/log.ts';
+import { type SeenRequest, sendJson, startUpstream } from '../../support/upstream.ts';
 
 async function startRest(
   respond: (request: SeenRequest, response: ServerResponse) => void,

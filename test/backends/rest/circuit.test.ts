@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Circuit } from '../../src/backends/rest/circuit.ts';
+import { Circuit } from '../../../src/backends/rest/circuit.ts';
 
 describe('a circuit', () => {
   it('reports when it opens and when it closes, once each', () => {

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
-import { startGateway } from '../support/gateway.ts';
-import { openTelemetry } from '../support/log.ts';
+import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
+import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { openTelemetry } from '../../support/log.ts';
 
 const operations = 2000;
 const keys = 20;

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
-import { callWith } from '../support/gateway.ts';
-import { openTelemetry } from '../support/log.ts';
+import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
+import { callWith } from '../../support/gateway.ts';
+import { openTelemetry } from '../../support/log.ts';
 
 /** Creates a self-signed certificate for a subject alternative name. */
 function makeCertificate(name: string, days = 1) {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/backends/builtin/database.ts';
-import { openPetStore } from '../../src/backends/open.ts';
-import { PlainPets } from '../../src/contract/pets-text.ts';
-import { callWith, openBuiltin } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
+import { openDatabase } from '../../../src/backends/builtin/database.ts';
+import { openPetStore } from '../../../src/backends/open.ts';
+import { PlainPets } from '../../../src/contract/pets-text.ts';
+import { callWith, openBuiltin } from '../../support/gateway.ts';
+import { quiet } from '../../support/log.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -8,9 +8,9 @@ import {
   type Outcome,
   type Responded,
   toError,
-} from '../../src/backends/rest/outcome.ts';
-import { readError } from '../../src/backends/rest/response.ts';
-import { typedError } from '../../src/graphql/errors.ts';
+} from '../../../src/backends/rest/outcome.ts';
+import { readError } from '../../../src/backends/rest/response.ts';
+import { typedError } from '../../../src/graphql/errors.ts';
 
 const responded = (status: number): Responded => ({
   kind: 'responded',
@@ -80,7 +80,7 @@ function errorOf(outcome: Outcome): string[] {
 
 describe('docs/reliability.md', () => {
   it('lists what follows from each outcome of a REST call', async () => {
-    const text = await readFile(join(import.meta.dirname, '../../docs/reliability.md'), 'utf8');
+    const text = await readFile(join(import.meta.dirname, '../../../docs/reliability.md'), 'utf8');
     const [, section = ''] = text.split('\n## Outcomes of a REST call\n');
     const [table = ''] = /^\|(?:.*\n\|)*.*/m.exec(section) ?? [];
     const rows = table.split('\n').slice(2);
