@@ -103,7 +103,13 @@ class Supervisor {
    * @throws if it exits and no worker has ever served.
    */
   start(): Promise<string> {
-    return new Promise((resolve, reject) => this.#keepRunning(resolve).catch(reject));
+    return new Promise((resolve, reject) => {
+      this.#keepRunning(resolve).catch((error) => {
+        // Once it serves, an error such as a failed fork ends the primary.
+        if (this.#hasServed) throw error;
+        reject(error);
+      });
+    });
   }
 
   async #keepRunning(onServing: (url: string) => void): Promise<void> {
