@@ -3,10 +3,10 @@ import {
   type ExecutionResult,
   type GraphQLSchema,
   getOperationAST,
-  getVariableValues,
   Kind,
   visit,
 } from 'graphql';
+import { planVariables } from './inputs.ts';
 import { type Execute, planOperation } from './plan.ts';
 
 /**
@@ -42,10 +42,11 @@ export function compileOperation(
   const conditions = conditionsOf(document);
   if (!operation || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
+  const readVariables = planVariables(schema, definitions);
   const plans = new Map<string, Execute | undefined>();
 
   return (context, rawVariables) => {
-    const { variableValues } = getVariableValues(schema, definitions, rawVariables, firstError);
+    const variableValues = readVariables(rawVariables);
     if (variableValues === undefined) return undefined;
     const variant = conditions.map((name) => variableValues.coerced[name]).join();
     if (!plans.has(variant)) {
@@ -58,8 +59,6 @@ export function compileOperation(
     return plans.get(variant)?.(context, variableValues);
   };
 }
-
-const firstError = { maxErrors: 1, hideSuggestions: true };
 
 /** Returns undefined if `make` throws; the fallback executor then reports the error. */
 function attempt<T>(make: () => T): T | undefined {

@@ -5,7 +5,6 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
-  getArgumentValues,
   getNullableType,
   isLeafType,
   isListType,
@@ -21,6 +20,7 @@ import {
   type SelectedField,
   type VariableValues,
 } from './field-collector.ts';
+import { planArguments } from './inputs.ts';
 import { planRecord } from './record.ts';
 
 /** Executes an operation with coerced variables. */
@@ -81,11 +81,12 @@ function planField(
   // The default resolver reads a property of the root value, which does not exist.
   if (resolve === undefined || isNonNullType(type)) throw new NotCompilableError();
   const complete = planType(type, field, collector);
+  const readArguments = planArguments(definition, nodes[0]);
 
   return async ({ context, variables, errors }) => {
     try {
-      const args = getArgumentValues(definition, nodes[0], variables);
-      return complete(await resolve(undefined, args, context, noInfo), errors, key);
+      const value = await resolve(undefined, readArguments(variables), context, noInfo);
+      return complete(value, errors, key);
     } catch (error) {
       errors.push(locatedError(error, nodes, [key]));
       return null;
@@ -93,7 +94,7 @@ function planField(
   };
 }
 
-/** A list of records that may be able to write itself, because no string needs an escape. */
+/** A list of records that may be able to write itself as JSON text. */
 interface RecordList extends Iterable<unknown> {
   writeEach?(write: (record: unknown) => string): unknown;
 }
@@ -110,7 +111,8 @@ function planType(
   if (!isListType(type)) return (record, errors, key) => complete(record, errors, [key]);
   return (value, errors, key) => {
     const list = value as RecordList;
-    if (list.writeEach) return list.writeEach(write);
+    const text = list.writeEach?.(write);
+    if (text !== undefined) return text;
     return Array.from(list, (record, index) => complete(record, errors, [key, index]));
   };
 }

@@ -60,14 +60,14 @@ describe('compileOperation', () => {
   });
 
   it.each([
-    ['{ pets { id status } }', '[{"id":"1","status":null},{"id":"-5","status":"sold"}]'],
+    ['{ pets { id status } }', '[{"id":"1","status":"pending"},{"id":"-5","status":"sold"}]'],
     [
       '{ pets { __typename n: name n2: name } }',
       '[{"__typename":"Pet","n":"Rex","n2":"Rex"},{"__typename":"Pet","n":"`\'","n2":"`\'"}]',
     ],
   ])('writes animals that need no escapes as text: %s', async (text, expected) => {
     const body =
-      '[{"id":1,"name":"Rex","categoryId":2},{"id":-5,"name":"`\'","categoryId":2,"status":"sold"}]';
+      '[{"id":1,"name":"Rex","categoryId":2,"status":"pending"},{"id":-5,"name":"`\'","categoryId":2,"status":"sold"}]';
     expect((await execute(text, readPets(body)))?.data).toEqual({ pets: new JsonText(expected) });
   });
 });

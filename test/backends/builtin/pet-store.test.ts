@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openPetStore } from '../../../src/backends/open.ts';
-import { PlainPets } from '../../../src/contract/pets-text.ts';
+import { PetsText } from '../../../src/contract/pets-text.ts';
 import { callWith, openBuiltin } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
 
@@ -29,7 +29,7 @@ describe('the built-in backend on a file', () => {
 
   it('returns a list as text', async () => {
     await using store = await openBuiltin(`file:${folder}/text.db`);
-    expect(await store.listPets(callWith(), {})).toBeInstanceOf(PlainPets);
+    expect(await store.listPets(callWith(), {})).toBeInstanceOf(PetsText);
   });
 
   it('lists values of other types, which another program has stored', async () => {
