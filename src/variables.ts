@@ -30,14 +30,10 @@ const baseUrl = {
   accepts: 'an http or https URL without credentials, query or fragment',
   parse: parseBaseUrl,
 };
-const databaseUrl = {
-  accepts: 'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
-  parse: (text: string) =>
-    /^(?:file:[^?]+|:memory:)$/.test(text) ||
-    /^postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)./i.test(text)
-      ? text
-      : undefined,
-};
+const databaseUrl = matching(
+  /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
+  'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
+);
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
 export const variables = {
