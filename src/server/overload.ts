@@ -21,8 +21,8 @@ const intervalMs = 250;
 
 /**
  * After this many slow intervals in a row, requests are refused. It takes more than one, so that one
- * pause of any length causes no refusals: an interval that begins with a pause has nothing else to
- * average.
+ * pause of any length causes no refusals: the mean of an interval that begins with a pause is that of
+ * the pause.
  */
 const slowIntervals = { ofUnknownKeys: 2, ofAcceptedKeys: 4 };
 
