@@ -133,7 +133,7 @@ describe('docs/tutorial.md', () => {
     }
   });
 
-  browserTest('replaces the backend with a service of its own', async () => {
+  browserTest('works with your own service instead of the built-in backend', async () => {
     const [startService, check, startInFront] = await commandsOf('Use your own REST service');
     const service = await filesOf(tutorial, 'Use your own REST service');
     await writeFile(join(root, 'service.js'), service['service.js'] ?? '');
