@@ -4,22 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
+import { blocksOf } from '../support/blocks.ts';
 import { shellStart } from '../support/process.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
-
-/** Reads the code blocks of a section of a page, in order. */
-async function blocksOf(page: string, section: string) {
-  const text = await readFile(join(root, page), 'utf8');
-  const found = text.split(/^#+ /m).find((candidate) => candidate.startsWith(`${section}\n`)) ?? '';
-  return [...found.matchAll(/^```(\w*)\n(.*?)```/gms)].map(([, language = '', block = '']) => ({
-    language,
-    block,
-  }));
-}
 
 /** Creates a copy of the checkout after `npm ci`, for commands that write files. */
 async function openCheckout() {

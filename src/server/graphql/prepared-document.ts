@@ -145,7 +145,7 @@ export class PreparedOperation {
 
   /**
    * Checks variables that contain long text, which is shortened first, and the conditions of
-   * directives, so that no write is done before one of them fails. Undefined without errors.
+   * directives, so that no write is done before one of them fails. Undefined if there are none.
    */
   #check(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
     const { variableDefinitions = [] } = this.definition;
