@@ -1,11 +1,6 @@
 import { CancelledError } from '../contract/error.ts';
-import {
-  type Call,
-  type CallObservation,
-  type OperationId,
-  operations,
-  type PetStore,
-} from '../contract/pet-store.ts';
+import type { Call, CallObservation, OperationId, PetStore } from '../contract/pet-store.ts';
+import { operations } from '../contract/pet-store.ts';
 import { bucketCount, bucketOf, hash } from '../limits/key.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 

@@ -47,11 +47,12 @@ export class PetsText implements Iterable<Pet> {
   }
 
   /**
-   * Writes a list with the text that `write` returns for each animal. Returns undefined if an animal
-   * has no status.
+   * Writes a list with the text that `write` returns for each animal. Returns undefined if that
+   * contains the status, and an animal has none.
    */
   writeEach(write: (pet: Pet) => string): JsonText | undefined {
-    if (withoutStatus.test(this.#text)) return undefined;
-    return new JsonText(this.#text.replace(animals, write(groups)));
+    const members = write(groups);
+    if (members.includes(groups.status) && withoutStatus.test(this.#text)) return undefined;
+    return new JsonText(this.#text.replace(animals, members));
   }
 }

@@ -67,10 +67,7 @@ builder.queryField('pets', (t) =>
       }
       // The default is not sent, because the service has the same one.
       const isDefault = size === pageSize.default;
-      const query = {
-        ...(isDefault ? {} : { limit: size }),
-        ...(status ? { status } : {}),
-      };
+      const query = { ...(isDefault ? {} : { limit: size }), ...(status ? { status } : {}) };
       return context.listPets(query, path.key);
     },
   }),

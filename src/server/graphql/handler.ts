@@ -98,10 +98,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const signal = calls ? AbortSignal.any([caller.signal, calls.signal]) : caller.signal;
     const call = { authorization, key, requestId, signal, scope };
     const contextOptions = { petStore, ...call, listener: record, observer: record };
-    const explained =
-      caller.explain && options.explain
-        ? createExplainedContext(contextOptions, record)
-        : undefined;
+    const isExplained = caller.explain && options.explain;
+    const explained = isExplained ? createExplainedContext(contextOptions, record) : undefined;
     const context = explained?.context ?? createContext(contextOptions);
     const result = await operation.execute(variables, context, delivery?.format);
     const { deprecations } = operation;

@@ -83,6 +83,14 @@ describe('a list of animals that is written from the REST response text', () => 
     expect(service.writeEach).not.toHaveReturnedWith(expect.anything());
   });
 
+  it('is written without a status that the operation does not select', async () => {
+    await using service = await startWithPets('[{"id":1,"name":"a","categoryId":2}]');
+    const query = '{ pets { id name } }';
+    const first = await service.send(query);
+    expect(await service.send(query)).toBe(first);
+    expect(service.writeEach).toHaveReturnedWith(expect.any(JsonText));
+  });
+
   it('is kept next to a field that makes the response too large', async () => {
     await using service = await startWithPets(usual, JSON.stringify('x'.repeat(3_000_000)));
     const query = '{ pets { id } a: orders b: orders c: orders d: orders }';
