@@ -42,6 +42,7 @@ const settings = [
   'coalesceReads',
   'graphiql',
   'introspection',
+  'explain',
   'corsOrigins',
   'operationLimits',
   'persistedDocuments',

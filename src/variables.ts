@@ -93,6 +93,11 @@ export const variables = {
     meaning:
       'allow introspection and suggest names ("Did you mean"); defaults to off in production, on otherwise',
   },
+  EXPLAIN: {
+    ...onOff,
+    meaning:
+      'let a request with the header `x-petstore-explain: 1` receive its REST calls in `extensions.calls`; defaults to the value of `GRAPHIQL`',
+  },
   CORS_ORIGINS: {
     accepts:
       'comma-separated origins such as https://shop.example; in development also http://localhost:* for every port',

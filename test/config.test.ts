@@ -12,6 +12,7 @@ describe('loadConfig', () => {
       graphiql: true,
       onlyLoopbackHosts: true,
       introspection: true,
+      explain: true,
       corsOrigins: [],
       operationLimits: {
         maxTokens: 1000,
@@ -55,6 +56,16 @@ describe('loadConfig', () => {
       graphiql: true,
       introspection: true,
     });
+  });
+
+  it('turns EXPLAIN on where GraphiQL is on, unless it is set', () => {
+    const explain = (env: Record<string, string>) => loadConfig(env).explain;
+    expect([explain({}), explain({ GRAPHIQL: 'off' })]).toEqual([true, false]);
+    const production = { NODE_ENV: 'production', DATABASE_URL: ':memory:' };
+    expect(explain(production)).toBe(false);
+    expect(explain({ ...production, GRAPHIQL: 'on' })).toBe(true);
+    expect(explain({ ...production, EXPLAIN: 'on' })).toBe(true);
+    expect(explain({ EXPLAIN: 'off' })).toBe(false);
   });
 
   it('uses the REST service of PETSTORE_ENVIRONMENT', () => {
@@ -209,6 +220,7 @@ describe('loadConfig', () => {
     expect(rows).toContainEqual(['DEMO', 'off', 'default']);
     expect(rows).toContainEqual(['GRAPHIQL', 'off', 'default']);
     expect(rows).toContainEqual(['INTROSPECTION', 'on', 'environment']);
+    expect(rows).toContainEqual(['EXPLAIN', 'off', 'default']);
     expect(rows).toContainEqual(['WORKERS', String(config.workers), 'environment']);
     expect(rows).toContainEqual(['PORT', '5000', 'environment']);
     expect(rows).toContainEqual(['HOST', '127.0.0.1', 'default']);

@@ -58,7 +58,7 @@ builder.queryField('pets', (t) =>
       }),
       status: t.arg({ type: PetStatus, description: 'Return only animals with this status.' }),
     },
-    resolve(_root, { limit, status }, context) {
+    resolve(_root, { limit, status }, context, { path }) {
       const size = limit ?? pageSize.default;
       if (size < pageSize.minimum || size > pageSize.maximum) {
         throw new InvalidInputError(
@@ -67,10 +67,8 @@ builder.queryField('pets', (t) =>
       }
       // The default is not sent, because the service has the same one.
       const isDefault = size === pageSize.default;
-      return context.pets.load({
-        ...(isDefault ? {} : { limit: size }),
-        ...(status ? { status } : {}),
-      });
+      const query = { ...(isDefault ? {} : { limit: size }), ...(status ? { status } : {}) };
+      return context.listPets(query, path.key);
     },
   }),
 );
@@ -88,7 +86,8 @@ builder.queryField('pet', (t) =>
     args: {
       id: t.arg.id({ required: true, description: 'An int64, as a string or an integer.' }),
     },
-    resolve: (_root, { id }, context) => context.pet.load(int64Argument('id', id)),
+    resolve: (_root, { id }, context, { path }) =>
+      context.getPet(int64Argument('id', id), path.key),
   }),
 );
 
@@ -100,13 +99,13 @@ builder.mutationField('addPet', (t) =>
     args: {
       input: t.arg({ type: AddPetInput, required: true, description: 'The animal to add.' }),
     },
-    resolve(_root, { input: { name, categoryId, status } }, context) {
+    resolve(_root, { input: { name, categoryId, status } }, context, { path }) {
       const pet: NewPet = {
         name,
         categoryId: int64Argument('categoryId', categoryId),
         ...(status ? { status } : {}),
       };
-      return context.addPet(pet);
+      return context.createPet(pet, path.key);
     },
   }),
 );

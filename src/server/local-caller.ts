@@ -1,4 +1,4 @@
-import type { Deprecation, TypedError } from '../graphql/result.ts';
+import type { ResultExtensions, TypedError } from '../graphql/result.ts';
 
 /**
  * A parsed document with the types of its result and variables, as GraphQL Codegen generates it.
@@ -19,6 +19,8 @@ export interface LocalCaller {
   readonly requestId?: string | null | undefined;
   /** The trace to join (W3C Trace Context). */
   readonly traceparent?: string | null | undefined;
+  /** Lists the REST calls in `extensions.calls`, if `EXPLAIN` is on. */
+  readonly explain?: boolean | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface LocalResult<Data> {
   readonly errors?: readonly TypedError[];
   /** Absent if the operation was not executed. */
   readonly data?: Data | null;
-  readonly extensions?: { readonly deprecations: readonly Deprecation[] };
+  readonly extensions?: ResultExtensions;
 }
 
 /**

@@ -91,6 +91,20 @@ describe('the commands of docs/incremental-delivery.md', () => {
   });
 });
 
+describe('the commands of docs/bff.md', () => {
+  it('print the REST calls of an operation', async () => {
+    const blocks = await blocksOf('docs/bff.md', 'The REST calls of an operation');
+    const [service, gateway, request, extensions] = blocks.map(({ block }) => block);
+    await using checkout = await openCheckout();
+    await using first = await checkout.start(service ?? '');
+    await using second = await checkout.start((gateway ?? '').replaceAll(documented, first.url));
+    const pasted = (request ?? '').replaceAll('http://127.0.0.1:4001', second.url);
+    const withoutTimes = (text = '') =>
+      JSON.parse(text.replaceAll(/("(?:startMs|durationMs)": ?)[\d.]+/g, '$10'));
+    expect(withoutTimes(await checkout.paste(pasted)).extensions).toEqual(withoutTimes(extensions));
+  });
+});
+
 describe('the commands of docs/persisted-documents.md', () => {
   it('start a gateway that accepts only hashes', async () => {
     const [start, request] = await blocksOf('docs/persisted-documents.md', 'Persisted documents');

@@ -313,7 +313,7 @@ describe('the HTTP server', () => {
   it('redirects / to GraphQL, and responds with 404 to unknown paths', async () => {
     await using service = await startGateway();
     const home = await fetch(service.url, { redirect: 'manual' });
-    expect([home.status, home.headers.get('location')]).toEqual([302, '/graphql']);
+    expect([home.status, home.headers.get('location')]).toEqual([302, './graphql']);
     for (const path of ['/nope', '/graphql/', '/x/graphql', '/graphql/health', '/health']) {
       const response = await fetch(service.url + path, { headers: { accept: 'text/html' } });
       expect([path, response.status, await response.json()]).toMatchObject([

@@ -15,7 +15,7 @@ const declared = join(repository, 'test/consumers');
 /** The installed packages of test/consumers, by user and lock file. Test runs reuse the folder. */
 const lock = createHash('sha256').update(readFileSync(join(declared, 'package-lock.json')));
 const version = `${process.getuid?.()}-${lock.digest('hex').slice(0, 16)}`;
-const installed = join(tmpdir(), `petstore-consumers-${version}`);
+export const installed = join(tmpdir(), `petstore-consumers-${version}`);
 
 /**
  * Installs test/consumers unless it is installed. @returns false, with a message, if that fails.

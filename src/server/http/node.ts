@@ -67,10 +67,11 @@ function mayHaveBody({ method, headers, readableDidRead }: IncomingMessage): boo
 }
 
 function toRequest(
-  incoming: IncomingMessage,
+  incoming: IncomingMessage & { readonly originalUrl?: string },
   read: Pick<HttpRequest, 'key' | 'body' | 'heldBody' | 'signal'>,
 ): HttpRequest {
-  const { method = 'GET', url = '/' } = incoming;
+  // Express removes the path that it has routed from `url`.
+  const { method = 'GET', url: routed = '/', originalUrl: url = routed } = incoming;
   const target = url.startsWith('/') ? url : pathOfAddress(url);
   const mark = target.indexOf('?');
   return {
