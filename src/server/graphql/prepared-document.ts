@@ -128,7 +128,7 @@ export class PreparedOperation {
   ): EngineResult | EngineParts | Promise<EngineResult | EngineParts> {
     const result = this.#execute(variableValues, contextValue, format);
     if (!('errors' in result) || 'data' in result) return result;
-    // Without data, the variables are invalid.
+    // Without data, a variable is invalid.
     const error = invalidVariables(this.#whole, variableValues);
     return error ? { errors: [error] } : result;
   }
@@ -158,10 +158,7 @@ export class PreparedOperation {
     );
   }
 
-  /**
-   * Checks the conditions of directives, so that no write is done before one of them fails. Undefined
-   * without errors.
-   */
+  /** Returns errors of the conditions of directives, so that no write is done before one fails. */
   #check(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
     const { variableDefinitions = [] } = this.definition;
     if (this.#conditions.length === 0) return undefined;
