@@ -1,7 +1,7 @@
-import { InvalidInputError } from '../contract/error.ts';
+import { parseInt64 } from '../contract/int64.ts';
 import { getPetRemoval, type NewPet, type Pet, pageSize } from '../contract/records.ts';
 import { builder } from './builder.ts';
-import { int64Argument } from './scalars.ts';
+import { invalidArguments, isPageSize } from './invalid-input.ts';
 
 const PetStatus = builder.enumType('PetStatus', {
   description: 'Whether an animal is available.',
@@ -36,7 +36,7 @@ const PetType = builder.objectRef<Pet>('Pet').implement({
 const AddPetInput = builder.inputType('AddPetInput', {
   description: 'An animal to add.',
   fields: (t) => ({
-    name: t.string({ required: true, description: "The animal's name." }),
+    name: t.string({ required: true, description: "The animal's name; not empty." }),
     categoryId: t.id({
       required: true,
       description:
@@ -60,11 +60,7 @@ builder.queryField('pets', (t) =>
     },
     resolve(_root, { limit, status }, context, { path }) {
       const size = limit ?? pageSize.default;
-      if (size < pageSize.minimum || size > pageSize.maximum) {
-        throw new InvalidInputError(
-          `limit: expected an integer from ${pageSize.minimum} to ${pageSize.maximum}, received ${size}.`,
-        );
-      }
+      if (!isPageSize(size)) throw invalidArguments({ limit: size });
       // The default is not sent, because the service has the same one.
       const isDefault = size === pageSize.default;
       const query = { ...(isDefault ? {} : { limit: size }), ...(status ? { status } : {}) };
@@ -86,8 +82,11 @@ builder.queryField('pet', (t) =>
     args: {
       id: t.arg.id({ required: true, description: 'An int64, as a string or an integer.' }),
     },
-    resolve: (_root, { id }, context, { path }) =>
-      context.getPet(int64Argument('id', id), path.key),
+    resolve(_root, { id }, context, { path }) {
+      const petId = parseInt64(id);
+      if (petId === undefined) throw invalidArguments({ id });
+      return context.getPet(petId, path.key);
+    },
   }),
 );
 
@@ -99,12 +98,11 @@ builder.mutationField('addPet', (t) =>
     args: {
       input: t.arg({ type: AddPetInput, required: true, description: 'The animal to add.' }),
     },
-    resolve(_root, { input: { name, categoryId, status } }, context, { path }) {
-      const pet: NewPet = {
-        name,
-        categoryId: int64Argument('categoryId', categoryId),
-        ...(status ? { status } : {}),
-      };
+    resolve(_root, { input }, context, { path }) {
+      const { name, status } = input;
+      const categoryId = parseInt64(input.categoryId);
+      if (name === '' || categoryId === undefined) throw invalidArguments({ input });
+      const pet: NewPet = { name, categoryId, ...(status ? { status } : {}) };
       return context.createPet(pet, path.key);
     },
   }),

@@ -80,7 +80,7 @@ describe('GraphQL over HTTP', () => {
     await using service = await startGateway();
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body });
-    const message = expect.stringMatching(`^${name}: expected .+, received ${received}\\.$`);
+    const message = expect.stringMatching(`^${name}: expected .+, received ${received}\\.( |$)`);
     expect([response.status, await response.json()]).toMatchObject([
       400,
       { errors: [{ message }] },
@@ -120,7 +120,7 @@ describe('GraphQL over HTTP', () => {
     const query = encodeURIComponent('mutation { sendMessage(message: "a") { id } }');
     const response = await fetch(`${service.url}/graphql?query=${query}`);
     expect(await response.json()).toMatchObject({
-      errors: [{ message: 'Expected POST for a mutation, received GET.' }],
+      errors: [{ message: expect.stringMatching(/^Expected POST for a mutation, received GET\./) }],
     });
   });
 
@@ -142,7 +142,7 @@ describe('GraphQL over HTTP', () => {
         errors: [
           {
             message: expect.stringMatching(
-              /^content-type: expected application\/json in UTF-8, received "[a-z]+\/.+"\.$/,
+              /^content-type: expected application\/json in UTF-8, received "[a-z]+\/.+"\. Send/,
             ),
             extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' },
           },
@@ -178,7 +178,10 @@ describe('GraphQL over HTTP', () => {
     ['null', 'body: expected a JSON object, received null.'],
     ['5', 'body: expected a JSON object, received a number.'],
     ['{"query":["{pets{id}}"]}', 'query: expected a string, received an array.'],
-    ['{"query":"{pets{id}}","variables":[]}', 'variables: expected an object, received an array.'],
+    [
+      '{"query":"{pets{id}}","variables":[]}',
+      'variables: expected a JSON object, received an array.',
+    ],
     [
       '{"query":"{pets{id}}","extra":0}',
       'body: expected query, variables, operationName, extensions or documentId, received "extra".',
@@ -639,7 +642,7 @@ describe('introspection', () => {
   it('is refused when it is turned off', async () => {
     await using service = await startGateway({ introspection: false });
     expect(await introspect(service.url)).toMatchObject({
-      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }, {}],
+      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
     });
   });
 });

@@ -151,7 +151,7 @@ function createFindOperation(prepare: PrepareDocument) {
     const document = cached ?? prepare(text);
     if (!(document instanceof PreparedDocument)) return document;
     const operation = document.find(operationName);
-    if (operation === undefined) throw unknownOperation();
+    if (operation === undefined) throw unknownOperation(document.operationNames, operationName);
     const { definition, deprecations } = operation;
     if (operation.isIntrospection) await nextSlice(key);
     record.setOperation(definition.operation, definition.name?.value);
@@ -166,15 +166,13 @@ function createFindOperation(prepare: PrepareDocument) {
   };
 }
 
-function unknownOperation(): HttpError {
-  return new HttpError(
-    400,
-    'OPERATION_RESOLUTION_FAILURE',
-    'operationName: expected the name of an operation in the document. It is required if the document has several.',
-  );
+function unknownOperation(names: readonly string[], received: string | undefined): HttpError {
+  const quote = (name = '') => (name === '' ? 'none' : JSON.stringify(name.slice(0, 64)));
+  const message = `operationName: expected ${names.slice(0, 10).map(quote).join(' or ')}, received ${quote(received)}. Upper and lower case differ.`;
+  return new HttpError(400, 'OPERATION_RESOLUTION_FAILURE', message);
 }
 
 function expectedPost(): HttpError {
-  const message = 'Expected POST for a mutation, received GET.';
+  const message = 'Expected POST for a mutation, received GET. Send it as the JSON body of a POST.';
   return new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
 }
