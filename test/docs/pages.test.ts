@@ -8,13 +8,17 @@ import { type Variable, variables } from '../../src/variables.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (page: string) => readFile(join(root, page), 'utf8');
-const inDocs = (await readdir(join(root, 'docs'))).filter((file) => file.endsWith('.md'));
+const markdown = async (folder: string) =>
+  (await readdir(join(root, folder))).filter((file) => file.endsWith('.md'));
+const inDocs = await markdown('docs');
+const inHosts = await markdown('docs/hosts');
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'packages/client/README.md',
   ...inDocs.map((file) => `docs/${file}`),
+  ...inHosts.map((file) => `docs/hosts/${file}`),
 ];
 
 /** The anchors of a page's headings on GitHub. */
@@ -53,6 +57,13 @@ describe('the documentation', () => {
       for (const page of inDocs.filter((file) => file !== 'README.md')) {
         expect(text, index).toContain(`${page})`);
       }
+    }
+  });
+
+  it('lists every host in the index of hosts', async () => {
+    const text = await read('docs/hosts/README.md');
+    for (const page of inHosts.filter((file) => file !== 'README.md')) {
+      expect(text).toContain(`${page})`);
     }
   });
 

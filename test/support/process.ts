@@ -58,7 +58,7 @@ async function start(
   });
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     output.stdout += chunk;
-    const url = /GraphQL +(http:\S+)\/graphql/.exec(output.stdout)?.[1];
+    const url = /(?:GraphQL|Local:|Ready on) +(http:\/\/[^\s/]+)[\s/]/.exec(output.stdout)?.[1];
     if (url !== undefined) started.resolve(url);
   });
   const exited = once(child, 'close').then(([code]) => code as number | null);
