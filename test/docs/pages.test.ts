@@ -116,3 +116,22 @@ describe('docs/persisted-documents.md', () => {
     expect(text).toContain(`documentId=${persistedHash(ListPetsDocument)}`);
   });
 });
+
+describe('docs/next.md', () => {
+  it('contains the files and the commands of examples/next', async () => {
+    const page = await read('docs/next.md');
+    const blocks = [...page.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
+    expect(blocks.length).toBe(6);
+    for (const [, path = '', block] of blocks) {
+      expect(block, path).toBe(await read(`examples/next/${path}`));
+    }
+    expect(/^## The example\n.*?```sh\n(.*?)```/ms.exec(page)?.[1]?.trim().split('\n')).toEqual([
+      'npm ci',
+      'npm pack --pack-destination examples/next',
+      'cd examples/next',
+      'npm ci',
+      'npm run build',
+      'npm start',
+    ]);
+  });
+});

@@ -170,6 +170,7 @@ describe.each([
     server.kill('SIGTERM');
     sendJson(orders, 200, '[2]');
     expect(await (await response).json()).toEqual({ data: { orders: [2] } });
-    expect(await server.exited).toBe(0);
+    // Nest ends its process with the signal once its shutdown hooks have run.
+    expect(await server.exited).toBe(page === 'nest' ? null : 0);
   });
 });

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { packGateway } from '../support/consumer.ts';
 import { startNext } from '../support/next.ts';
@@ -28,23 +28,6 @@ beforeAll(async () => {
   await run('npm', ['ci', '--prefer-offline'], { cwd: folder, env: installEnv });
 });
 afterAll(() => rm(folder, { recursive: true }));
-
-it('docs/next.md contains the files and the commands of the example', async () => {
-  const page = await readFile(join(repository, 'docs/next.md'), 'utf8');
-  const blocks = [...page.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
-  expect(blocks.length).toBe(6);
-  for (const [, path = '', block] of blocks) {
-    expect(block, path).toBe(await readFile(join(example, path), 'utf8'));
-  }
-  expect(/^## The example\n.*?```sh\n(.*?)```/ms.exec(page)?.[1]?.trim().split('\n')).toEqual([
-    'npm ci',
-    'npm pack --pack-destination examples/next',
-    'cd examples/next',
-    'npm ci',
-    'npm run build',
-    'npm start',
-  ]);
-});
 
 describe.each([
   ['Turbopack', 'build'],
