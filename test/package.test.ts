@@ -150,12 +150,17 @@ describe('the packed package', () => {
       declare const gateway: Gateway;
       const { data } = await gateway.execute(ListPetsDocument, { limit: 5 });
       export const name: string | undefined = data?.pets?.[0]?.name;
+      // Its declaration has the types of the result.
+      export async function list() {
+        const { data, errors } = await gateway.execute(ListPetsDocument, { limit: 5 });
+        return { data, errors };
+      }
       // @ts-expect-error No such status.
       await gateway.execute(ListPetsDocument, { status: 'lost' });
       // @ts-expect-error No such field.
       data?.animals;`,
     );
-    await compile(root, ['main.ts'], ['--skipLibCheck']);
+    await compile(root, ['main.ts'], ['--skipLibCheck', '--declaration']);
   }, 60_000);
 
   it('compiles the TypeScript blocks of the documentation', async () => {

@@ -1,5 +1,7 @@
 import type { ResultExtensions, TypedError } from '../graphql/result.ts';
 
+export type { Deprecation, TypedError };
+
 /**
  * A parsed document with the types of its result and variables, as GraphQL Codegen generates it.
  */

@@ -72,7 +72,7 @@ async function pack(folder: string, from: string, files: readonly string[]): Pro
 }
 
 /** Packs the client package with `npm pack`. @returns the path of the tarball. */
-function packClient(folder: string): Promise<string> {
+export function packClient(folder: string): Promise<string> {
   return pack(folder, 'packages/client', ['.']);
 }
 
