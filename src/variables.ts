@@ -30,6 +30,13 @@ const baseUrl = {
   accepts: 'an http or https URL without credentials, query or fragment',
   parse: parseBaseUrl,
 };
+const paths = {
+  accepts: 'comma-separated paths of JSON files',
+  parse(text: string): readonly string[] | undefined {
+    const files = text.split(',').map((file) => file.trim());
+    return files.includes('') ? undefined : files;
+  },
+};
 const databaseUrl = {
   accepts: 'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
   parse: (text: string) =>
@@ -126,8 +133,8 @@ export const variables = {
       '`allow` accepts persisted documents by their hash as well as any other document; `only` accepts nothing else',
   },
   PERSISTED_DOCUMENTS_FILE: {
-    ...setting('persistedDocuments.file', matching(/^/, 'the path of a JSON file')),
-    meaning: "manifest of persisted documents, in the format of codegen's client preset or Apollo",
+    ...setting('persistedDocuments.files', paths),
+    meaning: "manifests of persisted documents, in the format of codegen's client preset or Apollo",
   },
   MAX_FIELDS: limit(
     'operationLimits.maxFields',
