@@ -121,7 +121,10 @@ describe('Apollo Client', () => {
   });
 
   it('sends the hashes of queries by GET and of mutations by POST', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'only', files: [manifestFile] });
+    const persistedDocuments = await openPersistedDocuments({
+      mode: 'only',
+      files: [manifestFile],
+    });
     await using service = await startGateway({ persistedDocuments });
     const link = new PersistedQueryLink({
       generateHash: persistedHash,

@@ -84,7 +84,10 @@ describe('urql', () => {
   });
 
   it('sends the hashes of queries by GET and of mutations by POST', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'only', files: [manifestFile] });
+    const persistedDocuments = await openPersistedDocuments({
+      mode: 'only',
+      files: [manifestFile],
+    });
     await using service = await startGateway({ persistedDocuments });
     const persisted = persistedExchange({
       enforcePersistedQueries: true,
