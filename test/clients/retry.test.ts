@@ -3,6 +3,7 @@ import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import {
   AddPetDocument,
+  DeferredStorefrontDocument,
   ListPetsDocument,
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
@@ -105,7 +106,7 @@ const Pair = parse(
 const named = (name: string) => ({ name, categoryId: '1' });
 const quick = { baseDelayMs: 1 };
 
-describe.each(retryingClients)('retrying with %s', (_, create) => {
+describe.each(retryingClients)('retrying with %s', (name, create) => {
   it('does no write twice in 1,000 writes', { timeout: 120_000 }, async () => {
     await using service = await startService();
     await using gateway = await startRestGateway(service.url);
@@ -177,6 +178,21 @@ describe.each(retryingClients)('retrying with %s', (_, create) => {
     expect(data).toMatchObject({ available: [], orders: null });
     expect(errors).toMatchObject([{ path: ['orders'], extensions: { code: 'RATE_LIMITED' } }]);
     expect(calls.orders % 4).toBe(0);
+  });
+
+  it('does not repeat a result of which parts were passed on', async () => {
+    let lists = 0;
+    await using upstream = await startUpstream(({ url }, response) => {
+      if (url.includes('orders')) return refuse(response, 429);
+      lists++;
+      sendJson(response, 200, `[${pet}]`);
+    });
+    await using gateway = await startRestGateway(upstream.url);
+    const client = create(`${gateway.url}/graphql`, quick);
+    const { errors } = await client.query(DeferredStorefrontDocument);
+    expect(errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
+    // The request with fetch accepts no parts, so its result is complete when it arrives.
+    expect(lists).toBe(name === 'fetch' ? 3 : 1);
   });
 
   it('repeats a write that an overloaded gateway refused', async () => {

@@ -5,6 +5,7 @@ import {
   HttpLink,
   InMemoryCache,
 } from '@apollo/client';
+import { Defer20220824Handler } from '@apollo/client/incremental';
 import { Client, fetchExchange } from '@urql/core';
 import { type DocumentNode, print } from 'graphql';
 import { createRetryLink } from '../../packages/client/src/apollo.ts';
@@ -31,6 +32,7 @@ function createApollo(url: string, options: RetryOptions): RetryingClient {
   const client = new ApolloClient({
     link: ApolloLink.from([createRetryLink(options), new HttpLink({ uri: url, headers })]),
     cache: new InMemoryCache(),
+    incrementalHandler: new Defer20220824Handler(),
     defaultOptions: { query: { fetchPolicy: 'no-cache' }, mutate: { fetchPolicy: 'no-cache' } },
   });
   const report = ({ data, error }: { data?: unknown; error?: unknown }): Reported =>
@@ -56,7 +58,13 @@ function createUrql(url: string, options: RetryOptions): RetryingClient {
       ? { failed: error.networkError }
       : { data, errors: error?.graphQLErrors ?? [] };
   return {
-    query: async (document, variables = {}) => report(await client.query(document, variables)),
+    query: (document, variables = {}) =>
+      // Subscribed to the end: unsubscribing would abort the request while its last part is read.
+      new Promise((resolve) => {
+        client.query(document, variables).subscribe((result) => {
+          if (!result.hasNext) resolve(report(result));
+        });
+      }),
     mutate: async (document, variables = {}) => report(await client.mutation(document, variables)),
   };
 }
