@@ -195,6 +195,19 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     expect(lists).toBe(name === 'fetch' ? 3 : 1);
   });
 
+  it('does not repeat a read that is cut off after its first part', async () => {
+    await using gateway = await startUpstream((_, response) => {
+      const type = 'multipart/mixed; boundary="-"; deferSpec=20220824';
+      const first = JSON.stringify({ data: { __typename: 'Query', pets: [] }, hasNext: true });
+      response.writeHead(200, { 'content-type': type });
+      const part = `\r\n---\r\nContent-Type: application/json\r\n\r\n${first}\r\n---`;
+      response.write(part, () => setImmediate(() => response.destroy()));
+    });
+    const client = create(gateway.url, quick);
+    await client.query(DeferredStorefrontDocument).catch(() => {});
+    expect(gateway.seen).toHaveLength(1);
+  });
+
   it('repeats a write that an overloaded gateway refused', async () => {
     await using service = await startService();
     await using gateway = await startRestGateway(service.url, { maxRequestsInFlightPerKey: 1 });
