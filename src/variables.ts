@@ -30,6 +30,13 @@ const baseUrl = {
   accepts: 'an http or https URL without credentials, query or fragment',
   parse: parseBaseUrl,
 };
+const paths = {
+  accepts: 'comma-separated paths of JSON files',
+  parse(text: string): readonly string[] | undefined {
+    const files = text.split(',').map((file) => file.trim());
+    return files.includes('') ? undefined : files;
+  },
+};
 const databaseUrl = matching(
   /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
   'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
@@ -127,8 +134,8 @@ export const variables = {
       '`allow`: accept persisted documents by their hash, and any other document; `only`: accept persisted documents only',
   },
   PERSISTED_DOCUMENTS_FILE: {
-    ...setting('persistedDocuments.file', matching(/^/, 'the path of a JSON file')),
-    meaning: "manifest of persisted documents, in the format of codegen's client preset or Apollo",
+    ...setting('persistedDocuments.files', paths),
+    meaning: "manifests of persisted documents, in the format of codegen's client preset or Apollo",
   },
   MAX_FIELDS: limit(
     'operationLimits.maxFields',

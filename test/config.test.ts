@@ -22,7 +22,7 @@ describe('loadConfig', () => {
         maxRootFields: 20,
         maxFields: 1000,
       },
-      persistedDocuments: { mode: 'off', file: undefined },
+      persistedDocuments: { mode: 'off', files: undefined },
       maxRequestsInFlight: 1000,
       maxRequestsInFlightPerKey: 250,
       maxEventLoopLagMs: 250,
@@ -138,8 +138,13 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ PERSISTED_DOCUMENTS: 'only' })).toThrow(
       'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; received nothing',
     );
-    const env = { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'documents.json' };
-    expect(loadConfig(env).persistedDocuments).toEqual({ mode: 'only', file: 'documents.json' });
+    const only = (PERSISTED_DOCUMENTS_FILE: string) =>
+      loadConfig({ PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE }).persistedDocuments;
+    expect(only('web.json')).toEqual({ mode: 'only', files: ['web.json'] });
+    expect(only('web.json, ios.json').files).toEqual(['web.json', 'ios.json']);
+    expect(() => only('web.json,')).toThrow(
+      'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, received "web.json,"',
+    );
   });
 
   it('allows origins of this machine on every port, in development only', () => {

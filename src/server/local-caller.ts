@@ -1,4 +1,4 @@
-import type { ResultExtensions, TypedError } from '../graphql/result.ts';
+import type { Deprecation, ResultExtensions, TypedError } from '../graphql/result.ts';
 
 export type { Deprecation, TypedError };
 

@@ -286,7 +286,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     async () => {
       await using service = await startGateway({
         graphiql: true,
-        persistedDocuments: await openPersistedDocuments({ mode: 'only', file: manifestFile }),
+        persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
       });
       await using browser = await openBrowser();
       const page = await browser.newPage();

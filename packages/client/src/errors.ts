@@ -99,7 +99,7 @@ export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
     readonly extensions: {
       readonly code: C;
       readonly requestId?: string;
-      /** What became of the write. Every error of a mutation's field has it. */
+      /** What became of the write. Every error of a mutation's field has it, and every refusal due to load. */
       readonly outcome?: WriteOutcome;
     } & Readonly<Errors[C]>;
   };

@@ -20,7 +20,7 @@ const apollo = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Ha
 /** Starts a gateway in this mode, with codegen's manifest of the named operations. */
 async function open(mode: PersistedDocuments['mode']) {
   const { petStore, calls } = recording(await openBuiltin());
-  const persistedDocuments = await openPersistedDocuments({ mode, file });
+  const persistedDocuments = await openPersistedDocuments({ mode, files: [file] });
   const opened = await startGateway({ petStore, persistedDocuments });
   return {
     ...opened,
