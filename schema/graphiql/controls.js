@@ -17,6 +17,9 @@ function editorModel(name) {
   return globalThis.__MONACO.editor.getModels().find(({ uri }) => uri.path.endsWith(name));
 }
 
+/** Whether the last operation was sent with the key of the field. */
+let keyWasSent = true;
+
 /** The headers of a request: those of the controls, then those of the tab, which win. */
 function requestHeaders(tabHeaders = {}) {
   const key = control('key').value.trim();
@@ -24,10 +27,12 @@ function requestHeaders(tabHeaders = {}) {
     reportKey('An API key has only the characters A-Z a-z 0-9 . _ ~ + / - =.');
     throw new Error(control('key-problem').textContent);
   }
+  const fromTab = new Headers(tabHeaders);
+  keyWasSent = !fromTab.has('authorization');
   return new Headers({
     ...(key && { authorization: `Bearer ${key}` }),
     ...(control('explain').checked && { 'x-petstore-explain': '1' }),
-    ...Object.fromEntries(new Headers(tabHeaders)),
+    ...Object.fromEntries(fromTab),
   });
 }
 
@@ -41,14 +46,15 @@ function reportKey(problem) {
 function inspectResult(result) {
   const parts = [result, ...(result.incremental ?? []), ...(result.completed ?? [])];
   const errors = parts.flatMap((part) => part.errors ?? []);
-  if (errors.some((error) => error.extensions?.code === 'UNAUTHENTICATED')) {
+  const isRefused = errors.some((error) => error.extensions?.code === 'UNAUTHENTICATED');
+  if (isRefused && keyWasSent) {
     reportKey(control('key').value ? 'This API key is not accepted.' : 'Enter an API key.');
   }
   if (control('explain').checked && result.extensions?.calls) showCalls(result.extensions.calls);
   return result;
 }
 
-/** The operation that was last selected in the active tab, if its document has several. */
+/** The name of the operation that was last selected in the active tab. */
 let selectedOperation;
 options.onTabChange = ({ tabs, activeTabIndex }) => {
   selectedOperation = tabs[activeTabIndex].operationName;

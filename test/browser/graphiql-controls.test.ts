@@ -5,9 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { createGraphiql } from '../../src/server/graphiql.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { openBuiltin } from '../support/gateway.ts';
 import { execute, openGraphiql, openTab } from '../support/graphiql.ts';
-import { holdingOrders } from '../support/parts.ts';
 
 const keyField = (page: Page) => page.getByLabel('API key');
 const problemOf = (page: Page) => page.locator('#key-problem');
@@ -50,15 +48,34 @@ describe('the controls of GraphiQL', { timeout: 120_000 }, () => {
     expect(await keyField(page).getAttribute('aria-invalid')).toBe('false');
   });
 
-  browserTest('say beside the key that it is wrong for a deferred part only', async () => {
-    const { petStore, release } = holdingOrders(await openBuiltin());
-    await using graphiql = await openGraphiql({ petStore });
+  browserTest('let a header of the tab replace the key', async () => {
+    await using graphiql = await openGraphiql();
     const { page, result } = graphiql;
-    await openTab(page, 'DeferredStorefront');
-    await keyField(page).fill('wrong-key');
+    await page.getByRole('button', { name: 'Headers', exact: true }).click();
+    await page.locator('.graphiql-editor-tool .monaco-editor:visible').click();
+    await page.keyboard.insertText('{ "Authorization": "Bearer wrong-key" }');
     await execute(page);
-    await result.getByText('"UNAUTHENTICATED"').first().waitFor();
-    release();
+    await result.getByText('"UNAUTHENTICATED"').waitFor();
+    expect(await problemOf(page).innerText()).toBe('');
+  });
+
+  browserTest('say beside the key that it is wrong for a deferred field', async () => {
+    await using graphiql = await openGraphiql();
+    const { page } = graphiql;
+    const part = (json: object) =>
+      `\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(json)}\r\n---`;
+    const errors = [{ message: 'no', extensions: { code: 'UNAUTHENTICATED' } }];
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        contentType: 'multipart/mixed; boundary="-"',
+        body: `\r\n---${part({
+          data: { pets: [] },
+          pending: [{ id: '0', path: [] }],
+          hasNext: true,
+        })}${part({ completed: [{ id: '0', errors }], hasNext: false })}--\r\n`,
+      }),
+    );
+    await execute(page);
     await problemOf(page).getByText('This API key is not accepted.').waitFor();
   });
 
