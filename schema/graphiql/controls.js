@@ -111,7 +111,10 @@ async function copyLink() {
   }
 }
 
-/** Moves the controls beside the run button and the calls below the result, once GraphiQL shows them. */
+/**
+ * Moves the controls beside the run button and the calls below the result, once GraphiQL shows them: it
+ * accepts no elements of others there. Where these are not found, the controls stay above GraphiQL.
+ */
 function placeControls() {
   const editor = document.querySelector('[data-uri$="operation.graphql"]');
   const result = document.querySelector('.graphiql-response');
