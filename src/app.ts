@@ -97,7 +97,7 @@ export function createApp(parts: AppParts): App {
   const graphiql =
     persistedDocuments.mode === 'only'
       ? createGraphiqlNotice()
-      : createGraphiql({ apiKey: demoKey, introspection });
+      : createGraphiql({ apiKey: demoKey, explain: parts.explain, introspection });
   const graphql = createGraphqlHandler({
     prepare: createEngine(parts),
     petStore,

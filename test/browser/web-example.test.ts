@@ -6,6 +6,7 @@ import { build, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ErrorResponse } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
+import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openConsumer } from '../support/consumer.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
@@ -220,6 +221,17 @@ describe('examples/web', () => {
     await using opened = await openPage(withoutOrders(await openBuiltin()));
     await opened.cards.nth(11).waitFor();
     await opened.problem.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
+  });
+
+  browserTest.each(['light', 'dark'] as const)('passes axe-core, %s', async (colorScheme) => {
+    await using opened = await openPage();
+    const { page, cards, problem } = opened;
+    await page.emulateMedia({ colorScheme });
+    await cards.nth(11).waitFor();
+    expect(await checkAccessibility(page)).toEqual([]);
+    await opened.add('Rex', 'dogs');
+    await problem.first().waitFor();
+    expect(await checkAccessibility(page)).toEqual([]);
   });
 
   browserTest.each([390, 768, 1440])('fits a window of %i pixels', async (width) => {

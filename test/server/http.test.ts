@@ -561,7 +561,7 @@ describe('GraphiQL', () => {
     ]) {
       expect(page).toMatch(new RegExp(`(?:query|mutation) ${name}\\b`));
     }
-    expect(page).toContain('Bearer demo-key');
+    expect(page).toContain('"apiKey":"demo-key"');
   });
 
   it('may run only its own scripts, and not be framed, sniffed or named in a Referer', async () => {
@@ -574,7 +574,7 @@ describe('GraphiQL', () => {
       const scripts = [...page.matchAll(/<script>(.*?)<\/script>/gs)].map(
         ([, script = '']) => script,
       );
-      expect(scripts).toHaveLength(2);
+      expect(scripts).toHaveLength(4);
       const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
       expect(policy.split('; ')).toEqual(
         expect.arrayContaining([
