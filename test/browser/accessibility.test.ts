@@ -40,7 +40,7 @@ describe('axe-core', { timeout: 120_000 }, () => {
   browserTest('finds nothing on the page that replaces GraphiQL', async () => {
     await using service = await startGateway({
       graphiql: true,
-      persistedDocuments: await openPersistedDocuments({ mode: 'only', file: manifestFile }),
+      persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
     });
     await using browser = await openBrowser();
     const page = await browser.newPage();
