@@ -1,9 +1,10 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
+import type { Int64 } from '../contract/int64.ts';
 import type { JsonText } from '../contract/json.ts';
 import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
-import type { Int64, Message, NewPet, Pet, Pets } from '../contract/records.ts';
+import type { Message, NewPet, Pet, Pets } from '../contract/records.ts';
 
 /** Options of `createContext`. */
 export interface ContextOptions extends Pick<Call, 'key' | 'requestId' | 'scope'> {

@@ -1,6 +1,5 @@
 import { InvalidInputError } from '../contract/error.ts';
-import { parseInt64 } from '../contract/int64.ts';
-import type { Int64 } from '../contract/records.ts';
+import { type Int64, parseInt64 } from '../contract/int64.ts';
 import { builder } from './builder.ts';
 
 builder.scalarType('DateTime', {
