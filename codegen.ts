@@ -62,10 +62,11 @@ const config = {
   enumsAsTypes: true,
 } as const;
 
-/** Generates the printed schema, the stability levels and the typed documents. */
+/** Generates the printed schema, also in README.md, the stability levels and the typed documents. */
 const codegen: CodegenConfig = {
   schema: 'schema/stability.ts',
   generates: {
+    'README.md': { plugins: ['./schema/readme.ts'] },
     'schema/schema.graphql': { plugins: ['./schema/print.ts'] },
     'packages/client/schema.graphql': { plugins: ['./schema/print.ts'] },
     'src/graphql/operation-stability.ts': { plugins: ['./schema/stability.ts'] },

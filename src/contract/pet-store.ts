@@ -1,7 +1,7 @@
+import type { Int64 } from './int64.ts';
 import type { JsonText } from './json.ts';
 import {
   getPetRemoval,
-  type Int64,
   type Message,
   type NewPet,
   type Pet,

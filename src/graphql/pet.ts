@@ -1,5 +1,11 @@
 import { parseInt64 } from '../contract/int64.ts';
-import { getPetRemoval, type NewPet, type Pet, pageSize } from '../contract/records.ts';
+import {
+  getPetRemoval,
+  type NewPet,
+  type Pet,
+  type PetField,
+  pageSize,
+} from '../contract/records.ts';
 import { builder } from './builder.ts';
 import { invalidArguments, isPageSize } from './invalid-input.ts';
 
@@ -14,36 +20,38 @@ const PetStatus = builder.enumType('PetStatus', {
 
 const PetType = builder.objectRef<Pet>('Pet').implement({
   description: 'An animal in the store.',
-  fields: (t) => ({
-    id: t.exposeID('id', {
-      nullable: false,
-      description: 'The identifier that the service assigned: an int64 as a string of digits.',
-    }),
-    name: t.exposeString('name', { nullable: false, description: "The animal's name." }),
-    categoryId: t.exposeID('categoryId', {
-      nullable: false,
-      description: 'The category of the animal: an int64 as a string of digits.',
-    }),
-    // The property may be an Error, which graphql-js throws for this field. Pothos cannot type it.
-    status: t.expose('status' as never, {
-      type: PetStatus,
-      nullable: true,
-      description: 'The availability; null for an animal that was added without one.',
-    }),
-  }),
+  fields: (t) =>
+    ({
+      id: t.exposeID('id', {
+        nullable: false,
+        description: 'The identifier that the service assigned: an int64 as a string of digits.',
+      }),
+      name: t.exposeString('name', { nullable: false, description: "The animal's name." }),
+      categoryId: t.exposeID('categoryId', {
+        nullable: false,
+        description: 'The category of the animal: an int64 as a string of digits.',
+      }),
+      // The property may be an Error, which graphql-js throws for this field. Pothos cannot type it.
+      status: t.expose('status' as never, {
+        type: PetStatus,
+        nullable: true,
+        description: 'The availability; null for an animal that was added without one.',
+      }),
+    }) satisfies Record<PetField, unknown>,
 });
 
 const AddPetInput = builder.inputType('AddPetInput', {
   description: 'An animal to add.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: "The animal's name; not empty." }),
-    categoryId: t.id({
-      required: true,
-      description:
-        'The category of the animal: an int64 as a string or an integer. Use a string if your language would round it.',
-    }),
-    status: t.field({ type: PetStatus, description: 'The availability. There is no default.' }),
-  }),
+  fields: (t) =>
+    ({
+      name: t.string({ required: true, description: "The animal's name; not empty." }),
+      categoryId: t.id({
+        required: true,
+        description:
+          'The category of the animal: an int64 as a string or an integer. Use a string if your language would round it.',
+      }),
+      status: t.field({ type: PetStatus, description: 'The availability. There is no default.' }),
+    }) satisfies Record<keyof NewPet, unknown>,
 });
 
 builder.queryField('pets', (t) =>
@@ -102,7 +110,7 @@ builder.mutationField('addPet', (t) =>
       const { name, status } = input;
       const categoryId = parseInt64(input.categoryId);
       if (name === '' || categoryId === undefined) throw invalidArguments({ input });
-      const pet: NewPet = { name, categoryId, ...(status ? { status } : {}) };
+      const pet: Required<NewPet> = { name, categoryId, status: status ?? undefined };
       return context.createPet(pet, path.key);
     },
   }),

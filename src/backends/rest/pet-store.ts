@@ -1,4 +1,4 @@
-import { decodeMessage, decodePet, encodeNewPet } from '../../contract/codec.ts';
+import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
 import {
   type Call,
@@ -113,7 +113,7 @@ export function openRestPetStore(
   return {
     listPets: (call, query) =>
       callService('listPets', call, readPets, { search: formatSearch(query) }),
-    createPet: (call, pet) => callService('createPet', call, readPet, { json: encodeNewPet(pet) }),
+    createPet: (call, pet) => callService('createPet', call, readPet, { json: encodePet(pet) }),
     getPet: (call, petId) => callService('getPet', call, readPet, { parameter: petId }),
     listOrders: (call) => callService('listOrders', call, readJsonText),
     sendMessage: (call, message) =>
