@@ -19,8 +19,8 @@ function showCalls(calls) {
   panel.hidden = calls === undefined;
   if (calls === undefined) return panel.replaceChildren();
   const end = Math.max(0, ...calls.map(({ startMs, durationMs }) => startMs + durationMs));
-  const title =
-    calls.length === 0 ? 'No REST calls' : `${calls.length} REST calls in ${milliseconds(end)}`;
+  const count = calls.length === 1 ? '1 REST call' : `${calls.length || 'No'} REST calls`;
+  const title = calls.length === 0 ? count : `${count} in ${milliseconds(end)}`;
   const heads = ['Field', 'Call', 'Status', 'Time', 'Details'].map((text) =>
     createElement('th', { scope: 'col' }, text),
   );

@@ -3,9 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
+import { openPetStore } from '../../src/backends/open.ts';
 import { createGraphiql } from '../../src/server/graphiql.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { execute, openGraphiql, openTab } from '../support/graphiql.ts';
+import { quiet } from '../support/log.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
 
 const keyField = (page: Page) => page.getByLabel('API key');
 const problemOf = (page: Page) => page.locator('#key-problem');
@@ -251,6 +254,30 @@ describe('the REST calls below the result', { timeout: 120_000 }, () => {
     expect(second?.x).toBeCloseTo((first?.x ?? 0) + (first?.width ?? 0), 0);
     await page.getByRole('checkbox', { name: 'REST calls' }).uncheck();
     expect(await region.count()).toBe(0);
+  });
+
+  browserTest('come from the gateway', async () => {
+    await using service = await startUpstream((_request, response) =>
+      sendJson(response, 200, '[{"id":1,"name":"Rex","categoryId":2,"status":"sold"}]'),
+    );
+    await using petStore = await openPetStore(
+      {
+        kind: 'rest',
+        baseUrl: new URL(`${service.url}/v1`),
+        messagesBaseUrl: undefined,
+        timeoutMs: 10_000,
+      },
+      quiet,
+    );
+    await using graphiql = await openGraphiql({ explain: true, petStore });
+    const { page } = graphiql;
+    await keyField(page).fill('any-key');
+    await page.getByRole('checkbox', { name: 'REST calls' }).check();
+    await openTab(page, 'ListPets');
+    await execute(page);
+    const region = page.getByRole('region', { name: 'REST calls' });
+    await region.getByText(/1 REST call in \d/).waitFor();
+    await region.getByText('GET /pets').waitFor();
   });
 
   browserTest('are not offered if the server does not list them', async () => {

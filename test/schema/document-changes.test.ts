@@ -49,7 +49,15 @@ describe('a release', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pet-store-release-'));
-    const files = ['codegen.ts', 'CHANGELOG.md', 'package.json', 'packages', 'schema', 'src'];
+    const files = [
+      'codegen.ts',
+      'CHANGELOG.md',
+      'README.md',
+      'package.json',
+      'packages',
+      'schema',
+      'src',
+    ];
     for (const file of [...files, 'examples/web/src']) {
       await cp(join(repository, file), path(file), {
         recursive: true,
