@@ -184,7 +184,7 @@ describe('the gateway as a fetch handler', () => {
     expect(page.headers.get('content-security-policy')).toMatch(/; script-src 'sha256-/);
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(await page.text()).toContain('Bearer demo-key');
+    expect(await page.text()).toContain('"apiKey":"demo-key"');
   });
 
   it('does not compress responses', async () => {
