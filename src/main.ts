@@ -2,6 +2,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeWork, administer } from './commands/administer.ts';
+import { runBackup } from './commands/backup.ts';
 import { exitOnClosedPipe, fail } from './commands/exit.ts';
 import * as keys from './commands/keys.ts';
 import { runServe } from './commands/serve.ts';
@@ -60,13 +61,28 @@ administrative(
     .argument('<file>', 'path of the file, or - for standard input'),
   'import records from JSON Lines; if any line is invalid, nothing is imported',
   (administration, kindName, file) =>
-    importFrom(administration, kindName, file, process.stdin, progressOn(process.stderr)),
+    importFrom(
+      administration,
+      kindName,
+      file,
+      process.stdin,
+      progressOn(process.stderr, 'records'),
+    ),
 );
 administrative(
   program.command('export').addArgument(kind),
   'export all records to standard output as JSON Lines',
   (administration, kindName) => exportTo(administration, kindName, process.stdout),
 );
+
+program
+  .command('backup')
+  .description("back up the built-in backend's SQLite database while gateways serve")
+  .argument('<file>', 'path of a new file')
+  .option('--json', 'print the result as JSON')
+  .action((file, options) =>
+    runBackup(process.env, file, options, progressOn(process.stderr, 'MB')),
+  );
 
 program
   .command('check-service')

@@ -2,6 +2,7 @@ import type { PetStore } from '../contract/pet-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Administration } from './builtin/administration.ts';
+import type { backUp as backUpFile } from './builtin/backup.ts';
 import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
 
@@ -18,6 +19,12 @@ export type BackendOptions =
 export async function openAdministration(databaseUrl: string, log: Log): Promise<Administration> {
   const builtin = await import('./builtin/administration.ts');
   return builtin.openAdministration(databaseUrl, log);
+}
+
+/** Backs up an SQLite database to a new file; see `builtin/backup.ts`. */
+export async function backUp(...args: Parameters<typeof backUpFile>): Promise<number> {
+  const builtin = await import('./builtin/backup.ts');
+  return builtin.backUp(...args);
 }
 
 /** Opens a backend and loads only its modules. No other module refers to specific backends. */

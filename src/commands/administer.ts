@@ -25,17 +25,26 @@ export async function administer(
   args: readonly string[],
   options: { readonly json?: true },
 ): Promise<void> {
+  const { databaseUrl, log } = readBuiltinConfig(env);
+  const administration = await openAdministration(databaseUrl, log);
+  const outcome = await work(administration, ...args).finally(() =>
+    administration[Symbol.asyncDispose](),
+  );
+  if (outcome !== undefined) printOutcome(outcome, options);
+}
+
+/** Reads the configuration of the built-in backend. @throws if a REST service is configured. */
+export function readBuiltinConfig(env: Environment) {
   const { backend, logLevel } = loadConfig(env);
   if (backend.kind === 'rest') {
     throw new Error(
       'This command needs the built-in backend, but a REST service is configured. Unset PETSTORE_BASE_URL, PETSTORE_STAGING_BASE_URL and PETSTORE_ENVIRONMENT.',
     );
   }
-  const log = createLog(logLevel, process.stderr);
-  const administration = await openAdministration(backend.databaseUrl, log);
-  const outcome = await work(administration, ...args).finally(() =>
-    administration[Symbol.asyncDispose](),
-  );
-  if (outcome === undefined) return;
+  return { databaseUrl: backend.databaseUrl, log: createLog(logLevel, process.stderr) };
+}
+
+/** Prints the result of a command. */
+export function printOutcome(outcome: Outcome, options: { readonly json?: true }): void {
   process.stdout.write(options.json ? `${JSON.stringify(outcome.json)}\n` : outcome.text);
 }

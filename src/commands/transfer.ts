@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { type Administration, maxLineBytes } from '../backends/open.ts';
 import type { Outcome } from './administer.ts';
 
-/** Shows the progress of an import: the number of records, and the fraction of the input if known. */
-export type ShowProgress = (records: number, part: number | undefined) => void;
+/** Shows the progress of a command: the records or megabytes, and the fraction of all if known. */
+export type ShowProgress = (count: number, part: number | undefined) => void;
 
 /**
  * Imports JSON Lines from a file, or from `input` if the path is `-`. It imports all lines or none.
@@ -48,12 +48,15 @@ export async function exportTo(
 }
 
 /** Shows progress as one line that is rewritten in place; shows nothing if there is no terminal. */
-export function progressOn(terminal: Writable & { readonly isTTY?: boolean }): ShowProgress {
+export function progressOn(
+  terminal: Writable & { readonly isTTY?: boolean },
+  unit: 'records' | 'MB',
+): ShowProgress {
   if (!terminal.isTTY) return () => {};
-  return (records, part) => {
+  return (count, part) => {
     const filled = Math.round((part ?? 0) * 30);
     const bar = part === undefined ? '' : `[${'#'.repeat(filled).padEnd(30)}] `;
-    terminal.write(`\r${bar}${records.toLocaleString('en')} records${part === 1 ? '\n' : ''}`);
+    terminal.write(`\r${bar}${count.toLocaleString('en')} ${unit}${part === 1 ? '\n' : ''}`);
   };
 }
 
