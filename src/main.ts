@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeWork, administer } from './commands/administer.ts';
 import { runBackup } from './commands/backup.ts';
@@ -41,16 +41,53 @@ const keysCommand = program
 const keyCommands: readonly [usage: string, description: string, work: AdministrativeWork][] = [
   ['create-account <name>', 'create an account', keys.createAccount],
   ['accounts', 'list the accounts', keys.listAccounts],
-  ['create <account>', 'create an API key and print it once', keys.createKey],
   ['list <account>', 'list the API keys of an account', keys.listKeys],
   ['revoke <key-id>', 'revoke an API key', keys.revokeKey],
 ];
 for (const [usage, ...rest] of keyCommands) administrative(keysCommand.command(usage), ...rest);
 
+/** An option whose value is a duration, in milliseconds. */
+function durationOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => {
+    const ms = keys.parseDuration(text);
+    if (ms !== undefined) return ms;
+    throw new InvalidArgumentError('Expected minutes, hours or days, such as 30m, 24h or 90d.');
+  });
+}
+const createKey = keysCommand
+  .command('create <account>')
+  .option('--label <text>', 'what the key is for')
+  .addOption(durationOption('--expires <duration>', 'lifetime, such as 90d; unlimited by default'));
+administrative(createKey, 'create an API key and print it once', (administration, account = '') =>
+  keys.createKey(administration, account, createKey.opts()),
+);
+const rotateKey = keysCommand
+  .command('rotate <key-id>')
+  .addOption(
+    durationOption('--overlap <duration>', 'how long the old key stays valid').default(
+      keys.parseDuration('24h'),
+      '24h',
+    ),
+  );
 administrative(
-  program.command('migrate'),
+  rotateKey,
+  'create an API key with the label and lifetime of another one, which expires',
+  (administration, id = '') => keys.rotateKey(administration, id, rotateKey.opts()),
+);
+
+const migrateCommand = program
+  .command('migrate')
+  .option('--to <migration>', 'undo the migrations after this one, for an earlier version');
+administrative(
+  migrateCommand,
   "migrate the built-in backend's database, without starting the gateway",
-  async () => ({ text: 'The database is up to date.\n', json: { upToDate: true } }),
+  async (administration) => {
+    const { to } = migrateCommand.opts<{ readonly to?: string }>();
+    if (to === undefined)
+      return { text: 'The database is up to date.\n', json: { upToDate: true } };
+    await administration.migrateTo(to);
+    return { text: `The database is at the migration ${to}.\n`, json: { migration: to } };
+  },
 );
 
 const kind = new Argument('<kind>', 'the kind of record').choices(['pets', 'orders']);

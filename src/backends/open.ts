@@ -7,6 +7,7 @@ import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
 
 export type { Administration } from './builtin/administration.ts';
+export type { CreatedApiKey } from './builtin/api-keys.ts';
 export { maxLineBytes } from './builtin/import-line.ts';
 export { coalesceReads } from './coalesce.ts';
 

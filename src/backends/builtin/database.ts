@@ -20,10 +20,15 @@ export interface Tables {
     /** Identifies the key in commands; independent of the key itself. */
     id: string;
     account: string;
+    label: string | null;
     /** SHA-256 of the key in hex; the key itself is not stored. */
     key_hash: string;
     created_at: string;
+    expires_at: string | null;
+    last_used_at: string | null;
     revoked_at: string | null;
+    /** The id of the key that replaces this one. */
+    replaced_by: string | null;
   };
 }
 

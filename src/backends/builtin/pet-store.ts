@@ -6,7 +6,7 @@ import type { Call, PetStore } from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { createApiKeyCheck } from './api-keys.ts';
+import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
 import { storageFault } from './faults.ts';
@@ -39,7 +39,7 @@ function createPetStore(
   demoKey: string | undefined,
   log: Log,
 ): PetStore {
-  const checkApiKey = createApiKeyCheck(database, demoKey);
+  const checkApiKey = createApiKeyCheck(database, demoKey, log);
 
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
     try {
@@ -53,13 +53,13 @@ function createPetStore(
   }
 
   async function read<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
-    await guard(requestId, false, () => checkApiKey(apiKey));
+    await guard(requestId, false, () => checkApiKey(apiKey, requestId));
     return guard(requestId, false, work);
   }
 
   async function write<T>(call: Call, work: () => Promise<T>): Promise<T> {
     const { apiKey, key, requestId } = call;
-    await guard(requestId, false, () => checkApiKey(apiKey));
+    await guard(requestId, false, () => checkApiKey(apiKey, requestId));
     // SQLite writes inside the event loop, and ends when the disk has it.
     await nextSlice(key);
     return guard(requestId, true, work);
