@@ -1,8 +1,9 @@
 import { type Dialect, type Generated, Kysely } from 'kysely';
 import type { PetStatus } from '../../contract/records.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { type OnLock, whenFree } from './locks.ts';
+import { whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
+import type { PoolOptions } from './postgres.ts';
 
 /** The tables of the built-in backend; `migrations.ts` creates them. Times are ISO 8601 text. */
 export interface Tables {
@@ -47,10 +48,10 @@ export function engineOf(databaseUrl: string): Engine {
 export async function openDatabase(
   databaseUrl: string,
   log: Log,
-  onLock: OnLock = 'wait',
+  options: PoolOptions = {},
 ): Promise<Database> {
   const engine = engineOf(databaseUrl);
-  const dialect = await dialectOf(engine, databaseUrl, log, onLock);
+  const dialect = await dialectOf(engine, databaseUrl, log, options);
   const database = new Kysely<Tables>({ dialect });
   try {
     const migrations = await whenFree(() => migrate(database, engine));
@@ -78,14 +79,14 @@ async function dialectOf(
   engine: Engine,
   databaseUrl: string,
   log: Log,
-  onLock: OnLock,
+  options: PoolOptions,
 ): Promise<Dialect> {
   if (engine === 'postgres') {
     const { postgresDialect } = await import('./postgres.ts');
-    return postgresDialect(databaseUrl, log, onLock);
+    return postgresDialect(databaseUrl, log, options);
   }
   const { sqliteDialect } = await import('./sqlite.ts');
-  return sqliteDialect(databaseUrl.replace(/^file:/, ''), onLock);
+  return sqliteDialect(databaseUrl.replace(/^file:/, ''), options.onLock ?? 'wait');
 }
 
 function withoutPassword(databaseUrl: string): string {

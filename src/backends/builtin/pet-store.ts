@@ -21,6 +21,8 @@ export interface BuiltinPetStoreOptions {
   readonly databaseUrl: string;
   /** Set only for a demo, which accepts this key and fills an empty database with pets. */
   readonly demoKey: string | undefined;
+  /** The most connections to PostgreSQL; 10 by default. */
+  readonly poolSize?: number | undefined;
 }
 
 /** Opens the built-in backend, which implements the contract on a SQL database, and migrates it. */
@@ -28,7 +30,10 @@ export async function openBuiltinPetStore(
   options: BuiltinPetStoreOptions,
   log: Log,
 ): Promise<PetStore> {
-  const database = await openDatabase(options.databaseUrl, log, 'fail');
+  const database = await openDatabase(options.databaseUrl, log, {
+    onLock: 'fail',
+    poolSize: options.poolSize,
+  });
   if (options.demoKey) await whenFree(() => addDemoData(database));
   return createPetStore(database, engineOf(options.databaseUrl), options.demoKey, log);
 }
