@@ -38,5 +38,5 @@ export async function openPetStore(
     return openRestPetStore(options, telemetry);
   }
   const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
-  return openBuiltinPetStore(options, telemetry.log);
+  return openBuiltinPetStore(options, telemetry);
 }

@@ -25,6 +25,13 @@ export interface LimitState {
   readonly refused: Readonly<Record<'key' | 'all', number>>;
 }
 
+/** The connections of a database's pool: all of them, the idle ones, and the queries that wait. */
+export interface PoolState {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+}
+
 /** All metrics of one process, as data that can be sent to another process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
@@ -47,6 +54,8 @@ export class Metrics {
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #origins = new Map<string, () => OriginState>();
   readonly #limits = new Map<string, LimitState>();
+  #pool: PoolState | undefined;
+  #databaseBytes: (() => number | undefined) | undefined;
 
   /** The values of the label `operation` that clients choose. */
   readonly operationNames = new LabelValues(100, 'anonymous');
@@ -74,6 +83,16 @@ export class Metrics {
     'petstore_rest_call_duration_seconds',
     'REST calls by operation and by status or kind of failure, including retries.',
     ['operation', 'status'],
+  );
+  readonly v1Requests = this.#histogram(
+    'petstore_v1_request_duration_seconds',
+    'Requests to the REST interface of the built-in backend, by operation and status.',
+    ['operation', 'status'],
+  );
+  readonly databaseQueries = this.#histogram(
+    'petstore_database_query_duration_seconds',
+    'Queries of the built-in backend by SQL statement, without the wait for a connection.',
+    ['operation'],
   );
   readonly retries = this.#counter(
     'petstore_rest_retries',
@@ -104,44 +123,67 @@ export class Metrics {
   constructor() {
     // The series must start at 0: Prometheus sees no increase in one that starts at 1.
     this.errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
-    const [origins, limits, registers] = [this.#origins, this.#limits, [this.#registry]];
-    const originGauge = (
+    const [limits, registers] = [this.#limits, [this.#registry]];
+    const gauge = <Label extends string>(
       name: string,
       help: string,
+      labelNames: Label[],
       aggregator: Aggregator,
-      measure: (state: OriginState) => number,
+      collect: (gauge: Gauge<Label>) => void,
     ) =>
-      new Gauge({
+      new Gauge<Label>({
         name,
         help,
-        labelNames: ['service'],
+        labelNames,
         registers,
         aggregator,
         collect() {
-          for (const [service, state] of origins) this.set({ service }, measure(state()));
+          collect(this);
         },
       });
-    originGauge(
-      'petstore_rest_circuit',
-      '0 closed, 0.5 half open, 1 open.',
-      'max',
-      ({ circuit }) => circuitValues[circuit],
-    );
-    originGauge(
+    gauge('petstore_rest_circuit', '0 closed, 0.5 half open, 1 open.', ['service'], 'max', (of) => {
+      for (const [service, state] of this.#origins) {
+        of.set({ service }, circuitValues[state().circuit]);
+      }
+    });
+    gauge(
       'petstore_rest_refused_keys',
       'API keys with an open circuit.',
+      ['service'],
       'sum',
-      ({ refusedKeys }) => refusedKeys,
-    );
-    new Gauge({
-      name: 'petstore_limit_used',
-      help: 'How much of each limit is in use.',
-      labelNames: ['limit'],
-      registers,
-      collect() {
-        for (const [limit, { used }] of limits) this.set({ limit }, used);
+      (of) => {
+        for (const [service, state] of this.#origins) of.set({ service }, state().refusedKeys);
       },
+    );
+    gauge('petstore_limit_used', 'How much of each limit is in use.', ['limit'], 'sum', (of) => {
+      for (const [limit, { used }] of limits) of.set({ limit }, used);
     });
+    gauge(
+      'petstore_database_connections',
+      'Connections to PostgreSQL by state: used or idle.',
+      ['state'],
+      'sum',
+      (of) => {
+        if (this.#pool === undefined) return;
+        const { totalCount, idleCount } = this.#pool;
+        of.set({ state: 'used' }, totalCount - idleCount);
+        of.set({ state: 'idle' }, idleCount);
+      },
+    );
+    gauge(
+      'petstore_database_waiting_queries',
+      'Queries that wait for a connection to PostgreSQL.',
+      [],
+      'sum',
+      (of) => of.set(this.#pool?.waitingCount ?? 0),
+    );
+    gauge(
+      'petstore_database_size_bytes',
+      "Size of the built-in backend's database, without its log of writes.",
+      [],
+      'max',
+      (of) => of.set(this.#databaseBytes?.() ?? 0),
+    );
     new Counter({
       name: 'petstore_limit_refused',
       help: 'Refusals by each limit, per key or for all keys together.',
@@ -179,6 +221,16 @@ export class Metrics {
   /** Adds the state of a limit to every scrape. */
   watchLimit(limit: LimitState): void {
     this.#limits.set(limit.name, limit);
+  }
+
+  /** Adds the state of the pool of connections to PostgreSQL to every scrape. */
+  watchPool(pool: PoolState): void {
+    this.#pool = pool;
+  }
+
+  /** Adds the size of the database to every scrape, once it is known. */
+  watchDatabaseSize(bytes: () => number | undefined): void {
+    this.#databaseBytes = bytes;
   }
 
   /** Returns all metrics as data. */

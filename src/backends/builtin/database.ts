@@ -1,6 +1,7 @@
-import { type Dialect, type Generated, Kysely } from 'kysely';
+import { type Dialect, type Generated, Kysely, type LogEvent, sql } from 'kysely';
 import type { PetStatus } from '../../contract/records.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
 import type { PoolOptions } from './postgres.ts';
@@ -52,7 +53,11 @@ export async function openDatabase(
 ): Promise<Database> {
   const engine = engineOf(databaseUrl);
   const dialect = await dialectOf(engine, databaseUrl, log, options);
-  const database = new Kysely<Tables>({ dialect });
+  const { metrics } = options;
+  const database = new Kysely<Tables>({
+    dialect,
+    ...(metrics && { log: (event) => observeQuery(event, metrics) }),
+  });
   try {
     const migrations = await whenFree(() => migrate(database, engine));
     if (migrations.length > 0) log.debug({ migrations }, 'database migrated');
@@ -64,7 +69,41 @@ export async function openDatabase(
       cause,
     });
   }
+  metrics?.watchDatabaseSize(sizeOf(database, engine));
   return database;
+}
+
+/** Times a query by its kind, such as `select`, of which there are few. */
+function observeQuery({ query, queryDurationMillis }: LogEvent, metrics: Metrics): void {
+  const operation = query.query.kind.replace(/(?:Query)?Node$/, '').toLowerCase();
+  metrics.databaseQueries.observe({ operation }, queryDurationMillis / 1000);
+}
+
+/** Returns the last known size in bytes, and updates it, so that nobody waits for a slow database. */
+function sizeOf(database: Database, engine: Engine): () => number | undefined {
+  const size =
+    engine === 'postgres'
+      ? sql<{ bytes: bigint }>`select pg_database_size(current_database()) as bytes`
+      : sql<{
+          bytes: bigint;
+        }>`select page_count * page_size as bytes from pragma_page_count, pragma_page_size`;
+  let bytes: number | undefined;
+  let isUpdating = false;
+  return () => {
+    if (!isUpdating) {
+      isUpdating = true;
+      size
+        .execute(database)
+        .then(({ rows }) => {
+          bytes = Number(rows[0]?.bytes);
+        })
+        .catch(() => {})
+        .finally(() => {
+          isUpdating = false;
+        });
+    }
+    return bytes;
+  };
 }
 
 /** Explains a migration that this version does not have; returns undefined for any other failure. */

@@ -6,6 +6,7 @@ import type { Call, PetStore } from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
@@ -28,11 +29,12 @@ export interface BuiltinPetStoreOptions {
 /** Opens the built-in backend, which implements the contract on a SQL database, and migrates it. */
 export async function openBuiltinPetStore(
   options: BuiltinPetStoreOptions,
-  log: Log,
+  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ): Promise<PetStore> {
   const database = await openDatabase(options.databaseUrl, log, {
     onLock: 'fail',
     poolSize: options.poolSize,
+    metrics,
   });
   if (options.demoKey) await whenFree(() => addDemoData(database));
   return createPetStore(database, engineOf(options.databaseUrl), options.demoKey, log);

@@ -6,6 +6,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { NotConnectedError } from './faults.ts';
 import { isLocked, type OnLock } from './locks.ts';
 
@@ -17,6 +18,7 @@ export interface PoolOptions {
   readonly onLock?: OnLock | undefined;
   /** The most connections; 10 by default. */
   readonly poolSize?: number | undefined;
+  readonly metrics?: Metrics | undefined;
 }
 
 /**
@@ -45,6 +47,7 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
     log.warn({ error: name, reason: message }, 'a database connection broke');
   // The pool handles errors of idle connections only; any other unhandled error ends the process.
   pool.on('error', onBroken).on('connect', (client) => client.on('error', onBroken));
+  options.metrics?.watchPool(pool);
   return new SharedSessionDialect({ pool: createPool(pool, settings, log) });
 }
 
