@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { type AdministrativeWork, administer } from './commands/administer.ts';
-import { runBackup } from './commands/backup.ts';
+import { type AdministrativeWork, administer, printOutcome } from './commands/administer.ts';
 import { exitOnClosedPipe, fail } from './commands/exit.ts';
 import * as keys from './commands/keys.ts';
 import { runServe } from './commands/serve.ts';
-import { exportTo, importFrom, progressOn } from './commands/transfer.ts';
+import { backUpTo, exportTo, importFrom, progressOn } from './commands/transfer.ts';
 import { describeVariables } from './config.ts';
 
 const [, leastNode = ''] = manifest.engines.node.split('>=');
@@ -27,67 +26,63 @@ program
   .option('--print-config', 'print every setting with its source, and exit')
   .action((options) => runServe(process.env, options));
 
-/** Adds a command that works on the built-in backend's database. */
-function administrative(command: Command, description: string, work: AdministrativeWork): void {
-  command
-    .description(description)
-    .option('--json', 'print the result as JSON')
-    .action(() => administer(process.env, work, command.processedArgs, command.opts()));
+/** Adds a command that works on the built-in backend's database, with its options as last argument. */
+function administrative(
+  command: Command,
+  description: string,
+  work: AdministrativeWork,
+  options: readonly Option[] = [],
+): void {
+  command.description(description).option('--json', 'print the result as JSON');
+  for (const option of options) command.addOption(option);
+  command.action(() => {
+    const given = command.opts();
+    return administer(process.env, work, [...command.processedArgs, given], given);
+  });
 }
+
+function parseDuration(text: string): number {
+  const ms = keys.parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError('Expected minutes, hours or days, such as 30m, 24h or 90d.');
+}
+const label = new Option('--label <text>', 'what the key is for');
+const expires = new Option('--expires <duration>', 'lifetime, such as 90d; unlimited by default');
+const overlap = new Option('--overlap <duration>', 'how long the old key stays valid');
 
 const keysCommand = program
   .command('keys')
   .description("manage the built-in backend's accounts and API keys");
-const keyCommands: readonly [usage: string, description: string, work: AdministrativeWork][] = [
+const keyCommands: readonly [string, string, AdministrativeWork, Option[]?][] = [
   ['create-account <name>', 'create an account', keys.createAccount],
   ['accounts', 'list the accounts', keys.listAccounts],
+  [
+    'create <account>',
+    'create an API key and print it once',
+    keys.createKey,
+    [label, expires.argParser(parseDuration)],
+  ],
   ['list <account>', 'list the API keys of an account', keys.listKeys],
+  [
+    'rotate <key-id>',
+    'create an API key with the label and lifetime of another one, which expires',
+    keys.rotateKey,
+    [overlap.argParser(parseDuration).default(parseDuration('24h'), '24h')],
+  ],
   ['revoke <key-id>', 'revoke an API key', keys.revokeKey],
 ];
 for (const [usage, ...rest] of keyCommands) administrative(keysCommand.command(usage), ...rest);
 
-/** An option whose value is a duration, in milliseconds. */
-function durationOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text) => {
-    const ms = keys.parseDuration(text);
-    if (ms !== undefined) return ms;
-    throw new InvalidArgumentError('Expected minutes, hours or days, such as 30m, 24h or 90d.');
-  });
-}
-const createKey = keysCommand
-  .command('create <account>')
-  .option('--label <text>', 'what the key is for')
-  .addOption(durationOption('--expires <duration>', 'lifetime, such as 90d; unlimited by default'));
-administrative(createKey, 'create an API key and print it once', (administration, account = '') =>
-  keys.createKey(administration, account, createKey.opts()),
-);
-const rotateKey = keysCommand
-  .command('rotate <key-id>')
-  .addOption(
-    durationOption('--overlap <duration>', 'how long the old key stays valid').default(
-      keys.parseDuration('24h'),
-      '24h',
-    ),
-  );
 administrative(
-  rotateKey,
-  'create an API key with the label and lifetime of another one, which expires',
-  (administration, id = '') => keys.rotateKey(administration, id, rotateKey.opts()),
-);
-
-const migrateCommand = program
-  .command('migrate')
-  .option('--to <migration>', 'undo the migrations after this one, for an earlier version');
-administrative(
-  migrateCommand,
+  program.command('migrate'),
   "migrate the built-in backend's database, without starting the gateway",
-  async (administration) => {
-    const { to } = migrateCommand.opts<{ readonly to?: string }>();
+  async (administration, { to }: { readonly to?: string }) => {
     if (to === undefined)
       return { text: 'The database is up to date.\n', json: { upToDate: true } };
     await administration.migrateTo(to);
     return { text: `The database is at the migration ${to}.\n`, json: { migration: to } };
   },
+  [new Option('--to <migration>', 'undo the migrations after this one, for an earlier version')],
 );
 
 const kind = new Argument('<kind>', 'the kind of record').choices(['pets', 'orders']);
@@ -117,8 +112,8 @@ program
   .description("back up the built-in backend's SQLite database while gateways serve")
   .argument('<file>', 'path of a new file')
   .option('--json', 'print the result as JSON')
-  .action((file, options) =>
-    runBackup(process.env, file, options, progressOn(process.stderr, 'MB')),
+  .action(async (file, options) =>
+    printOutcome(await backUpTo(process.env, file, progressOn(process.stderr, 'MB')), options),
   );
 
 program

@@ -9,10 +9,10 @@ export interface Outcome {
   readonly json: unknown;
 }
 
-/** A command's work on the built-in backend's database, with the command's arguments. */
+/** A command's work on the built-in backend's database, with the command's arguments and options. */
 export type AdministrativeWork = (
   administration: Administration,
-  ...args: readonly string[]
+  ...args: never[]
 ) => Promise<Outcome | undefined>;
 
 /**
@@ -22,12 +22,12 @@ export type AdministrativeWork = (
 export async function administer(
   env: Environment,
   work: AdministrativeWork,
-  args: readonly string[],
+  args: readonly unknown[],
   options: { readonly json?: true },
 ): Promise<void> {
   const { databaseUrl, log } = readBuiltinConfig(env);
   const administration = await openAdministration(databaseUrl, log);
-  const outcome = await work(administration, ...args).finally(() =>
+  const outcome = await work(administration, ...(args as never[])).finally(() =>
     administration[Symbol.asyncDispose](),
   );
   if (outcome !== undefined) printOutcome(outcome, options);

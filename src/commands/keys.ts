@@ -25,34 +25,22 @@ export async function listAccounts({ keys }: Administration): Promise<Outcome> {
   };
 }
 
-/** Options of `createKey`. */
-export interface KeyOptions {
-  readonly label?: string;
-  /** The lifetime in milliseconds. */
-  readonly expires?: number;
-}
-
 /** Creates a key and shows it once. @throws ApiKeyError if the account does not exist. */
 export async function createKey(
   { keys }: Administration,
   account: string,
-  { label, expires }: KeyOptions,
+  { label, expires }: { readonly label?: string; readonly expires?: number },
 ): Promise<Outcome> {
-  const key = await keys.create(account, { label, lifetimeMs: expires });
+  const key = await keys.create(account, label, expires);
   return { text: describeNewKey(key), json: key };
 }
 
 /** Lists the keys of an account. @throws ApiKeyError if the account does not exist. */
 export async function listKeys({ keys }: Administration, account: string): Promise<Outcome> {
   const list = await keys.list(account);
-  const rows = list.map((key) => [
-    key.id,
-    key.label ?? '',
-    key.createdAt,
-    key.expiresAt ?? '',
-    key.lastUsedAt ?? '',
-    key.revokedAt ?? '',
-  ]);
+  const rows = list.map(({ id, label, createdAt, expiresAt, lastUsedAt, revokedAt }) =>
+    [id, label, createdAt, expiresAt, lastUsedAt, revokedAt].map((cell) => cell ?? ''),
+  );
   return {
     text: formatTable(
       ['KEY', 'LABEL', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'],

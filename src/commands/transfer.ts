@@ -2,8 +2,9 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Administration, maxLineBytes } from '../backends/open.ts';
-import type { Outcome } from './administer.ts';
+import { type Administration, backUp, maxLineBytes } from '../backends/open.ts';
+import type { Environment } from '../variables.ts';
+import { type Outcome, readBuiltinConfig } from './administer.ts';
 
 /** Shows the progress of a command: the records or megabytes, and the fraction of all if known. */
 export type ShowProgress = (count: number, part: number | undefined) => void;
@@ -45,6 +46,24 @@ export async function exportTo(
   output: Writable,
 ): Promise<undefined> {
   await pipeline(administration.exportLines(kindOf(kind)), output, { end: false });
+}
+
+/**
+ * Backs up the configured SQLite database to a new file. It does not migrate the database, because one
+ * backs up before an upgrade. @throws if there is nothing to back up, or if the file exists.
+ */
+export async function backUpTo(
+  env: Environment,
+  file: string,
+  showProgress: ShowProgress,
+): Promise<Outcome> {
+  const megabytes = (bytes: number) => Math.round(bytes / 1e6);
+  const { databaseUrl } = readBuiltinConfig(env);
+  const bytes = await backUp(databaseUrl, file, (written, part) =>
+    showProgress(megabytes(written), part),
+  );
+  const text = `Backed up the database to ${file} (${megabytes(bytes)} MB).\n`;
+  return { text, json: { file, bytes } };
 }
 
 /** Shows progress as one line that is rewritten in place; shows nothing if there is no terminal. */

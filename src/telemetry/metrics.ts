@@ -128,62 +128,46 @@ export class Metrics {
       name: string,
       help: string,
       labelNames: Label[],
-      aggregator: Aggregator,
-      collect: (gauge: Gauge<Label>) => void,
-    ) =>
-      new Gauge<Label>({
+      set: (gauge: Gauge<Label>) => void,
+      aggregator: Aggregator = 'sum',
+    ) => {
+      const collect = () => set(one);
+      const one: Gauge<Label> = new Gauge({
         name,
         help,
         labelNames,
         registers,
         aggregator,
-        collect() {
-          collect(this);
-        },
+        collect,
       });
-    gauge('petstore_rest_circuit', '0 closed, 0.5 half open, 1 open.', ['service'], 'max', (of) => {
+    };
+    const circuitHelp = '0 closed, 0.5 half open, 1 open.';
+    const setCircuits = (one: Gauge<'service'>) => {
       for (const [service, state] of this.#origins) {
-        of.set({ service }, circuitValues[state().circuit]);
+        one.set({ service }, circuitValues[state().circuit]);
       }
+    };
+    gauge('petstore_rest_circuit', circuitHelp, ['service'], setCircuits, 'max');
+    gauge('petstore_rest_refused_keys', 'API keys with an open circuit.', ['service'], (one) => {
+      for (const [service, state] of this.#origins) one.set({ service }, state().refusedKeys);
     });
-    gauge(
-      'petstore_rest_refused_keys',
-      'API keys with an open circuit.',
-      ['service'],
-      'sum',
-      (of) => {
-        for (const [service, state] of this.#origins) of.set({ service }, state().refusedKeys);
-      },
-    );
-    gauge('petstore_limit_used', 'How much of each limit is in use.', ['limit'], 'sum', (of) => {
-      for (const [limit, { used }] of limits) of.set({ limit }, used);
+    gauge('petstore_limit_used', 'How much of each limit is in use.', ['limit'], (one) => {
+      for (const [limit, { used }] of limits) one.set({ limit }, used);
     });
-    gauge(
-      'petstore_database_connections',
-      'Connections to PostgreSQL by state: used or idle.',
-      ['state'],
-      'sum',
-      (of) => {
-        if (this.#pool === undefined) return;
-        const { totalCount, idleCount } = this.#pool;
-        of.set({ state: 'used' }, totalCount - idleCount);
-        of.set({ state: 'idle' }, idleCount);
-      },
+    const connectionsHelp = 'Connections to PostgreSQL by state: used or idle.';
+    gauge('petstore_database_connections', connectionsHelp, ['state'], (one) => {
+      if (this.#pool === undefined) return;
+      const { totalCount, idleCount } = this.#pool;
+      one.set({ state: 'used' }, totalCount - idleCount);
+      one.set({ state: 'idle' }, idleCount);
+    });
+    const waitingHelp = 'Queries that wait for a connection to PostgreSQL.';
+    gauge('petstore_database_waiting_queries', waitingHelp, [], (one) =>
+      one.set(this.#pool?.waitingCount ?? 0),
     );
-    gauge(
-      'petstore_database_waiting_queries',
-      'Queries that wait for a connection to PostgreSQL.',
-      [],
-      'sum',
-      (of) => of.set(this.#pool?.waitingCount ?? 0),
-    );
-    gauge(
-      'petstore_database_size_bytes',
-      "Size of the built-in backend's database, without its log of writes.",
-      [],
-      'max',
-      (of) => of.set(this.#databaseBytes?.() ?? 0),
-    );
+    const sizeHelp = "Size of the built-in backend's database, without SQLite's -wal file.";
+    const setSize = (one: Gauge) => one.set(this.#databaseBytes?.() ?? 0);
+    gauge('petstore_database_size_bytes', sizeHelp, [], setSize, 'max');
     new Counter({
       name: 'petstore_limit_refused',
       help: 'Refusals by each limit, per key or for all keys together.',

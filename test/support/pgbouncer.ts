@@ -8,21 +8,15 @@ import { account, freePort } from './postgres.ts';
 /** Whether PgBouncer is installed (Debian package `pgbouncer`). */
 export const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
 
-/**
- * Starts a PgBouncer in transaction mode in front of a PostgreSQL server. `settings` are settings of
- * pgbouncer.ini.
- */
-export async function startPgBouncer(
-  databaseUrl: string,
-  settings: Readonly<Record<string, string>> = {},
-) {
+/** Starts a PgBouncer in transaction mode in front of a PostgreSQL server. */
+export async function startPgBouncer(databaseUrl: string) {
   const server = new URL(databaseUrl);
   const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
   await chmod(folder, 0o755);
   const port = await freePort();
   const users = join(folder, 'users.txt');
   await writeFile(users, `"${server.username}" "${server.password}"\n`);
-  const all = {
+  const settings = {
     listen_addr: '127.0.0.1',
     listen_port: String(port),
     unix_socket_dir: '',
@@ -31,9 +25,8 @@ export async function startPgBouncer(
     admin_users: server.username,
     pool_mode: 'transaction',
     default_pool_size: '3',
-    ...settings,
   };
-  const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const databases = `[databases]\n* = host=${server.hostname} port=${server.port}`;
   await writeFile(
     join(folder, 'pgbouncer.ini'),

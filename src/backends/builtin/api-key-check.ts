@@ -1,6 +1,6 @@
 import { ErrorResponse } from '../../contract/error.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { after, hashOf, isExpired, keyColumns } from './api-keys.ts';
+import { hashOf, keyColumns, timeAfter } from './api-keys.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -28,14 +28,14 @@ export function createApiKeyCheck(
   const goodUntil = new Map<string, number>();
 
   /** Stores when the key was used. No request waits for it, or fails with it. */
-  function storeUse(id: string, now: number): void {
+  function storeUse(id: string): void {
     database
       .updateTable('api_keys')
-      .set({ last_used_at: after(now, 0) })
+      .set({ last_used_at: timeAfter(0) })
       .where('id', '=', id)
       // Another gateway may have stored a use meanwhile.
       .where(({ eb }) =>
-        eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', after(now, -lastUseMs))]),
+        eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', timeAfter(-lastUseMs))]),
       )
       .execute()
       .catch((err) => log.debug({ err, keyId: id }, 'the last use of a key was not stored'));
@@ -45,14 +45,14 @@ export function createApiKeyCheck(
     if (apiKey === demoKey) return;
     if ((goodUntil.get(apiKey) ?? 0) > performance.now()) return;
     goodUntil.delete(apiKey);
-    const now = Date.now();
     const key = await database
       .selectFrom('api_keys')
       .select(keyColumns)
       // Comparing hashes leaks nothing about a key through timing.
       .where('key_hash', '=', hashOf(apiKey))
       .executeTakeFirst();
-    if (key === undefined || key.revokedAt !== null || isExpired(key.expiresAt, now)) {
+    const validMs = key?.expiresAt ? Date.parse(key.expiresAt) - Date.now() : cacheMs;
+    if (key === undefined || key.revokedAt !== null || validMs <= 0) {
       if (key !== undefined) {
         const code = key.revokedAt === null ? 'api_key_expired' : 'api_key_revoked';
         log.info({ code, keyId: key.id, account: key.account, requestId }, 'API key refused');
@@ -63,10 +63,8 @@ export function createApiKeyCheck(
         status: 401,
       });
     }
-    const { id, expiresAt, lastUsedAt } = key;
-    if (lastUsedAt === null || lastUsedAt < after(now, -lastUseMs)) storeUse(id, now);
+    if (key.lastUsedAt === null || key.lastUsedAt < timeAfter(-lastUseMs)) storeUse(key.id);
     if (goodUntil.size >= maxCachedKeys) goodUntil.clear();
-    const validMs = expiresAt === null ? cacheMs : Date.parse(expiresAt) - now;
     goodUntil.set(apiKey, performance.now() + Math.min(cacheMs, validMs));
   };
 }

@@ -27,12 +27,6 @@ export type CreatedApiKey = ApiKey & { readonly key: string };
 /** A new key, and the key that it replaces. */
 export type RotatedApiKey = CreatedApiKey & { readonly replaces: ApiKey };
 
-/** What a new key is for, and its lifetime in milliseconds; without one, it never expires. */
-export interface ApiKeyOptions {
-  readonly label?: string | undefined;
-  readonly lifetimeMs?: number | undefined;
-}
-
 /** The columns of `ApiKey`. */
 export const keyColumns = [
   'id',
@@ -88,17 +82,17 @@ export class ApiKeys {
 
   /**
    * Creates a key of 256 random bits. Only its hash is stored, so the key cannot be shown again.
+   * Without a lifetime, in milliseconds, it never expires.
    * @throws ApiKeyError if the account does not exist or the label is not printable.
    */
-  async create(account: string, options: ApiKeyOptions = {}): Promise<CreatedApiKey> {
+  async create(account: string, label?: string, lifetimeMs?: number): Promise<CreatedApiKey> {
     await this.#requireAccount(account);
-    const { label } = options;
-    if (label !== undefined && !/^\P{C}{1,64}$/u.test(label)) {
-      throw new ApiKeyError(
-        `Label: expected 1 to 64 printable characters, received ${JSON.stringify(label)}.`,
-      );
+    if (label === undefined || /^\P{C}{1,64}$/u.test(label)) {
+      return insertKey(this.#database, account, label, lifetimeMs);
     }
-    return insertKey(this.#database, account, options);
+    throw new ApiKeyError(
+      `Label: expected 1 to 64 printable characters, received ${JSON.stringify(label)}.`,
+    );
   }
 
   /** Lists an account's keys, oldest first. @throws ApiKeyError if the account does not exist. */
@@ -119,30 +113,24 @@ export class ApiKeys {
    */
   async rotate(id: string, overlapMs: number): Promise<RotatedApiKey> {
     return this.#database.transaction().execute(async (transaction) => {
-      const old = await findKey(transaction, id);
-      const { account, label, createdAt, expiresAt, revokedAt, replacedBy } = old;
-      const now = Date.now();
-      const unusable = (reason: string) => new ApiKeyError(`The API key ${id} is ${reason}.`);
-      if (revokedAt !== null) throw unusable('revoked');
-      if (isExpired(expiresAt, now)) throw unusable('expired');
-      if (replacedBy !== null) throw unusable(`already replaced by the key ${replacedBy}`);
-      const lifetimeMs = expiresAt && Date.parse(expiresAt) - Date.parse(createdAt);
-      const created = await insertKey(transaction, account, {
-        label: label ?? undefined,
-        lifetimeMs: lifetimeMs || undefined,
-      });
-      const ending = after(now, overlapMs);
+      const { account, label, createdAt, expiresAt } = await findKey(transaction, id);
+      const lifetimeMs = expiresAt ? Date.parse(expiresAt) - Date.parse(createdAt) : undefined;
+      const created = await insertKey(transaction, account, label, lifetimeMs);
+      const expires_at = timeAfter(overlapMs);
       const replaces = await transaction
         .updateTable('api_keys')
-        .set({
-          expires_at: expiresAt !== null && expiresAt < ending ? expiresAt : ending,
-          replaced_by: created.id,
-        })
+        .set({ expires_at: expiresAt !== null && expiresAt < expires_at ? expiresAt : expires_at })
+        .set({ replaced_by: created.id })
         .where('id', '=', id)
         .where('replaced_by', 'is', null)
+        .where('revoked_at', 'is', null)
+        .where(({ eb }) =>
+          eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', timeAfter(0))]),
+        )
         .returning(keyColumns)
-        .executeTakeFirstOrThrow(() => unusable('being replaced by another command'));
-      return { ...created, replaces };
+        .executeTakeFirst();
+      if (replaces !== undefined) return { ...created, replaces };
+      throw new ApiKeyError(`The API key ${id} is revoked, expired or already replaced.`);
     });
   }
 
@@ -176,20 +164,17 @@ export class ApiKeys {
 async function insertKey(
   database: Database,
   account: string,
-  { label, lifetimeMs }: ApiKeyOptions,
+  label: string | null = null,
+  lifetimeMs?: number,
 ): Promise<CreatedApiKey> {
   const key = `pet_${randomBytes(32).toString('base64url')}`;
+  const id = randomBytes(6).toString('hex');
   const now = Date.now();
+  const created_at = timeAfter(0, now);
+  const expires_at = lifetimeMs === undefined ? null : timeAfter(lifetimeMs, now);
   const row = await database
     .insertInto('api_keys')
-    .values({
-      id: randomBytes(6).toString('hex'),
-      account,
-      label: label ?? null,
-      key_hash: hashOf(key),
-      created_at: after(now, 0),
-      expires_at: lifetimeMs === undefined ? null : after(now, lifetimeMs),
-    })
+    .values({ id, account, label, key_hash: hashOf(key), created_at, expires_at })
     .returning(keyColumns)
     .executeTakeFirstOrThrow();
   return { ...row, key };
@@ -207,14 +192,9 @@ async function findKey(database: Database, id: string): Promise<ApiKey> {
   );
 }
 
-/** Returns a time, in milliseconds, as ISO 8601 text, which sorts like the time. */
-export function after(now: number, ms: number): string {
+/** Returns the time after a duration in milliseconds, as ISO 8601 text, which sorts like the time. */
+export function timeAfter(ms: number, now = Date.now()): string {
   return new Date(now + ms).toISOString();
-}
-
-/** Whether a key with this expiry is refused now. */
-export function isExpired(expiresAt: string | null, now: number): boolean {
-  return expiresAt !== null && expiresAt <= after(now, 0);
 }
 
 /** Hashes a key as it is stored. A fast hash is safe, because keys are random and cannot be guessed. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { fstatSync } from 'node:fs';
+import { existsSync, fstatSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { engineOf } from './database.ts';
@@ -32,7 +32,7 @@ export async function backUp(
   }
   const database = databaseUrl.replace(/^file:/, '');
   const { size } = await stat(database);
-  if (await exists(file)) throw new Error(`${file} already exists. Nothing was backed up.`);
+  if (existsSync(file)) throw new Error(`${file} already exists. Nothing was backed up.`);
   const partial = `${file}.${randomUUID()}.partial`;
   // SQLite writes to an existing file if it is empty. This one is readable only by its owner.
   const copy = await open(partial, 'wx', 0o600);
@@ -54,16 +54,6 @@ export async function backUp(
   const { size: bytes } = await stat(file);
   onProgress(bytes, 1);
   return bytes;
-}
-
-async function exists(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false;
-      throw error;
-    },
-  );
 }
 
 /** Runs in a thread, because SQLite works synchronously, and as text, because the build is one file. */

@@ -79,29 +79,21 @@ function observeQuery({ query, queryDurationMillis }: LogEvent, metrics: Metrics
   metrics.databaseQueries.observe({ operation }, queryDurationMillis / 1000);
 }
 
-/** Returns the last known size in bytes, and updates it, so that nobody waits for a slow database. */
+const sizeQueries = {
+  postgres: 'select pg_database_size(current_database()) as bytes',
+  sqlite: 'select page_count * page_size as bytes from pragma_page_count, pragma_page_size',
+};
+
+/** Returns the size in bytes at the call before, so that no scrape waits for a slow database. */
 function sizeOf(database: Database, engine: Engine): () => number | undefined {
-  const size =
-    engine === 'postgres'
-      ? sql<{ bytes: bigint }>`select pg_database_size(current_database()) as bytes`
-      : sql<{
-          bytes: bigint;
-        }>`select page_count * page_size as bytes from pragma_page_count, pragma_page_size`;
+  const query = sql.raw<{ bytes: bigint }>(sizeQueries[engine]);
   let bytes: number | undefined;
-  let isUpdating = false;
+  const update = async () => {
+    const { rows } = await query.execute(database);
+    bytes = Number(rows[0]?.bytes);
+  };
   return () => {
-    if (!isUpdating) {
-      isUpdating = true;
-      size
-        .execute(database)
-        .then(({ rows }) => {
-          bytes = Number(rows[0]?.bytes);
-        })
-        .catch(() => {})
-        .finally(() => {
-          isUpdating = false;
-        });
-    }
+    update().catch(() => {});
     return bytes;
   };
 }

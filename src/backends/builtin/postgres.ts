@@ -48,16 +48,15 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
   // The pool handles errors of idle connections only; any other unhandled error ends the process.
   pool.on('error', onBroken).on('connect', (client) => client.on('error', onBroken));
   options.metrics?.watchPool(pool);
-  return new SharedSessionDialect({ pool: createPool(pool, settings, log) });
+  return new SharedSessionDialect({ pool: createPool(pool, settings) });
 }
 
-/** Locks migrations in `migrate`, because Kysely's lock belongs to a session. */
+/** `migrate` has a lock of its own, because Kysely's belongs to a session. */
 class SharedSessionDialect extends PostgresDialect {
   override createAdapter(): PostgresAdapter {
-    return Object.assign(new PostgresAdapter(), {
-      acquireMigrationLock: async () => {},
-      releaseMigrationLock: async () => {},
-    });
+    const noLock = async () => {};
+    const locks = { acquireMigrationLock: noLock, releaseMigrationLock: noLock };
+    return Object.assign(new PostgresAdapter(), locks);
   }
 }
 
@@ -67,23 +66,21 @@ const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
     ? (text: string) => BigInt(text)
     : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser;
 
-/** The timeouts of statements, by the names of PostgreSQL's settings. */
-type Settings = Readonly<Record<string, number>>;
-
 /**
- * Adapts the pool to Kysely. PgBouncer refuses or drops the settings of connections; each transaction
- * then begins with them.
+ * Adapts the pool to Kysely. If PgBouncer refuses the settings of connections, transactions begin with
+ * them. Connections are discarded after a query timeout; pg would return them to the pool, still busy.
  */
-function createPool(pool: pg.Pool, settings: Settings, log: Log): PostgresPool {
-  let isBouncer: boolean | undefined;
+function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): PostgresPool {
+  const begin = [
+    'begin',
+    ...Object.entries(settings).map(([name, ms]) => `set local ${name} = ${ms}`),
+  ];
+  let isBouncer = false;
 
-  /** Connects, the first time also to find out whether the server has the settings. */
   async function connect(): Promise<pg.PoolClient> {
     const sendsSettings = !isBouncer;
     try {
-      const client = await pool.connect();
-      isBouncer ??= await dropsSettings(client);
-      return client;
+      return await pool.connect();
     } catch (cause) {
       const { message, code } = cause as NodeJS.ErrnoException;
       if (!sendsSettings || !/^unsupported startup parameter/.test(message)) {
@@ -91,7 +88,6 @@ function createPool(pool: pg.Pool, settings: Settings, log: Log): PostgresPool {
       }
       isBouncer = true;
       for (const name of Object.keys(settings)) Object.assign(pool.options, { [name]: undefined });
-      log.debug('PgBouncer refuses the settings of connections; transactions begin with them');
       return connect();
     }
   }
@@ -100,74 +96,54 @@ function createPool(pool: pg.Pool, settings: Settings, log: Log): PostgresPool {
     options: pool.options,
     connect: async () => {
       const client = await connect();
-      const query = isBouncer ? queryInTransactions(client, settings) : queryOf(client);
+      const send = isBouncer
+        ? sendInTransactions(client, begin.join('; '))
+        : client.query.bind(client);
       let broken = false;
-      return {
-        async query(sql: string, parameters: unknown[]) {
-          try {
-            return await query(sql, parameters);
-          } catch (error) {
-            // A DatabaseError was sent by the server, so the connection is intact. After a query
-            // timeout it is not: pg would return it to the pool, still busy.
-            broken ||= !(error instanceof pg.DatabaseError);
-            // An import uses ids of this session's block, so the session drops the block.
-            if (isLocked(error)) await client.query('discard sequences').catch(() => {});
-            throw error;
-          }
-        },
-        release: () => client.release(broken),
-      } as unknown as PostgresPoolClient;
+      const query = async (sql: string, parameters: unknown[]) => {
+        try {
+          return await send(sql, parameters);
+        } catch (error) {
+          // A DatabaseError was sent by the server, so the connection is intact.
+          broken ||= !(error instanceof pg.DatabaseError);
+          // An import uses ids of this session's block, so the session drops the block.
+          if (isLocked(error)) await client.query('discard sequences').catch(() => {});
+          throw error;
+        }
+      };
+      return { query, release: () => client.release(broken) } as unknown as PostgresPoolClient;
     },
     end: () => pool.end(),
   };
 }
 
-async function dropsSettings(client: pg.PoolClient): Promise<boolean> {
-  try {
-    const { rows } = await client.query('show statement_timeout');
-    return rows[0].statement_timeout !== `${timeouts.statement / 1000}s`;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
-}
-
-type Query = (sql: string, parameters: unknown[]) => Promise<unknown>;
-
-function queryOf(client: pg.PoolClient): Query {
-  return (sql, parameters) => client.query(sql, parameters);
-}
-
 /**
  * Sends statements to PgBouncer in transaction mode, where the next statement may run in another
- * session: every write is in a transaction that begins with the settings.
+ * session. Every transaction has the settings, also one around a single write.
  */
-function queryInTransactions(client: pg.PoolClient, settings: Settings): Query {
-  const locals = Object.entries(settings).map(([name, ms]) => `set local ${name} = ${ms}`);
-  const begin = ['begin', ...locals].join('; ');
+function sendInTransactions(client: pg.PoolClient, begin: string) {
   let isOpen = false;
-  return async (sql, parameters) => {
+  return async (sql: string, parameters: unknown[]): Promise<unknown> => {
     if (/^create temporary/.test(sql)) {
       throw new Error(
         'An import needs a session, which PgBouncer does not keep in transaction mode. Set DATABASE_URL to the address of PostgreSQL itself. Nothing was imported.',
       );
     }
-    if (/^(?:commit|rollback)$/.test(sql)) isOpen = false;
-    else if (sql === 'begin') {
+    if (sql === 'begin') {
       isOpen = true;
       await client.query(begin);
       return { rows: [] };
-    } else if (!isOpen && /^(?:insert|update|delete)/.test(sql)) {
-      await client.query(begin);
-      try {
-        const result = await client.query(sql, parameters);
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        await client.query('rollback').catch(() => {});
-        throw error;
-      }
     }
-    return client.query(sql, parameters);
+    if (/^(?:commit|rollback)$/.test(sql)) isOpen = false;
+    if (isOpen || !/^(?:insert|update|delete)/.test(sql)) return client.query(sql, parameters);
+    await client.query(begin);
+    try {
+      const result = await client.query(sql, parameters);
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(() => {});
+      throw error;
+    }
   };
 }
