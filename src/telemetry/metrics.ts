@@ -91,7 +91,7 @@ export class Metrics {
   );
   readonly databaseQueries = this.#histogram(
     'petstore_database_query_duration_seconds',
-    'Queries of the built-in backend by SQL statement, without the wait for a connection.',
+    'Queries of the built-in backend by operation, with the wait for a connection or a lock.',
     ['operation'],
   );
   readonly retries = this.#counter(

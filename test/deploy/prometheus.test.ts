@@ -107,7 +107,7 @@ describe('the dashboard and the alerts', () => {
   it.skipIf(!hasPrometheus)('fire the alerts for a slow database and a failing /v1', async () => {
     const count = 'petstore_v1_request_duration_seconds_count{job="a", operation="listPets"';
     const bucket = (name: string, le: string) =>
-      `petstore_${name}_duration_seconds_bucket{job="a", operation="select", le="${le}"}`;
+      `petstore_${name}_duration_seconds_bucket{job="a", operation="listPets", le="${le}"}`;
     const cases = {
       PetstoreRestRequestsFail: [
         [`${count}, status="200"}`, '0+94x30'],

@@ -1,7 +1,6 @@
-import { type Dialect, type Generated, Kysely, type LogEvent, sql } from 'kysely';
+import { type Dialect, type Generated, Kysely, sql } from 'kysely';
 import type { PetStatus } from '../../contract/records.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import { whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
 import type { PoolOptions } from './postgres.ts';
@@ -53,11 +52,7 @@ export async function openDatabase(
 ): Promise<Database> {
   const engine = engineOf(databaseUrl);
   const dialect = await dialectOf(engine, databaseUrl, log, options);
-  const { metrics } = options;
-  const database = new Kysely<Tables>({
-    dialect,
-    ...(metrics && { log: (event) => observeQuery(event, metrics) }),
-  });
+  const database = new Kysely<Tables>({ dialect });
   try {
     const migrations = await whenFree(() => migrate(database, engine));
     if (migrations.length > 0) log.debug({ migrations }, 'database migrated');
@@ -69,14 +64,8 @@ export async function openDatabase(
       cause,
     });
   }
-  metrics?.watchDatabaseSize(sizeOf(database, engine));
+  options.metrics?.watchDatabaseSize(sizeOf(database, engine));
   return database;
-}
-
-/** Times a query by its kind, such as `select`, of which there are few. */
-function observeQuery({ query, queryDurationMillis }: LogEvent, metrics: Metrics): void {
-  const operation = query.query.kind.replace(/(?:Query)?Node$/, '').toLowerCase();
-  metrics.databaseQueries.observe({ operation }, queryDurationMillis / 1000);
 }
 
 const sizeQueries = {

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts';
 import { JsonText } from '../../contract/json.ts';
-import type { Call, PetStore } from '../../contract/pet-store.ts';
+import {
+  type Call,
+  type OperationId,
+  operations,
+  type PetStore,
+} from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
 import { nextSlice } from '../../limits/slices.ts';
-import type { Log } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase } from './database.ts';
@@ -29,22 +33,22 @@ export interface BuiltinPetStoreOptions {
 /** Opens the built-in backend, which implements the contract on a SQL database, and migrates it. */
 export async function openBuiltinPetStore(
   options: BuiltinPetStoreOptions,
-  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
+  telemetry: Pick<Telemetry, 'log' | 'metrics'>,
 ): Promise<PetStore> {
-  const database = await openDatabase(options.databaseUrl, log, {
+  const database = await openDatabase(options.databaseUrl, telemetry.log, {
     onLock: 'fail',
     poolSize: options.poolSize,
-    metrics,
+    metrics: telemetry.metrics,
   });
   if (options.demoKey) await whenFree(() => addDemoData(database));
-  return createPetStore(database, engineOf(options.databaseUrl), options.demoKey, log);
+  return createPetStore(database, engineOf(options.databaseUrl), options.demoKey, telemetry);
 }
 
 function createPetStore(
   database: Database,
   engine: Engine,
   demoKey: string | undefined,
-  log: Log,
+  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ): PetStore {
   const checkApiKey = createApiKeyCheck(database, demoKey, log);
 
@@ -59,32 +63,36 @@ function createPetStore(
     }
   }
 
-  async function read<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
+  async function run<T>(
+    operation: OperationId,
+    { apiKey, key, requestId }: Call,
+    work: () => Promise<T>,
+  ): Promise<T> {
     await guard(requestId, false, () => checkApiKey(apiKey, requestId));
-    return guard(requestId, false, work);
-  }
-
-  async function write<T>(call: Call, work: () => Promise<T>): Promise<T> {
-    const { apiKey, key, requestId } = call;
-    await guard(requestId, false, () => checkApiKey(apiKey, requestId));
+    const isWrite = operations[operation].method === 'POST';
     // SQLite writes inside the event loop, and ends when the disk has it.
-    await nextSlice(key);
-    return guard(requestId, true, work);
+    if (isWrite) await nextSlice(key);
+    const start = performance.now();
+    try {
+      return await guard(requestId, isWrite, work);
+    } finally {
+      metrics.databaseQueries.observe({ operation }, (performance.now() - start) / 1000);
+    }
   }
 
   const readPage = createPageReader(database, engine);
 
   return {
-    listPets: (call, query) => read(call, () => readPage(query)),
+    listPets: (call, query) => run('listPets', call, () => readPage(query)),
 
     createPet: (call, pet) =>
-      write(call, async () => {
+      run('createPet', call, async () => {
         requireStorable('name', pet.name);
         return toPet(await insertPet(database, pet));
       }),
 
     getPet: (call, petId) =>
-      read(call, async () => {
+      run('getPet', call, async () => {
         const row = await database
           .selectFrom('pets')
           .selectAll()
@@ -99,7 +107,7 @@ function createPetStore(
       }),
 
     listOrders: (call) =>
-      read(call, async () => {
+      run('listOrders', call, async () => {
         const first = database.selectFrom('orders').selectAll().orderBy('id').limit(maxOrders);
         const counted = database
           .selectFrom(first.as('first'))
@@ -114,7 +122,7 @@ function createPetStore(
       }),
 
     sendMessage: (call, message) =>
-      write(call, async () => {
+      run('sendMessage', call, async () => {
         requireStorable('message', message);
         const row = {
           id: randomUUID(),
