@@ -123,56 +123,44 @@ export class Metrics {
   constructor() {
     // The series must start at 0: Prometheus sees no increase in one that starts at 1.
     this.errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
-    const [limits, registers] = [this.#limits, [this.#registry]];
-    const gauge = <Label extends string>(
-      name: string,
-      help: string,
-      labelNames: Label[],
-      set: (gauge: Gauge<Label>) => void,
-      aggregator: Aggregator = 'sum',
-    ) => {
-      const collect = () => set(one);
-      const one: Gauge<Label> = new Gauge({
-        name,
-        help,
-        labelNames,
-        registers,
-        aggregator,
-        collect,
-      });
-    };
+    const limits = this.#limits;
     const circuitHelp = '0 closed, 0.5 half open, 1 open.';
     const setCircuits = (one: Gauge<'service'>) => {
       for (const [service, state] of this.#origins) {
         one.set({ service }, circuitValues[state().circuit]);
       }
     };
-    gauge('petstore_rest_circuit', circuitHelp, ['service'], setCircuits, 'max');
-    gauge('petstore_rest_refused_keys', 'API keys with an open circuit.', ['service'], (one) => {
-      for (const [service, state] of this.#origins) one.set({ service }, state().refusedKeys);
-    });
-    gauge('petstore_limit_used', 'How much of each limit is in use.', ['limit'], (one) => {
+    this.#gauge('petstore_rest_circuit', circuitHelp, ['service'], setCircuits, 'max');
+    this.#gauge(
+      'petstore_rest_refused_keys',
+      'API keys with an open circuit.',
+      ['service'],
+      (one) => {
+        for (const [service, state] of this.#origins) one.set({ service }, state().refusedKeys);
+      },
+    );
+    this.#gauge('petstore_limit_used', 'How much of each limit is in use.', ['limit'], (one) => {
       for (const [limit, { used }] of limits) one.set({ limit }, used);
     });
     const connectionsHelp = 'Connections to PostgreSQL by state: used or idle.';
-    gauge('petstore_database_connections', connectionsHelp, ['state'], (one) => {
+    this.#gauge('petstore_database_connections', connectionsHelp, ['state'], (one) => {
       if (this.#pool === undefined) return;
       const { totalCount, idleCount } = this.#pool;
       one.set({ state: 'used' }, totalCount - idleCount);
       one.set({ state: 'idle' }, idleCount);
     });
     const waitingHelp = 'Queries that wait for a connection to PostgreSQL.';
-    gauge('petstore_database_waiting_queries', waitingHelp, [], (one) =>
+    this.#gauge('petstore_database_waiting_queries', waitingHelp, [], (one) =>
       one.set(this.#pool?.waitingCount ?? 0),
     );
     const sizeHelp = "Size of the built-in backend's database, without SQLite's -wal file.";
     const setSize = (one: Gauge) => one.set(this.#databaseBytes?.() ?? 0);
-    gauge('petstore_database_size_bytes', sizeHelp, [], setSize, 'max');
+    this.#gauge('petstore_database_size_bytes', sizeHelp, [], setSize, 'max');
     new Counter({
       name: 'petstore_limit_refused',
       help: 'Refusals by each limit, per key or for all keys together.',
       labelNames: ['limit', 'by'],
-      registers,
+      registers: [this.#registry],
       collect() {
         this.reset();
         for (const [limit, { refused }] of limits) {
@@ -186,6 +174,26 @@ export class Metrics {
 
   #histogram<Label extends string>(name: string, help: string, labelNames: Label[]) {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
+  }
+
+  /** Adds a gauge that is set at each scrape. Workers' values are summed, or the highest is kept. */
+  #gauge<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    set: (gauge: Gauge<Label>) => void,
+    aggregator: Aggregator = 'sum',
+  ): void {
+    const collect = () => set(gauge);
+    const registers = [this.#registry];
+    const gauge: Gauge<Label> = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      aggregator,
+      collect,
+    });
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]) {

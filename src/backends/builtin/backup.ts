@@ -56,7 +56,7 @@ export async function backUp(
   return bytes;
 }
 
-/** Runs in a thread, because SQLite works synchronously, and as text, because the build is one file. */
+/** Runs in a thread, because SQLite works synchronously; as text, because the build bundles all files. */
 const copyInThread = `
   const { DatabaseSync } = require('node:sqlite');
   const { parentPort, workerData: { database, copy } } = require('node:worker_threads');
