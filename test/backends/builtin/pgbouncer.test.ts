@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { callWith, openBuiltin } from '../../support/gateway.ts';
@@ -118,6 +118,20 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     });
     await database.destroy();
   });
+
+  it('reports that the database cannot be reached while PostgreSQL is down, and recovers', async () => {
+    await using store = await openBuiltin(bouncer.behind(await postgres.createDatabase()));
+    await postgres.stop();
+    try {
+      const message = /^The store's database cannot be reached\./;
+      await expect(store.listPets(callWith(), {})).rejects.toThrow(message);
+      await expect(store.createPet(callWith(), rex)).rejects.toThrow(message);
+    } finally {
+      await postgres.start();
+    }
+    await vi.waitFor(() => store.createPet(callWith(), rex), { timeout: 60_000, interval: 500 });
+    expect([...(await store.listPets(callWith(), {}))]).toHaveLength(13);
+  }, 90_000);
 
   it('manages keys, exports, and explains that an import needs a session', async () => {
     const url = bouncer.behind(await postgres.createDatabase());
