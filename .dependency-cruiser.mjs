@@ -61,6 +61,7 @@ const rooms = {
     '^src/telemetry/',
   ],
   '^src/workers/': ['^src/workers/', '^src/server/', '^src/telemetry/'],
+  '^src/bin\\.ts$': ['^src/main\\.ts$'],
   '^src/main\\.ts$': ['^src/config\\.ts$', '^src/commands/'],
 };
 
@@ -92,7 +93,7 @@ export default {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/main\\.ts$', orphan: true },
+      from: { path: '^src', pathNot: '^src/bin\\.ts$', orphan: true },
       to: {},
     },
     {
@@ -114,8 +115,17 @@ export default {
       name: 'client-on-its-own',
       severity: 'error',
       from: { path: '^packages/client/' },
-      // Of graphql only types: the client has no dependencies.
-      to: { pathNot: '^packages/client/', dependencyTypesNot: ['type-only'] },
+      // Of graphql only types: the client has no dependencies, except where it extends a library.
+      to: {
+        pathNot: '^packages/client/|^node_modules/(?:@apollo/client|rxjs|@urql/core|wonka)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'only-extensions-import-libraries',
+      severity: 'error',
+      from: { path: '^packages/client/', pathNot: '/(?:apollo|urql)\\.ts$' },
+      to: { path: '^node_modules/', dependencyTypesNot: ['type-only'] },
     },
     ...Object.entries(rooms).map(([room, allowed]) => ({
       name: `imports-of-${room.replace(/[^a-z0-9/]/g, '').replace(/^src\//, '')}`,

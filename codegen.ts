@@ -1,5 +1,27 @@
+import { readFileSync } from 'node:fs';
 import type { CodegenConfig } from '@graphql-codegen/cli';
 import { addTypenameSelectionDocumentTransform, preset } from '@graphql-codegen/client-preset';
+import { announcedIn } from './schema/changes.ts';
+import { keepReleased } from './schema/document-changes.ts';
+
+const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+
+type CodegenPlugin = Awaited<
+  ReturnType<typeof preset.buildGeneratesSection>
+>[number]['pluginMap'][string];
+
+/** The plugin that writes a manifest, with the documents of releases added to those of the sources. */
+function withReleased({ plugin }: CodegenPlugin): CodegenPlugin {
+  return {
+    async plugin(...parameters) {
+      const output = await plugin(...parameters);
+      const sources = JSON.parse(typeof output === 'string' ? output : output.content);
+      const released = JSON.parse(read('packages/client/released/persisted-documents.json'));
+      const manifest = keepReleased(sources, released, announcedIn(read('CHANGELOG.md')));
+      return JSON.stringify(manifest, null, 2);
+    },
+  };
+}
 
 /**
  * The client preset for a package without dependencies. Documents have the package's own type, and
@@ -18,6 +40,12 @@ const clientPackage: typeof preset = {
           ...file.config,
           documentNodeImport: './typed-document-node.ts#TypedDocumentNode',
         },
+        pluginMap: Object.fromEntries(
+          Object.entries(file.pluginMap).map(([name, plugin]) => [
+            name,
+            name === 'persisted-operations' ? withReleased(plugin) : plugin,
+          ]),
+        ),
       }));
   },
 };
@@ -34,10 +62,11 @@ const config = {
   enumsAsTypes: true,
 } as const;
 
-/** Generates the printed schema, the stability levels and the typed documents. */
+/** Generates the printed schema, also in README.md, the stability levels and the typed documents. */
 const codegen: CodegenConfig = {
   schema: 'schema/stability.ts',
   generates: {
+    'README.md': { plugins: ['./schema/readme.ts'] },
     'schema/schema.graphql': { plugins: ['./schema/print.ts'] },
     'packages/client/schema.graphql': { plugins: ['./schema/print.ts'] },
     'src/graphql/operation-stability.ts': { plugins: ['./schema/stability.ts'] },

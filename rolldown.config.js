@@ -52,7 +52,7 @@ const listLicenses = {
  * works with any version that the application has.
  */
 export default defineConfig({
-  input: { 'bin/main': 'src/main.ts', index: 'src/index.ts' },
+  input: { 'bin/main': 'src/bin.ts', index: 'src/index.ts' },
   platform: 'node',
   tsconfig: false,
   resolve: {

@@ -22,6 +22,8 @@ import type { createV1 } from './v1/routes.ts';
 interface CommonOptions extends EngineOptions {
   /** Serve GraphiQL to browsers. */
   readonly graphiql: boolean;
+  /** Let callers ask for their REST calls. */
+  readonly explain: boolean;
   /** Origins that may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
 }
@@ -95,11 +97,12 @@ export function createApp(parts: AppParts): App {
   const graphiql =
     persistedDocuments.mode === 'only'
       ? createGraphiqlNotice()
-      : createGraphiql({ apiKey: demoKey, introspection });
+      : createGraphiql({ apiKey: demoKey, explain: parts.explain, introspection });
   const graphql = createGraphqlHandler({
     prepare: createEngine(parts),
     petStore,
     persistedDocuments,
+    explain: parts.explain,
     graphiql: parts.graphiql ? graphiql : undefined,
     reportError,
   });

@@ -16,6 +16,8 @@ export interface Config extends Settings {
   readonly onlyLoopbackHosts: boolean;
   readonly graphiql: boolean;
   readonly introspection: boolean;
+  /** Let callers ask for `extensions.calls`. */
+  readonly explain: boolean;
   readonly corsOrigins: readonly string[];
   /** Limits for a single operation. */
   readonly operationLimits: Settings<'operationLimits.'>;
@@ -52,12 +54,14 @@ export function loadConfig(env: Environment): Config {
   const development = values.NODE_ENV !== 'production';
   const isDemo = values.DEMO ?? (development && isLoopback(values.HOST));
   const backend = backendOf(values, isDemo ? 'demo-key' : undefined);
+  const graphiql = values.GRAPHIQL ?? development;
   return Object.freeze({
     ...settingsOf('', values),
     backend: Object.freeze(backend),
     onlyLoopbackHosts: backend.kind === 'builtin' && isDemo && isLoopback(values.HOST),
-    graphiql: values.GRAPHIQL ?? development,
+    graphiql,
     introspection: values.INTROSPECTION ?? development,
+    explain: values.EXPLAIN ?? graphiql,
     corsOrigins: values.CORS_ORIGINS ?? [],
     operationLimits: settingsOf('operationLimits.', values),
     persistedDocuments: settingsOf('persistedDocuments.', values),
@@ -85,7 +89,7 @@ const kubernetesVariable =
 /** Returns the name, effective value and source of every variable, for `--print-config`. */
 export function configRows(
   env: Environment,
-  { backend, graphiql, introspection, workers }: Config,
+  { backend, graphiql, introspection, explain, workers }: Config,
 ): string[][] {
   const onOrOff = (isOn: boolean) => (isOn ? 'on' : 'off');
   const effective: Environment = {
@@ -93,6 +97,7 @@ export function configRows(
     DEMO: onOrOff(backend.kind === 'builtin' && backend.demoKey !== undefined),
     GRAPHIQL: onOrOff(graphiql),
     INTROSPECTION: onOrOff(introspection),
+    EXPLAIN: onOrOff(explain),
     WORKERS: String(workers),
   };
   const rows = Object.entries<Variable>(variables).map(([name, { fallback }]) => {

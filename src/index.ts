@@ -11,12 +11,14 @@ import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
 
 export type {
+  Deprecation,
   LocalCaller,
   LocalExecute,
   LocalExecuteIncrementally,
   LocalPartialResult,
   LocalResult,
   TypedDocument,
+  TypedError,
 } from './server/local-caller.ts';
 export type { Log, NodeListener };
 export { type Config, ConfigError, loadConfig };
@@ -42,6 +44,7 @@ const settings = [
   'coalesceReads',
   'graphiql',
   'introspection',
+  'explain',
   'corsOrigins',
   'operationLimits',
   'persistedDocuments',

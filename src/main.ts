@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeWork, administer, printOutcome } from './commands/administer.ts';
@@ -8,10 +7,6 @@ import { runServe } from './commands/serve.ts';
 import { backUpTo, exportTo, importFrom, progressOn } from './commands/transfer.ts';
 import { describeVariables } from './config.ts';
 
-const [, leastNode = ''] = manifest.engines.node.split('>=');
-if (Number.parseInt(process.versions.node, 10) < Number(leastNode)) {
-  fail(process.env, new Error(`Expected Node ${leastNode} or newer, received ${process.version}.`));
-}
 process.stdout.on('error', exitOnClosedPipe);
 
 const program = new Command('petstore-gateway')

@@ -30,14 +30,17 @@ const baseUrl = {
   accepts: 'an http or https URL without credentials, query or fragment',
   parse: parseBaseUrl,
 };
-const databaseUrl = {
-  accepts: 'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
-  parse: (text: string) =>
-    /^(?:file:[^?]+|:memory:)$/.test(text) ||
-    /^postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)./i.test(text)
-      ? text
-      : undefined,
+const paths = {
+  accepts: 'comma-separated paths of JSON files',
+  parse(text: string): readonly string[] | undefined {
+    const files = text.split(',').map((file) => file.trim());
+    return files.includes('') ? undefined : files;
+  },
 };
+const databaseUrl = matching(
+  /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
+  'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
+);
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
 export const variables = {
@@ -101,6 +104,11 @@ export const variables = {
     meaning:
       'allow introspection and suggest names ("Did you mean"); defaults to off in production, on otherwise',
   },
+  EXPLAIN: {
+    ...onOff,
+    meaning:
+      'let a request with the header `x-petstore-explain: 1` receive its REST calls in `extensions.calls`; defaults to the value of `GRAPHIQL`',
+  },
   CORS_ORIGINS: {
     accepts:
       'comma-separated origins such as https://shop.example; in development also http://localhost:* for every port',
@@ -122,16 +130,16 @@ export const variables = {
   MAX_ROOT_FIELDS: limit(
     'operationLimits.maxRootFields',
     '20',
-    'number of root fields in an operation, each of which is a REST call, and deferred fragments',
+    'number of root fields, each of which makes a REST call, and of deferred fragments in an operation',
   ),
   PERSISTED_DOCUMENTS: {
     ...setting('persistedDocuments.mode', oneOf('off', 'allow', 'only'), 'off'),
     meaning:
-      '`allow` accepts persisted documents by their hash as well as any other document; `only` accepts nothing else',
+      '`allow`: accept persisted documents by their hash, and any other document; `only`: accept persisted documents only',
   },
   PERSISTED_DOCUMENTS_FILE: {
-    ...setting('persistedDocuments.file', matching(/^/, 'the path of a JSON file')),
-    meaning: "manifest of persisted documents, in the format of codegen's client preset or Apollo",
+    ...setting('persistedDocuments.files', paths),
+    meaning: "manifests of persisted documents, in the format of codegen's client preset or Apollo",
   },
   MAX_FIELDS: limit(
     'operationLimits.maxFields',
@@ -141,7 +149,7 @@ export const variables = {
   MAX_REQUESTS_IN_FLIGHT: limit(
     'maxRequestsInFlight',
     '1000',
-    'number of requests in flight, half of them for keys that the backend has accepted before; further requests get 503',
+    'number of requests in flight, half of them reserved for keys that the backend has accepted before; further requests get 503',
   ),
   MAX_REQUESTS_IN_FLIGHT_PER_KEY: {
     ...wholeNumber(1, 1_000_000),

@@ -17,6 +17,7 @@ describe('loadConfig', () => {
       graphiql: true,
       onlyLoopbackHosts: true,
       introspection: true,
+      explain: true,
       corsOrigins: [],
       operationLimits: {
         maxTokens: 1000,
@@ -26,7 +27,7 @@ describe('loadConfig', () => {
         maxRootFields: 20,
         maxFields: 1000,
       },
-      persistedDocuments: { mode: 'off', file: undefined },
+      persistedDocuments: { mode: 'off', files: undefined },
       maxRequestsInFlight: 1000,
       maxRequestsInFlightPerKey: 250,
       maxEventLoopLagMs: 250,
@@ -60,6 +61,16 @@ describe('loadConfig', () => {
       graphiql: true,
       introspection: true,
     });
+  });
+
+  it('turns EXPLAIN on where GraphiQL is on, unless it is set', () => {
+    const explain = (env: Record<string, string>) => loadConfig(env).explain;
+    expect([explain({}), explain({ GRAPHIQL: 'off' })]).toEqual([true, false]);
+    const production = { NODE_ENV: 'production', DATABASE_URL: ':memory:' };
+    expect(explain(production)).toBe(false);
+    expect(explain({ ...production, GRAPHIQL: 'on' })).toBe(true);
+    expect(explain({ ...production, EXPLAIN: 'on' })).toBe(true);
+    expect(explain({ EXPLAIN: 'off' })).toBe(false);
   });
 
   it('uses the REST service of PETSTORE_ENVIRONMENT', () => {
@@ -132,8 +143,13 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ PERSISTED_DOCUMENTS: 'only' })).toThrow(
       'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; received nothing',
     );
-    const env = { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'documents.json' };
-    expect(loadConfig(env).persistedDocuments).toEqual({ mode: 'only', file: 'documents.json' });
+    const only = (PERSISTED_DOCUMENTS_FILE: string) =>
+      loadConfig({ PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE }).persistedDocuments;
+    expect(only('web.json')).toEqual({ mode: 'only', files: ['web.json'] });
+    expect(only('web.json, ios.json').files).toEqual(['web.json', 'ios.json']);
+    expect(() => only('web.json,')).toThrow(
+      'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, received "web.json,"',
+    );
   });
 
   it('allows origins of this machine on every port, in development only', () => {
@@ -214,6 +230,7 @@ describe('loadConfig', () => {
     expect(rows).toContainEqual(['DEMO', 'off', 'default']);
     expect(rows).toContainEqual(['GRAPHIQL', 'off', 'default']);
     expect(rows).toContainEqual(['INTROSPECTION', 'on', 'environment']);
+    expect(rows).toContainEqual(['EXPLAIN', 'off', 'default']);
     expect(rows).toContainEqual(['WORKERS', String(config.workers), 'environment']);
     expect(rows).toContainEqual(['PORT', '5000', 'environment']);
     expect(rows).toContainEqual(['HOST', '127.0.0.1', 'default']);

@@ -1,20 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { getRequestListener } from '@hono/node-server';
-import fastify from 'fastify';
-import { Hono } from 'hono';
 import { describe, expect, it, vi } from 'vitest';
 import { DeferredStorefrontDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
-import {
-  createGateway,
-  createLazyGateway,
-  createNodeListener,
-  type Gateway,
-  loadConfig,
-} from '../src/index.ts';
+import { createGateway, createLazyGateway, createNodeListener, loadConfig } from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
+import { type Mounted, mountInNode, mounts, startServer } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
 import { sendJson, startUpstream } from './support/upstream.ts';
 
@@ -22,64 +14,7 @@ const config = { ...loadConfig({ DATABASE_URL: ':memory:' }), graphiql: false };
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 const list = JSON.stringify({ query: '{ pets(limit: 1) { id } }' });
 
-/** A server with its own route `/hello` and the gateway at `/api/graphql`. */
-interface Mounted extends AsyncDisposable {
-  readonly url: string;
-}
-
-async function listen(server: Server): Promise<Mounted> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-function mountInNode(gateway: Gateway): Promise<Mounted> {
-  const listener = createNodeListener(gateway);
-  return listen(
-    createServer((incoming, outgoing) => {
-      if (incoming.url?.startsWith('/api/graphql')) listener(incoming, outgoing);
-      else outgoing.end('hello');
-    }),
-  );
-}
-
-async function mountInFastify(gateway: Gateway): Promise<Mounted> {
-  const app = fastify({ forceCloseConnections: true });
-  const listener = createNodeListener(gateway);
-  app.get('/hello', async () => 'hello');
-  app.register(async (scope) => {
-    // The gateway reads the body itself.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.all('/api/graphql', (request, reply) => {
-      reply.hijack();
-      return listener(request.raw, reply.raw);
-    });
-  });
-  return {
-    url: await app.listen({ port: 0, host: '127.0.0.1' }),
-    [Symbol.asyncDispose]: () => app.close(),
-  };
-}
-
-function mountInHono(gateway: Gateway): Promise<Mounted> {
-  const app = new Hono()
-    .get('/hello', (context) => context.text('hello'))
-    .all('/api/graphql', (context) => gateway(context.req.raw));
-  return listen(createServer(getRequestListener(app.fetch)));
-}
-
-describe.each([
-  ['node:http', mountInNode],
-  ['Fastify', mountInFastify],
-  ['Hono', mountInHono],
-])('the gateway mounted in %s', (_, mount) => {
+describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
   it('serves GraphQL at its path and leaves other routes to the server', async () => {
     await using gateway = await createGateway(config);
     await using server = await mount(gateway);
@@ -90,6 +25,22 @@ describe.each([
     expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
     const get = await fetch(`${url}?query={pets(limit:1){name}}`, { headers });
     expect(await get.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
+  });
+
+  // The first test loads GraphiQL.
+  const timeout = 30_000;
+  it('serves GraphiQL at its path, and records the requested path', { timeout }, async () => {
+    const { log, lines } = openTelemetry();
+    await using gateway = await createGateway({ ...config, graphiql: true }, log);
+    await using server = await mount(gateway);
+    const url = `${server.url}/api/graphql`;
+    const page = await fetch(url, { headers: { accept: 'text/html' }, redirect: 'error' });
+    expect(await page.text()).toContain('query Storefront');
+    const refused = await fetch(`${url}?query={pets{id}}`, { method: 'PUT', headers });
+    expect(refused.status).toBe(405);
+    const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+    const titles = requests.map(({ operation }) => operation);
+    expect(titles).toEqual(['GET /api/graphql', 'PUT /api/graphql']);
   });
 
   it('rejects a body larger than 256 KiB', async () => {
@@ -192,7 +143,7 @@ describe('createNodeListener', () => {
   it('responds with a helpful 500 when the body has already been read', async () => {
     await using gateway = await createGateway(config);
     const listener = createNodeListener(gateway);
-    await using server = await listen(
+    await using server = await startServer(
       createServer(async (incoming, outgoing) => {
         await text(incoming);
         await listener(incoming, outgoing);

@@ -115,22 +115,6 @@ describe('npm start', () => {
     expect(started.output.stderr).not.toContain('hunter2');
   }, 30_000);
 
-  it('prints its version', async () => {
-    const { stdout } = await promisify(execFile)('node', ['src/main.ts', '--version']);
-    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  });
-
-  it('reports the required Node version on an older Node', async () => {
-    const older = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } });
-      Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
-    const preload = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
-    const started = promisify(execFile)('node', [...preload, 'src/main.ts', '--version']);
-    await expect(started).rejects.toMatchObject({
-      code: 1,
-      stderr: 'Expected Node 24 or newer, received v20.20.2.\n',
-    });
-  });
-
   it('suggests /v1 when check-service finds no service', async () => {
     await using started = await nodeStart({ DATABASE_URL: ':memory:' });
     const args = ['check-service', '--base-url', started.url, '--key', 'demo-key'];

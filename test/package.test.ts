@@ -150,20 +150,25 @@ describe('the packed package', () => {
       declare const gateway: Gateway;
       const { data } = await gateway.execute(ListPetsDocument, { limit: 5 });
       export const name: string | undefined = data?.pets?.[0]?.name;
+      // Its declaration has the types of the result.
+      export async function list() {
+        const { data, errors } = await gateway.execute(ListPetsDocument, { limit: 5 });
+        return { data, errors };
+      }
       // @ts-expect-error No such status.
       await gateway.execute(ListPetsDocument, { status: 'lost' });
       // @ts-expect-error No such field.
       data?.animals;`,
     );
-    await compile(root, ['main.ts'], ['--skipLibCheck']);
+    await compile(root, ['main.ts'], ['--skipLibCheck', '--declaration']);
   }, 60_000);
 
   it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
-      '@types/node undici-types graphql @apollo/client rxjs @urql/core @urql/exchange-persisted';
+      '@types/node undici-types graphql @apollo/client rxjs @urql/core wonka @urql/exchange-persisted';
     const root = await project('readme', others.split(' '));
     await addClient(root);
-    const pages = ['README.md', 'docs/bff.md', 'docs/persisted-documents.md'];
+    const pages = ['README.md', 'docs/bff.md', 'docs/persisted-documents.md', 'docs/retrying.md'];
     const texts = await Promise.all(pages.map((page) => readFile(join(repository, page), 'utf8')));
     const clients = await readFile(join(repository, 'docs/clients.md'), 'utf8');
     for (const section of ['Apollo Client', 'urql']) {

@@ -1,41 +1,41 @@
 // Runs in the browser, after GraphiQL's own script: GraphiQL on this server.
 
-const { workers, ...options } = JSON.parse(document.getElementById('options').textContent);
-
 self.MonacoEnvironment = {
   getWorkerUrl: (_module, label) =>
     URL.createObjectURL(new Blob([workers[label]], { type: 'text/javascript' })),
 };
 
 /**
- * GraphiQL remembers the text of the active tab only once it was edited, and opens an empty tab at every
- * reload until then.
+ * GraphiQL remembers the texts of the active tab only once they were edited: until then it opens an empty
+ * tab at every reload, and its first tab without variables.
  */
 function rememberActiveTab() {
-  const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
+  const state = JSON.parse(localStorage.getItem('graphiql:tabState'));
+  const { tabs, activeTabIndex } = state ?? { tabs: options.defaultTabs, activeTabIndex: 0 };
   for (const name of ['query', 'variables']) {
-    if (tabs) localStorage.setItem(`graphiql:${name}`, tabs[activeTabIndex]?.[name] ?? '');
+    localStorage.setItem(`graphiql:${name}`, tabs[activeTabIndex]?.[name] ?? '');
   }
 }
 
 /** Sends an operation, and returns its result or the parts of it. */
-async function fetcher({ query, operationName, variables }, { headers } = {}) {
+async function fetcher({ query, operationName, variables }, { headers: tabHeaders } = {}) {
+  const isIntrospection = operationName === 'IntrospectionQuery';
+  if (!isIntrospection) {
+    reportKey('');
+    showCalls();
+  }
+  const headers = isIntrospection ? new Headers() : requestHeaders(tabHeaders);
+  headers.set('accept', 'application/graphql-response+json, application/json, multipart/mixed');
+  headers.set('content-type', 'application/json');
   const members = [`"query":${JSON.stringify(query)}`];
   if (operationName) members.push(`"operationName":${JSON.stringify(operationName)}`);
   if (variables) members.push(`"variables":${variablesText()}`);
-  const response = await fetch(location.pathname, {
-    method: 'POST',
-    headers: {
-      accept: 'application/graphql-response+json, application/json, multipart/mixed',
-      'content-type': 'application/json',
-      ...headers,
-    },
-    body: `{${members.join()}}`,
-  });
+  const body = `{${members.join()}}`;
+  const response = await fetch(location.pathname, { method: 'POST', headers, body });
   const type = response.headers.get('content-type') ?? 'no content type';
   const [, boundary] = /^multipart\/mixed.*;\s*boundary="?([^";]+)/i.exec(type) ?? [];
   if (boundary !== undefined) return readParts(response, boundary);
-  if (/json/i.test(type)) return JSON.parse(await response.text());
+  if (/json/i.test(type)) return inspectResult(JSON.parse(await response.text()));
   throw new Error(`Expected JSON, received ${type} with the status ${response.status}.`);
 }
 
@@ -44,10 +44,9 @@ async function fetcher({ query, operationName, variables }, { headers } = {}) {
  * may contain comments and trailing commas.
  */
 function variablesText() {
-  const models = globalThis.__MONACO.editor.getModels();
-  const text = models.find(({ uri }) => uri.path.endsWith('variables.json')).getValue();
   const keepString = (token) => (token.startsWith('"') ? token : '');
-  return text
+  return editorModel('variables.json')
+    .getValue()
     .replace(/"(?:[^"\\]|\\.)*"|\/\/.*|\/\*[\s\S]*?\*\//g, keepString)
     .replace(/"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])/g, keepString);
 }
@@ -60,7 +59,7 @@ async function* readParts(response, boundary) {
     rest = parts.pop();
     for (const part of parts) {
       const [, json] = part.split('\r\n\r\n');
-      if (json) yield JSON.parse(json);
+      if (json) yield inspectResult(JSON.parse(json));
     }
   }
 }

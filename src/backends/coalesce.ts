@@ -1,5 +1,6 @@
 import { CancelledError } from '../contract/error.ts';
-import { type Call, type OperationId, operations, type PetStore } from '../contract/pet-store.ts';
+import type { Call, CallObservation, OperationId, PetStore } from '../contract/pet-store.ts';
+import { operations } from '../contract/pet-store.ts';
 import { bucketCount, bucketOf, hash } from '../limits/key.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -20,6 +21,8 @@ interface Flight<T> {
   readonly result: Promise<T>;
   /** When the caller that started it began to wait, as a `performance.now()` timestamp. */
   readonly waitingSince: number;
+  /** The call to another service; undefined if the backend makes none. */
+  readonly observed: CallObservation | undefined;
 }
 
 /**
@@ -56,13 +59,15 @@ export function coalesceReads(
       flight.parameters === parameters
     ) {
       metrics.coalescedReads.inc({ operation });
+      if (flight.observed) call.observer?.join?.(flight.observed);
       const restart = () => read(operation, parameters, { ...call, waitingSince }, start);
       // The type of the result depends only on the operation.
       return join(flight as Flight<T>, call.signal, restart);
     }
     const result = start(call);
     if (flight !== undefined) return result;
-    const own = { authorization, operation, parameters, result, waitingSince };
+    const observed = call.observer?.lastCall;
+    const own = { authorization, operation, parameters, result, waitingSince, observed };
     flights[bucket] = own;
     const remove = () => {
       if (flights[bucket] === own) flights[bucket] = undefined;

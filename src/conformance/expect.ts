@@ -1,6 +1,6 @@
 import { decodeErrorBody, decodePet, decodePets } from '../contract/codec.ts';
 import { parseJson } from '../contract/json.ts';
-import type { NewPet, Pet } from '../contract/records.ts';
+import { type NewPet, type Pet, type PetField, petFields } from '../contract/records.ts';
 import { ContractViolation, type Finding, pass } from './check.ts';
 import type { ServiceResponse } from './http-client.ts';
 
@@ -99,9 +99,13 @@ export function shown(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** Rejects what the decoder tolerates against the contract: an unknown status, and `null` for none. */
+/** Rejects what the decoder tolerates in optional fields: an invalid value, and `null` for none. */
 function exact(pet: Pet, json: unknown): Pet {
-  if (pet.status instanceof Error) throw pet.status;
-  if ((json as Record<string, unknown>)['status'] !== null) return pet;
-  throw new ContractViolation('status: expected a status or none, received null');
+  for (const name of Object.keys(petFields) as PetField[]) {
+    const value = pet[name];
+    if (value instanceof Error) throw value;
+    if ((json as Record<string, unknown>)[name] !== null) continue;
+    throw new ContractViolation(`${name}: expected a value or none, received null`);
+  }
+  return pet;
 }

@@ -1,52 +1,47 @@
 import type { ErrorBody } from './error.ts';
 import { InvalidInputError, InvalidResponseError } from './error.ts';
-import { parseInt64 } from './int64.ts';
+import { type Field, int64 } from './fields.ts';
 import { jsonType, stringifyJson } from './json.ts';
 import {
-  type Int64,
   type Message,
+  mapPet,
   type NewPet,
   type Pet,
   type PetStatus,
   pageSize,
-  petStatuses,
+  petFields,
 } from './records.ts';
 
 // Fields are copied by name, so that unknown fields, `__proto__` included, are dropped.
 
-const knownStatuses = `one of ${petStatuses.join(', ')}`;
-
-/** Encodes an animal as JSON. Ids are numbers with all their digits. */
-export function encodePet(pet: Pet): object {
-  return { id: JSON.rawJSON(pet.id), ...encodeNewPet(pet) };
+/** Encodes an animal, or the body of `POST /pets`, as JSON. Ids are numbers with all their digits. */
+export function encodePet(pet: Pet | NewPet): object {
+  return mapPet<unknown, unknown>(pet, encodeField);
 }
 
-/** Encodes the body of `POST /pets`. */
-export function encodeNewPet({ name, categoryId, status }: NewPet | Pet): object {
-  if (status instanceof Error) throw status;
-  return {
-    name,
-    categoryId: JSON.rawJSON(categoryId),
-    ...(status === undefined ? {} : { status }),
-  };
+function encodeField(value: unknown, { kind }: Field): unknown {
+  if (value instanceof Error) throw value;
+  return kind === int64 && value !== undefined ? JSON.rawJSON(value as string) : value;
 }
 
 /** Decodes the body of `POST /pets`. @throws InvalidInputError that names the invalid field. */
 export function decodeNewPet(json: unknown): NewPet {
-  const { name, categoryId, status } = requestObject(json);
-  const id = typeof categoryId === 'string' ? undefined : parseInt64(categoryId);
-  if (typeof name !== 'string') throw invalidInput('name', 'a string', name);
-  if (id === undefined) {
-    throw invalidInput('categoryId', 'an int64 number', categoryId);
-  }
-  if (status === undefined) return { name, categoryId: id };
-  return { name, categoryId: id, status: decodePetStatus(status) };
+  const { id, ...pet } = mapPet(requestObject(json), decodeInput);
+  return pet as NewPet;
 }
 
 /** Decodes a status that a caller sent. @throws InvalidInputError for an unknown one. */
-export function decodePetStatus(value: unknown): PetStatus {
-  if (isPetStatus(value)) return value;
-  throw invalidInput('status', knownStatuses, value);
+export function decodePetStatus(value: string): PetStatus {
+  return decodeInput(value, petFields.status) as PetStatus;
+}
+
+function decodeInput(value: unknown, field: Field): unknown {
+  // The service assigns the id.
+  if (field === petFields.id || (value === undefined && !field.isRequired)) return undefined;
+  const { name, kind } = field;
+  const parsed = kind.parse(value);
+  if (parsed === undefined) throw invalidInput(name, kind.expected, value);
+  return parsed;
 }
 
 /** Decodes the body of `POST /messages`. @throws InvalidInputError that names the invalid field. */
@@ -75,17 +70,21 @@ export function decodePets(json: unknown): Pet[] {
  * @throws InvalidResponseError that names the invalid field.
  */
 export function decodePet(json: unknown, index?: number): Pet {
-  const at = index === undefined ? '' : `[${index}].`;
-  if (!isObject(json)) throw invalidResponse(`${at}body`, 'an object', json);
-  const { name, status } = json;
-  if (typeof name !== 'string') {
-    throw invalidResponse(`${at}name`, 'a string', name);
-  }
-  const id = decodeId(json['id'], at, 'id');
-  const categoryId = decodeId(json['categoryId'], at, 'categoryId');
-  if (status === undefined || status === null) return { id, name, categoryId };
-  if (isPetStatus(status)) return { id, name, categoryId, status };
-  return { id, name, categoryId, status: invalidResponse(`${at}status`, knownStatuses, status) };
+  if (!isObject(json)) throw invalidResponse(`${at(index)}body`, 'an object', json);
+  return mapPet(json, decodeField, index) as Pet;
+}
+
+function decodeField(value: unknown, { name, kind, isRequired }: Field, index?: number): unknown {
+  if (!isRequired && (value === undefined || value === null)) return undefined;
+  const parsed = kind.parse(value);
+  if (parsed !== undefined) return parsed;
+  const error = invalidResponse(`${at(index)}${name}`, kind.expected, value);
+  if (isRequired) throw error;
+  return error;
+}
+
+function at(index: number | undefined): string {
+  return index === undefined ? '' : `[${index}].`;
 }
 
 /**
@@ -127,21 +126,9 @@ function isTimestamp(text: string): boolean {
   return !Number.isNaN(midnight.valueOf()) && midnight.toISOString().startsWith(date);
 }
 
-function decodeId(value: unknown, at: string, name: string): Int64 {
-  const id = typeof value === 'string' ? undefined : parseInt64(value);
-  if (id === undefined) {
-    throw invalidResponse(`${at}${name}`, 'an int64 number', value);
-  }
-  return id;
-}
-
 function requestObject(json: unknown): Record<string, unknown> {
   if (isObject(json)) return json;
   throw invalidInput('body', 'a JSON object', json);
-}
-
-function isPetStatus(value: unknown): value is PetStatus {
-  return value === 'available' || value === 'pending' || value === 'sold';
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,4 +1,8 @@
-import type { Int64 } from './records.ts';
+/**
+ * An integer from -2^63 to 2^63-1 as canonical decimal digits. It is a string, so that no step can
+ * round it and a GraphQL `ID` needs no conversion.
+ */
+export type Int64 = string;
 
 const minimum = -(2n ** 63n);
 const maximum = 2n ** 63n - 1n;

@@ -1,7 +1,7 @@
+import type { Int64 } from './int64.ts';
 import type { JsonText } from './json.ts';
 import {
   getPetRemoval,
-  type Int64,
   type Message,
   type NewPet,
   type Pet,
@@ -24,16 +24,31 @@ export interface Call {
    * call. The deadline of the call counts from then.
    */
   readonly waitingSince?: number;
-  /** Called at the start of each call to another service. */
-  readonly observe?: ((operation: string) => CallObservation) | undefined;
+  /** Observes the calls to another service that are made for this one. */
+  readonly observer?: CallObserver | undefined;
   /** Disposed when the response to the request is complete, and data is no longer needed for it. */
   readonly scope?: DisposableStack | undefined;
+}
+
+/** Observes the calls of a backend to another service. */
+export interface CallObserver {
+  /** Called at the start of each call, before the method of the backend returns. */
+  observe(operation: string): CallObservation;
+  /** The call that started last. */
+  readonly lastCall: CallObservation | undefined;
+  /** Called when a read joins a call in flight instead of starting one. */
+  join?(call: CallObservation): void;
 }
 
 /** Observes one call of a backend to another service. */
 export interface CallObservation {
   /** The W3C Trace Context headers to send, if the request is traced. */
   readonly traceHeaders: Readonly<Record<string, string>> | undefined;
+  /** How often the call has been sent again. */
+  retries: number;
+  /** The status of the complete response, or null, and the size of its body. */
+  status: number | null;
+  bytes: number;
   /**
    * Called once when the call ends, with the HTTP status or the kind of failure, and the duration.
    */

@@ -1,23 +1,37 @@
 import { decodePets } from './codec.ts';
 import { JsonText } from './json.ts';
-import { type Pet, type Pets, pageSize, petStatuses } from './records.ts';
+import { type Pet, type PetField, type Pets, pageSize, petFields } from './records.ts';
 import { readJson } from './response-json.ts';
 
-/** Integers up to ±9.2e18, which are all int64s; `decodePets` checks the range of larger ones. */
-const int64 = '0|-?[1-9][0-9]{0,17}|-?(?:[1-8][0-9]|9[01])[0-9]{17}';
-/** Characters of a string that need no escape. */
-const characters = '[^"\\\\\\x00-\\x1f]*';
-const statuses = petStatuses.join('|');
+const fields = Object.entries(petFields);
 
 /** Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member. */
-const animal = (open: string) =>
-  `\\{"id":${open}${int64}),"name":"${open}${characters})","categoryId":${open}${int64})(?:,"status":(?:null|"${open}${statuses})"))?\\}`;
-const list = new RegExp(`^\\[${animal('(?:')}(?:,${animal('(?:')}){0,${pageSize.maximum - 1}}\\]$`);
-const animals = new RegExp(animal('('), 'g');
-const withoutStatus = /"status":null\}|[0-9]\}/;
+function animal(open: string, isComplete: boolean): string {
+  const members = fields.map(([name, { kind, isRequired }], index) => {
+    const quote = kind.isText ? '"' : '';
+    const value = `${quote}${open}${kind.pattern})${quote}`;
+    const key = `${index > 0 ? ',' : ''}"${name}":`;
+    return isRequired || isComplete ? key + value : `(?:${key}(?:null|${value}))?`;
+  });
+  return `\\{${members.join('')}\\}`;
+}
+
+function listOf(one: string): RegExp {
+  return new RegExp(`^\\[${one}(?:,${one}){0,${pageSize.maximum - 1}}\\]$`);
+}
+
+/** Lists whose animals have all fields, and those in which optional ones are absent or null. */
+const complete = listOf(animal('(?:', true));
+const incomplete = listOf(animal('(?:', false));
+const animals = new RegExp(animal('(', false), 'g');
 
 /** An animal whose members are the groups of `animals`. */
-const groups = { id: '$1', name: '$2', categoryId: '$3', status: '$4' as Pet['status'] & string };
+const groups = Object.fromEntries(
+  fields.map(([name], index) => [name, `$${index + 1}`]),
+) as unknown as Pet;
+const optional = fields.flatMap(([name, { isRequired }]) =>
+  isRequired ? [] : String(groups[name as PetField]),
+);
 
 /** The most characters of a list that is matched, because aliases can repeat them all. */
 const maxLength = 64 * 1024;
@@ -28,17 +42,22 @@ const maxLength = 64 * 1024;
  * @throws InvalidResponseError that names the first invalid field.
  */
 export function readPets(text: string): Pets {
-  if (text.length <= maxLength && list.test(text)) return new PetsText(text);
+  if (text.length <= maxLength) {
+    if (complete.test(text)) return new PetsText(text, true);
+    if (incomplete.test(text)) return new PetsText(text, false);
+  }
   return decodePets(readJson(text));
 }
 
 /** The text of a valid list of animals, whose strings need no escapes in JSON. */
 export class PetsText implements Iterable<Pet> {
   readonly #text: string;
+  readonly #isComplete: boolean;
   #pets: readonly Pet[] | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, isComplete: boolean) {
     this.#text = text;
+    this.#isComplete = isComplete;
   }
 
   [Symbol.iterator](): Iterator<Pet> {
@@ -48,11 +67,11 @@ export class PetsText implements Iterable<Pet> {
 
   /**
    * Writes a list with the text that `write` returns for each animal. Returns undefined if that
-   * contains the status, and an animal has none.
+   * contains an optional field, and an animal has none.
    */
   writeEach(write: (pet: Pet) => string): JsonText | undefined {
     const members = write(groups);
-    if (members.includes(groups.status) && withoutStatus.test(this.#text)) return undefined;
+    if (!this.#isComplete && optional.some((group) => members.includes(group))) return undefined;
     return new JsonText(this.#text.replace(animals, members));
   }
 }

@@ -1,3 +1,5 @@
+import { enumeration, type Field, int64, text } from './fields.ts';
+
 /** The statuses of an animal (contract, "PetStatus"). */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
@@ -5,28 +7,53 @@ export const petStatuses = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof petStatuses)[number];
 
 /**
- * An integer from -2^63 to 2^63-1 as canonical decimal digits. It is a string, so that no step can
- * round it and a GraphQL `ID` needs no conversion.
+ * The fields of an animal (contract, "Pet"), in the order of their columns and in the usual lists.
+ * All code that handles each field follows from them, or does not compile without one.
  */
-export type Int64 = string;
+export const petFields = {
+  id: { name: 'id', kind: int64, isRequired: true },
+  name: { name: 'name', kind: text, isRequired: true },
+  categoryId: { name: 'categoryId', kind: int64, isRequired: true },
+  status: { name: 'status', kind: enumeration(petStatuses), isRequired: false },
+} as const satisfies Readonly<Record<string, Field>>;
+
+/** Maps each field of an animal, in order. A loop would take three times as long. */
+export function mapPet<From, To>(
+  pet: { readonly [Name in PetField]?: From },
+  map: (value: From | undefined, field: Field, index?: number) => To,
+  index?: number,
+): Record<PetField, To> {
+  const { id, name, categoryId, status } = petFields;
+  return {
+    id: map(pet.id, id, index),
+    name: map(pet.name, name, index),
+    categoryId: map(pet.categoryId, categoryId, index),
+    status: map(pet.status, status, index),
+  };
+}
+
+/** The name of a field of an animal. */
+export type PetField = keyof typeof petFields;
+
+type RequiredField = {
+  [Name in PetField]: (typeof petFields)[Name]['isRequired'] extends true ? Name : never;
+}[PetField];
+type Value<Name extends PetField> = NonNullable<
+  ReturnType<(typeof petFields)[Name]['kind']['parse']>
+>;
 
 /** An animal to add (contract, "NewPet"). */
-export interface NewPet {
-  readonly name: string;
-  readonly categoryId: Int64;
-  readonly status?: PetStatus;
-}
+export type NewPet = { readonly [Name in Exclude<RequiredField, 'id'>]: Value<Name> } & {
+  readonly [Name in Exclude<PetField, RequiredField>]?: Value<Name> | undefined;
+};
 
 /**
- * An animal as a backend returns it (contract, "Pet"). An invalid `status` is replaced by the error
- * for its field, so that one bad value does not fail the whole list.
+ * An animal as a backend returns it (contract, "Pet"). An invalid optional field is replaced by the
+ * error for it, so that one bad value does not fail the whole list.
  */
-export interface Pet {
-  readonly id: Int64;
-  readonly name: string;
-  readonly categoryId: Int64;
-  readonly status?: PetStatus | Error;
-}
+export type Pet = { readonly [Name in RequiredField]: Value<Name> } & {
+  readonly [Name in Exclude<PetField, RequiredField>]?: Value<Name> | Error | undefined;
+};
 
 /** A message that a backend accepted (contract, "Message record"); `createdAt` is ISO 8601 text. */
 export interface Message {

@@ -30,8 +30,8 @@ const maxVariants = 2;
  * Its result is that of graphql-js. Returns undefined for an operation with too many conditions.
  *
  * Compiled code relies on what is true of this schema: root fields are nullable, and their
- * resolvers use no `info` and return records, lists of records or JSON text, or reject; below the
- * root there are no resolvers.
+ * resolvers use only `path.key` of `info` and return records, lists of records or JSON text, or
+ * reject; below the root there are no resolvers.
  */
 export function compileOperation(
   schema: GraphQLSchema,

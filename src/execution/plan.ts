@@ -4,6 +4,7 @@ import {
   type GraphQLError,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNullableType,
   isLeafType,
@@ -82,10 +83,12 @@ function planField(
   if (resolve === undefined || isNonNullType(type)) throw new NotCompilableError();
   const complete = planType(type, field, collector);
   const readArguments = planArguments(definition, nodes[0]);
+  // All that the resolvers of the schema use.
+  const info = { path: { key } } as GraphQLResolveInfo;
 
   return async ({ context, variables, errors }) => {
     try {
-      const value = await resolve(undefined, readArguments(variables), context, noInfo);
+      const value = await resolve(undefined, readArguments(variables), context, info);
       return complete(value, errors, key);
     } catch (error) {
       errors.push(locatedError(error, nodes, [key]));
@@ -116,6 +119,3 @@ function planType(
     return Array.from(list, (record, index) => complete(record, errors, [key, index]));
   };
 }
-
-/** The resolvers of the schema use no `info`. */
-const noInfo = undefined as never;

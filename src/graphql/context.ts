@@ -1,12 +1,10 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
-import type { JsonText } from '../contract/json.ts';
-import type { Call, ListPetsQuery, PetStore } from '../contract/pet-store.ts';
-import type { Int64, Message, NewPet, Pet, Pets } from '../contract/records.ts';
+import type { Call, OperationId, PetStore } from '../contract/pet-store.ts';
 
 /** Options of `createContext`. */
-export interface ContextOptions extends Pick<Call, 'key' | 'requestId' | 'scope'> {
+export interface ContextOptions extends Pick<Call, 'key' | 'requestId' | 'observer' | 'scope'> {
   readonly petStore: PetStore;
   /** The unchanged `Authorization` header. */
   readonly authorization: string | undefined;
@@ -15,10 +13,8 @@ export interface ContextOptions extends Pick<Call, 'key' | 'requestId' | 'scope'
   readonly listener?: CallListener;
 }
 
-/** Observes the calls of a request. */
+/** Learns how the calls of a request use its key. */
 export interface CallListener {
-  /** Observes the calls that the backend makes. */
-  readonly observe: NonNullable<Call['observe']>;
   /** Set when a field needs the key and it is well-formed. */
   usedKey: boolean;
   /** Set when a call succeeds or returns 404, so the backend has accepted the key. */
@@ -27,29 +23,25 @@ export interface CallListener {
 
 /**
  * The calls that the resolvers of one GraphQL request can make. Equal reads of the request are one
- * call; the context is not shared with other requests.
+ * call; the context is not shared with other requests. Each call rejects with UnauthenticatedError
+ * if the request has no valid bearer token.
  */
-export interface GatewayContext {
-  /** `GET /pets`, once per limit and status. */
-  readonly pets: Reads<ListPetsQuery, Pets>;
-  /** `GET /pets/{petId}`, once per id. */
-  readonly pet: Reads<Int64, Pet>;
-  /** `GET /store/orders`, once. */
-  readonly orders: Reads<'all', JsonText>;
-  /** `POST /pets`. @throws UnauthenticatedError if the request has no valid bearer token. */
-  addPet(pet: NewPet): Promise<Pet>;
-  /** `POST /messages`. @throws UnauthenticatedError if the request has no valid bearer token. */
-  sendMessage(message: string): Promise<Message>;
-}
+export type GatewayContext = {
+  readonly [Id in OperationId]: (
+    parameters: Parameters<PetStore[Id]>[1],
+    field: ResponseKey,
+  ) => ReturnType<PetStore[Id]>;
+};
 
-type Reads<Key, Value> = Pick<DataLoader<Key, Value, string>, 'load'>;
+/** The response key of the root field that makes a call; only explained contexts use it. */
+export type ResponseKey = string | number;
 
 /**
  * Creates the context of a request. The `Authorization` header is parsed when a field first needs
  * the key, so introspection works without one.
  */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, key, requestId, signal, listener, scope } = options;
+  const { petStore, key, requestId, signal, listener, observer, scope } = options;
   let created: Call | undefined;
 
   async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
@@ -57,8 +49,7 @@ export function createContext(options: ContextOptions): GatewayContext {
     if (signal.aborted) throw cancelledError(signal);
     if (created === undefined) {
       const { apiKey, authorization } = readBearer(options.authorization);
-      const observe = listener?.observe;
-      created = { apiKey, authorization, key, requestId, signal, observe, scope };
+      created = { apiKey, authorization, key, requestId, signal, observer, scope };
       if (listener) listener.usedKey = true;
     }
     try {
@@ -73,20 +64,15 @@ export function createContext(options: ContextOptions): GatewayContext {
     }
   }
 
+  const loadOrders = loadEach(() => withCall((call) => petStore.listOrders(call)), String);
   return {
-    pets: loadEach(
+    listPets: loadEach(
       (query) => withCall((call) => petStore.listPets(call, query)),
       ({ limit, status }) => `${limit} ${status}`,
     ),
-    pet: loadEach(
-      (petId) => withCall((call) => petStore.getPet(call, petId)),
-      (petId) => petId,
-    ),
-    orders: loadEach(
-      () => withCall((call) => petStore.listOrders(call)),
-      (key) => key,
-    ),
-    addPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
+    getPet: loadEach((petId) => withCall((call) => petStore.getPet(call, petId)), String),
+    listOrders: () => loadOrders('all'),
+    createPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
     sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
   };
 }
@@ -95,18 +81,16 @@ export function createContext(options: ContextOptions): GatewayContext {
 function loadEach<Key, Value>(
   load: (key: Key) => Promise<Value>,
   cacheKeyFn: (key: Key) => string,
-): Reads<Key, Value> {
+): (key: Key) => Promise<Value> {
   let loader: DataLoader<Key, Value, string> | undefined;
-  return {
-    load(key) {
-      loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key), {
-        cacheKeyFn,
-        // Each key is a separate call, so nothing is gained by waiting for others.
-        batch: false,
-        batchScheduleFn: queueMicrotask,
-      });
-      return loader.load(key);
-    },
+  return (key) => {
+    loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key), {
+      cacheKeyFn,
+      // Each key is a separate call, so nothing is gained by waiting for others.
+      batch: false,
+      batchScheduleFn: queueMicrotask,
+    });
+    return loader.load(key);
   };
 }
 

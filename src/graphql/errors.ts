@@ -1,15 +1,15 @@
-import { GraphQLError, isValueNode } from 'graphql';
+import { type ASTNode, GraphQLError, isValueNode, Kind } from 'graphql';
 import {
   BackendTimeoutError,
   BackendUnavailableError,
   CancelledError,
   ErrorResponse,
-  InvalidInputError,
   InvalidResponseError,
   PetStoreError,
   UnauthenticatedError,
   type WriteOutcome,
 } from '../contract/error.ts';
+import type { InputIssue } from './invalid-input.ts';
 import type { TypedError } from './result.ts';
 
 /** The codes of field errors. */
@@ -87,12 +87,35 @@ function describe(error: GraphQLError): Description | undefined {
   // raises such errors itself only if a resolver violates the schema or a variable is null.
   const [node] = error.nodes ?? [];
   const isOfValue = node !== undefined && isValueNode(node);
-  if (error.path !== undefined && !isOfValue) return undefined;
-  const { code = 'BAD_USER_INPUT' } = error.extensions as { readonly code?: string };
-  return {
-    message: shorten(error.message),
-    extensions: { code: isOfValue ? 'BAD_USER_INPUT' : code },
+  const { code = 'BAD_USER_INPUT', issues: found } = error.extensions as {
+    readonly code?: string;
+    readonly issues?: readonly InputIssue[];
   };
+  if (error.path !== undefined && !isOfValue && !found) return undefined;
+  const message = shorten(error.message);
+  const issues =
+    node?.kind === Kind.VARIABLE
+      ? [{ path: [node.name.value], message }]
+      : found?.map((issue) => ({
+          path: pathInVariables(issue.path, node),
+          message: shorten(issue.message),
+        }));
+  return {
+    message,
+    extensions: { code: isOfValue ? 'BAD_USER_INPUT' : code, ...(issues && { issues }) },
+  };
+}
+
+/** Returns the path from the variable that a field uses, or else the one from its argument. */
+function pathInVariables(path: InputIssue['path'], node: ASTNode | undefined): InputIssue['path'] {
+  let at = node;
+  for (const [index, name] of path.entries()) {
+    const members =
+      at?.kind === Kind.FIELD ? at.arguments : at?.kind === Kind.OBJECT ? at.fields : [];
+    at = members?.find((member) => member.name.value === name)?.value;
+    if (at?.kind === Kind.VARIABLE) return [at.name.value, ...path.slice(index + 1)];
+  }
+  return path;
 }
 
 /** Maximum length of a message that may quote input of the client. */
@@ -120,7 +143,6 @@ function describeContractError(cause: unknown): Description | undefined {
       },
     };
   }
-  if (cause instanceof InvalidInputError) return withCode('BAD_USER_INPUT', cause);
   if (cause instanceof UnauthenticatedError) return withCode('UNAUTHENTICATED', cause);
   if (cause instanceof CancelledError) return withCode('CANCELLED', cause);
   if (cause instanceof BackendTimeoutError) return withCode('UPSTREAM_TIMEOUT', cause);

@@ -29,6 +29,6 @@ builder.mutationField('sendMessage', (t) =>
     description:
       'Sends a message to the messages endpoint. `status` is the state that the service reports.',
     args: { message: t.arg.string({ required: true, description: 'The text to send.' }) },
-    resolve: (_root, { message }, context) => context.sendMessage(message),
+    resolve: (_root, { message }, context, { path }) => context.sendMessage(message, path.key),
   }),
 );

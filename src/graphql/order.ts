@@ -6,6 +6,6 @@ builder.queryField('orders', (t) =>
     nullable: true,
     description:
       'The orders of the store, returned unchanged because their shape is not published.',
-    resolve: (_root, _args, context) => context.orders.load('all'),
+    resolve: (_root, _args, context, { path }) => context.listOrders(undefined, path.key),
   }),
 );

@@ -1,7 +1,13 @@
-import { InvalidInputError } from '../contract/error.ts';
-import { getPetRemoval, type NewPet, type Pet, pageSize } from '../contract/records.ts';
+import { parseInt64 } from '../contract/int64.ts';
+import {
+  getPetRemoval,
+  type NewPet,
+  type Pet,
+  type PetField,
+  pageSize,
+} from '../contract/records.ts';
 import { builder } from './builder.ts';
-import { int64Argument } from './scalars.ts';
+import { invalidArguments, isPageSize } from './invalid-input.ts';
 
 const PetStatus = builder.enumType('PetStatus', {
   description: 'Whether an animal is available.',
@@ -14,36 +20,38 @@ const PetStatus = builder.enumType('PetStatus', {
 
 const PetType = builder.objectRef<Pet>('Pet').implement({
   description: 'An animal in the store.',
-  fields: (t) => ({
-    id: t.exposeID('id', {
-      nullable: false,
-      description: 'The identifier that the service assigned: an int64 as a string of digits.',
-    }),
-    name: t.exposeString('name', { nullable: false, description: "The animal's name." }),
-    categoryId: t.exposeID('categoryId', {
-      nullable: false,
-      description: 'The category of the animal: an int64 as a string of digits.',
-    }),
-    // The property may be an Error, which graphql-js throws for this field. Pothos cannot type it.
-    status: t.expose('status' as never, {
-      type: PetStatus,
-      nullable: true,
-      description: 'The availability; null for an animal that was added without one.',
-    }),
-  }),
+  fields: (t) =>
+    ({
+      id: t.exposeID('id', {
+        nullable: false,
+        description: 'The identifier that the service assigned: an int64 as a string of digits.',
+      }),
+      name: t.exposeString('name', { nullable: false, description: "The animal's name." }),
+      categoryId: t.exposeID('categoryId', {
+        nullable: false,
+        description: 'The category of the animal: an int64 as a string of digits.',
+      }),
+      // The property may be an Error, which graphql-js throws for this field. Pothos cannot type it.
+      status: t.expose('status' as never, {
+        type: PetStatus,
+        nullable: true,
+        description: 'The availability; null for an animal that was added without one.',
+      }),
+    }) satisfies Record<PetField, unknown>,
 });
 
 const AddPetInput = builder.inputType('AddPetInput', {
   description: 'An animal to add.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: "The animal's name." }),
-    categoryId: t.id({
-      required: true,
-      description:
-        'The category of the animal: an int64 as a string or an integer. Use a string if your language would round it.',
-    }),
-    status: t.field({ type: PetStatus, description: 'The availability. There is no default.' }),
-  }),
+  fields: (t) =>
+    ({
+      name: t.string({ required: true, description: "The animal's name; not empty." }),
+      categoryId: t.id({
+        required: true,
+        description:
+          'The category of the animal: an int64 as a string or an integer. Use a string if your language would round it.',
+      }),
+      status: t.field({ type: PetStatus, description: 'The availability. There is no default.' }),
+    }) satisfies Record<keyof NewPet, unknown>,
 });
 
 builder.queryField('pets', (t) =>
@@ -58,19 +66,13 @@ builder.queryField('pets', (t) =>
       }),
       status: t.arg({ type: PetStatus, description: 'Return only animals with this status.' }),
     },
-    resolve(_root, { limit, status }, context) {
+    resolve(_root, { limit, status }, context, { path }) {
       const size = limit ?? pageSize.default;
-      if (size < pageSize.minimum || size > pageSize.maximum) {
-        throw new InvalidInputError(
-          `limit: expected an integer from ${pageSize.minimum} to ${pageSize.maximum}, received ${size}.`,
-        );
-      }
+      if (!isPageSize(size)) throw invalidArguments({ limit: size });
       // The default is not sent, because the service has the same one.
       const isDefault = size === pageSize.default;
-      return context.pets.load({
-        ...(isDefault ? {} : { limit: size }),
-        ...(status ? { status } : {}),
-      });
+      const query = { ...(isDefault ? {} : { limit: size }), ...(status ? { status } : {}) };
+      return context.listPets(query, path.key);
     },
   }),
 );
@@ -88,7 +90,11 @@ builder.queryField('pet', (t) =>
     args: {
       id: t.arg.id({ required: true, description: 'An int64, as a string or an integer.' }),
     },
-    resolve: (_root, { id }, context) => context.pet.load(int64Argument('id', id)),
+    resolve(_root, { id }, context, { path }) {
+      const petId = parseInt64(id);
+      if (petId === undefined) throw invalidArguments({ id });
+      return context.getPet(petId, path.key);
+    },
   }),
 );
 
@@ -100,13 +106,12 @@ builder.mutationField('addPet', (t) =>
     args: {
       input: t.arg({ type: AddPetInput, required: true, description: 'The animal to add.' }),
     },
-    resolve(_root, { input: { name, categoryId, status } }, context) {
-      const pet: NewPet = {
-        name,
-        categoryId: int64Argument('categoryId', categoryId),
-        ...(status ? { status } : {}),
-      };
-      return context.addPet(pet);
+    resolve(_root, { input }, context, { path }) {
+      const { name, status } = input;
+      const categoryId = parseInt64(input.categoryId);
+      if (name === '' || categoryId === undefined) throw invalidArguments({ input });
+      const pet: Required<NewPet> = { name, categoryId, status: status ?? undefined };
+      return context.createPet(pet, path.key);
     },
   }),
 );

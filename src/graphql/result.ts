@@ -1,3 +1,5 @@
+import type { CallObservation, Operation, OperationId } from '../contract/pet-store.ts';
+
 /** An error of a result, as clients see it. */
 export interface TypedError {
   readonly message: string;
@@ -16,4 +18,28 @@ export interface Deprecation {
   /** The date of its removal, such as `2030-12-05`. */
   readonly removal: string;
   readonly replacement: string;
+}
+
+/** The extensions of a result. Both members are absent unless they apply. */
+export interface ResultExtensions {
+  /** The deprecated fields that the operation uses. */
+  readonly deprecations?: readonly Deprecation[];
+  /** The REST calls, if the caller asks for them; in parts, those that have ended. */
+  readonly calls?: readonly ExplainedCall[];
+}
+
+/** The REST call of a field, as `extensions.calls` lists it. Times are in milliseconds. */
+export interface ExplainedCall extends Pick<CallObservation, 'status' | 'retries' | 'bytes'> {
+  /** The response key of the field. */
+  readonly path: readonly (string | number)[];
+  readonly operation: OperationId;
+  readonly method: Operation['method'];
+  /** Below the base URL, with the names of parameters: `/pets/{petId}`. */
+  readonly pathTemplate: string;
+  /** From the start of the operation until the field started. */
+  readonly startMs: number;
+  /** Until the field had its data or its error. */
+  readonly durationMs: number;
+  /** Whether the field joined the call of another field, or of another request with the same key. */
+  readonly shared: boolean;
 }

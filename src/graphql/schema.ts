@@ -25,6 +25,7 @@ const description =
 export function createSchema(stability: OperationStability): GraphQLSchema {
   const isMarked = Object.keys(stability).length > 0;
   const schema = builder.toSchema({
+    sortSchema: false,
     directives: [
       ...specifiedDirectives,
       GraphQLDeferDirective,

@@ -2,6 +2,9 @@ import { readFile } from 'node:fs/promises';
 
 /** The text files that the gateway serves or reads, from `schema/` and Swagger UI. */
 export const assetNames = [
+  'graphiql/calls.js',
+  'graphiql/controls.html',
+  'graphiql/controls.js',
   'graphiql/only.html',
   'graphiql/page.css',
   'graphiql/page.js',

@@ -10,7 +10,12 @@ import type { HttpRequest, HttpResponse } from './message.ts';
 export function graphqlErrorResult(error: HttpError, requestId: string) {
   const { status, code, message, headers } = error;
   const seconds = headers['retry-after'];
-  const retry = seconds && { status, retryAfterMs: Number(seconds) * 1000 };
+  // A request that may be repeated was refused before anything was executed.
+  const retry = seconds && {
+    status,
+    retryAfterMs: Number(seconds) * 1000,
+    outcome: 'NOT_DONE',
+  };
   return { errors: [{ message, extensions: { code, ...retry, requestId } }] };
 }
 

@@ -14,7 +14,7 @@ export function unsupportedMediaType(contentType: string | undefined): HttpError
   return new HttpError(
     415,
     'UNSUPPORTED_MEDIA_TYPE',
-    `content-type: expected application/json in UTF-8, received ${received}.`,
+    `content-type: expected application/json in UTF-8, received ${received}. Send the body as a JSON object: forms and file uploads are not accepted.`,
   );
 }
 

@@ -17,6 +17,7 @@ export const requestHeaders = [
   'origin',
   'traceparent',
   'tracestate',
+  'x-petstore-explain',
   'x-request-id',
 ] as const;
 

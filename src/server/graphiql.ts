@@ -27,8 +27,10 @@ export interface GraphiqlPage {
 
 /** Options of `createGraphiql`. */
 export interface GraphiqlOptions {
-  /** The API key that the headers pane is prefilled with. */
+  /** The API key that the page starts with. */
   readonly apiKey: string | undefined;
+  /** Whether the page offers to show the REST calls of an operation. */
+  readonly explain: boolean;
   /** Whether introspection is on, with which GraphiQL loads the schema. */
   readonly introspection: boolean;
 }
@@ -68,13 +70,15 @@ function acceptsPage({ method, headers }: HttpRequest): boolean {
 }
 
 /** Renders the page with its scripts and styles inline. */
-async function render({ apiKey, introspection }: GraphiqlOptions): Promise<string> {
+async function render({ apiKey, explain, introspection }: GraphiqlOptions): Promise<string> {
   // Imported on the first request because it is large.
   const { css, js, ...workers } = await import('@graphql-yoga/render-graphiql/graphiql');
   const paw = await readAsset('graphiql/paw.svg');
   const options = {
-    ...(await readTabs(apiKey)),
-    title: 'Pet Store gateway',
+    apiKey,
+    explain,
+    defaultTabs: await readTabs(),
+    title: '<h1>Pet Store gateway</h1>',
     logo: paw,
     // The browser must not store a key.
     shouldPersistHeaders: false,
@@ -96,32 +100,28 @@ async function render({ apiKey, introspection }: GraphiqlOptions): Promise<strin
 </head>
 <body>
 ${introspection ? '' : withoutIntrospection}
-<div id="root"></div>
+${await readAsset('graphiql/controls.html')}
+<main id="root"></main>
 <noscript>GraphiQL needs JavaScript.</noscript>
 <script id="options" type="application/json">${JSON.stringify(options).replaceAll('<', '\\u003c')}</script>
 <script>${js}</script>
+<script>${await readAsset('graphiql/calls.js')}</script>
+<script>${await readAsset('graphiql/controls.js')}</script>
 <script>${await readAsset('graphiql/page.js')}</script>
 </body>
 </html>
 `;
 }
 
-const withoutIntrospection = `<p class="notice">Introspection is off, so there are no descriptions and no
-completion here. Operations run as usual. <code>INTROSPECTION=on</code> turns it on.</p>`;
+const withoutIntrospection = `<header class="notice">Introspection is off, so there are no descriptions and no
+completion here. Operations run as usual. <code>INTROSPECTION=on</code> turns it on.</header>`;
 
-/** Reads a tab for each named operation, with the key in the headers pane. */
-async function readTabs(apiKey: string | undefined) {
-  const headers = JSON.stringify(
-    { Authorization: `Bearer ${apiKey ?? '<API key>'}` },
-    undefined,
-    2,
-  );
-  const defaultTabs = await Promise.all(
+/** Reads a tab for each named operation. */
+function readTabs() {
+  return Promise.all(
     tabs.map(async ([name, variables]) => ({
       query: await readAsset(`operations/${name}.graphql`),
       variables: JSON.stringify(variables, undefined, 2),
-      headers,
     })),
   );
-  return { defaultTabs, headers };
 }

@@ -1,4 +1,6 @@
-import type { Deprecation, TypedError } from '../graphql/result.ts';
+import type { Deprecation, ResultExtensions, TypedError } from '../graphql/result.ts';
+
+export type { Deprecation, TypedError };
 
 /**
  * A parsed document with the types of its result and variables, as GraphQL Codegen generates it.
@@ -19,6 +21,8 @@ export interface LocalCaller {
   readonly requestId?: string | null | undefined;
   /** The trace to join (W3C Trace Context). */
   readonly traceparent?: string | null | undefined;
+  /** Lists the REST calls in `extensions.calls`, if `EXPLAIN` is on. */
+  readonly explain?: boolean | undefined;
 }
 
 /**
@@ -29,7 +33,7 @@ export interface LocalResult<Data> {
   readonly errors?: readonly TypedError[];
   /** Absent if the operation was not executed. */
   readonly data?: Data | null;
-  readonly extensions?: { readonly deprecations: readonly Deprecation[] };
+  readonly extensions?: ResultExtensions;
 }
 
 /**

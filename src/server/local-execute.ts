@@ -66,7 +66,8 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     const key = keyOf(authorization);
     scope.defer(admission.enter(key, record));
     const request = { text: textOf(document), variables: { ...(variables as object | undefined) } };
-    const rest = { isReadOnly: false, record, scope, delivery: () => delivery };
+    const explain = caller.explain === true;
+    const rest = { isReadOnly: false, explain, record, scope, delivery: () => delivery };
     const result = await graphql.execute(request, { authorization, key, signal, ...rest });
     record.status = result.isExecuted ? 200 : 400;
     return result;

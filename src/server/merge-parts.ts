@@ -43,7 +43,7 @@ function addPart(
     ...before,
     ...(merged !== undefined && { data: merged }),
     ...(errors.length > 0 && { errors }),
-    ...(extensions && { extensions }),
+    ...(extensions && { extensions: { ...before.extensions, ...extensions } }),
     hasNext,
   };
 }

@@ -20,9 +20,8 @@ const maxAcceptedKeys = 10_000;
 const intervalMs = 250;
 
 /**
- * After this many slow intervals in a row, requests are refused. It takes more than one, so that one
- * pause of any length causes no refusals: an interval that begins with a pause has nothing else to
- * average.
+ * After this many slow intervals in a row, requests are refused. It takes more than one, so that a
+ * single pause, however long, causes no refusals, although the mean of its interval is high.
  */
 const slowIntervals = { ofUnknownKeys: 2, ofAcceptedKeys: 4 };
 

@@ -56,7 +56,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
     }
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
-    return Promise.resolve({ status: 302, headers: { location: '/graphql' }, body: '' });
+    return Promise.resolve({ status: 302, headers: { location: './graphql' }, body: '' });
   }
 
   async function respond(

@@ -55,6 +55,8 @@ export class RequestRecord implements Disposable {
   readonly #line: RequestLine;
   readonly #trace: RequestTrace | undefined;
   readonly #calls: CallRecord[] = [];
+  /** The call to the backend that started last. */
+  lastCall: ReturnType<RequestRecord['observe']> | undefined;
   readonly #start = performance.now();
 
   constructor(
@@ -101,17 +103,22 @@ export class RequestRecord implements Disposable {
     this.#firstPartMs = rounded(performance.now() - this.#start);
   }
 
-  /** Observes one call to the backend; see `Call.observe`. */
-  readonly observe = (operation: string) => {
+  /** Observes one call to the backend; see `Call.observer`. */
+  observe(operation: string) {
     const trace = this.#trace?.startCall(operation);
-    return {
+    const call = {
       traceHeaders: trace?.headers,
-      end: (status: number | string, ms: number) => {
-        this.#calls.push({ operation, status, ms: rounded(ms) });
-        trace?.end(status);
+      retries: 0,
+      status: null as number | null,
+      bytes: 0,
+      end: (outcome: number | string, ms: number) => {
+        this.#calls.push({ operation, status: outcome, ms: rounded(ms) });
+        trace?.end(outcome);
       },
     };
-  };
+    this.lastCall = call;
+    return call;
+  }
 
   [Symbol.dispose](): void {
     const { operation } = this;

@@ -2,6 +2,7 @@ import { readBearer } from '../contract/bearer.ts';
 import { ErrorResponse } from '../contract/error.ts';
 import {
   type Call,
+  type CallObserver,
   type Operation,
   type OperationId,
   operations,
@@ -32,10 +33,8 @@ export interface V1Options {
  */
 export type V1Handler = (
   request: HttpRequest,
-  caller: Pick<Call, 'requestId' | 'observe'> & {
-    keyAccepted: boolean;
-    v1Operation: string | undefined;
-  },
+  caller: Pick<Call, 'requestId'> &
+    CallObserver & { keyAccepted: boolean; v1Operation: string | undefined },
   scope: DisposableStack,
 ) => Promise<HttpResponse>;
 
@@ -113,8 +112,8 @@ export function createV1(options: V1Options): V1Handler {
       caller.v1Operation = operationOf.get(handle);
       const { apiKey, authorization } = readBearer(request.headers['authorization']);
       const { key, signal } = request;
-      const { requestId, observe } = caller;
-      const call: Call = { apiKey, authorization, key, signal, requestId, observe, scope };
+      const { requestId } = caller;
+      const call: Call = { apiKey, authorization, key, signal, requestId, observer: caller, scope };
       const response = await handle(resources, { request, call, parameter });
       caller.keyAccepted = true;
       return withHeaders(response, headers);

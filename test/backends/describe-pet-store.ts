@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorResponse } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
+import type { NewPet } from '../../src/contract/records.ts';
 import { callWith } from '../support/gateway.ts';
 
 /** A backend under test, with the demo data of the built-in backend. */
@@ -43,11 +44,16 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       expect([first, rest]).toEqual([pets[0], []]);
     });
 
-    it.each([
-      { name: 'Rex', categoryId: '9223372036854775807', status: 'pending' },
+    const complete: Required<NewPet> = {
+      name: 'Rex',
+      categoryId: '9223372036854775807',
+      status: 'pending',
+    };
+    it.each<NewPet>([
+      complete,
       { name: 'größer 🐕 "quoted" \\ </script>', categoryId: '-9223372036854775808' },
       { name: '', categoryId: '0' },
-    ] as const)('adds and returns $name with exact digits', async (pet) => {
+    ])('adds and returns $name with exact digits', async (pet) => {
       await using opened = await open();
       const added = await opened.petStore.createPet(callWith(), pet);
       expect(added).toEqual({ ...pet, id: expect.stringMatching(/^\d+$/) });

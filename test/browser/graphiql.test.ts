@@ -3,53 +3,14 @@ import { describe, expect } from 'vitest';
 import { ListPetsDocument, persistedHash } from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { execute, openGraphiql, openTab } from '../support/graphiql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { holdingOrders } from '../support/parts.ts';
 
-/**
- * Opens GraphiQL in a new browser, and records the requested URLs and the sent bodies. Disposing fails
- * if the page violated its Content-Security-Policy.
- */
-async function openGraphiql(options: TestOptions = {}, width = 1280) {
-  const service = await startGateway({ graphiql: true, demoKey: 'demo-key', ...options });
-  const browser = await openBrowser();
-  const page = await browser.newPage({ viewport: { width, height: 800 } });
-  const requestedUrls: string[] = [];
-  const sent: string[] = [];
-  const violations: string[] = [];
-  page.on('console', (message) => {
-    if (/Content.Security.Policy/i.test(message.text())) violations.push(message.text());
-  });
-  page.on('request', (request) => {
-    requestedUrls.push(request.url());
-    if (request.method() === 'POST') sent.push(request.postData() ?? '');
-  });
-  await page.goto(`${service.url}/graphql`);
-  return {
-    ...service,
-    page,
-    requestedUrls,
-    sent,
-    result: page.locator('.result-window'),
-    async [Symbol.asyncDispose]() {
-      await browser.close();
-      await service[Symbol.asyncDispose]();
-      expect(violations).toEqual([]);
-    },
-  };
-}
-
-const execute = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
-async function openTab(page: Page, name: string): Promise<void> {
-  await page.getByRole('button', { name, exact: true }).click();
-  // Until GraphiQL has parsed and stored the operation of the new tab, it executes the previous one.
-  await page.waitForFunction((name) => localStorage['graphiql:query']?.includes(name), name);
-}
-
-/** Replaces the text of one of the panes below the query. */
-async function write(page: Page, pane: 'Variables' | 'Headers', text: string): Promise<void> {
-  await page.getByRole('button', { name: pane, exact: true }).click();
+/** Replaces the text of the variables. */
+async function writeVariables(page: Page, text: string): Promise<void> {
+  await page.getByRole('button', { name: 'Variables', exact: true }).click();
   await page.locator('.graphiql-editor-tool .monaco-editor:visible').click();
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.press('Delete');
@@ -165,7 +126,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await result.getByText('"9223372036854775807"').waitFor();
     await result.getByText('"13"').waitFor();
     await openTab(page, 'ListPets');
-    await write(page, 'Variables', '{ "limit": 100 }');
+    await writeVariables(page, '{ "limit": 100 }');
     await execute(page);
     await result.getByText('"Biscuit"').waitFor();
     await result.click();
@@ -187,15 +148,6 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await docs.getByText('from 1 to 100; 20 if omitted or null.').waitFor();
   });
 
-  browserTest('shows the typed error of a wrong key', async () => {
-    await using graphiql = await openGraphiql();
-    const { page, result } = graphiql;
-    await write(page, 'Headers', '{ "Authorization": "Bearer wrong-key" }');
-    await execute(page);
-    await result.getByText('"UNAUTHENTICATED"').waitFor();
-    await result.getByText('"requestId"').waitFor();
-  });
-
   browserTest('opens a tab at the first click in a new browser profile', async () => {
     await using graphiql = await openGraphiql();
     const { page } = graphiql;
@@ -214,7 +166,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await openTab(page, 'GetPet');
     const text =
       '{ "id": 9007199254740993, "note": "a, } // \\" b", /* , } */ "list": [1.10, -9223372036854775808,], } // the end';
-    await write(page, 'Variables', text);
+    await writeVariables(page, text);
     await execute(page);
     await result.getByText('9007199254740993').first().waitFor();
     const body = sent.at(-1) ?? '';
@@ -227,7 +179,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await using graphiql = await openGraphiql();
     const { page, result } = graphiql;
     await openTab(page, 'GetPet');
-    await write(page, 'Variables', '{ "id": "404404" }');
+    await writeVariables(page, '{ "id": "404404" }');
     await execute(page);
     await result.getByText('"NOT_FOUND"').waitFor();
     await result.getByText('"locations"').waitFor();
@@ -286,7 +238,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     async () => {
       await using service = await startGateway({
         graphiql: true,
-        persistedDocuments: await openPersistedDocuments({ mode: 'only', file: manifestFile }),
+        persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
       });
       await using browser = await openBrowser();
       const page = await browser.newPage();
@@ -304,7 +256,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     await using graphiql = await openGraphiql({}, 390);
     const { page, result } = graphiql;
     await openTab(page, 'Storefront');
-    await write(page, 'Variables', '{ "limit": 1 }');
+    await writeVariables(page, '{ "limit": 1 }');
     await execute(page);
     await result.getByText('"Biscuit"').waitFor();
     const docs = page.locator('.graphiql-doc-explorer');

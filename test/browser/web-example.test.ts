@@ -6,6 +6,7 @@ import { build, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ErrorResponse } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
+import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openConsumer } from '../support/consumer.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
@@ -113,13 +114,46 @@ describe('examples/web', () => {
     expect(await cards.count()).toBe(13);
   });
 
-  browserTest('removes an animal that the gateway rejects, and shows the reason', async () => {
+  browserTest(
+    'removes an animal that the gateway rejects, and shows why at each field',
+    async () => {
+      await using opened = await openPage();
+      const { page, cards, problem } = opened;
+      await cards.nth(11).waitFor();
+      await opened.add('', 'dogs');
+      await problem.getByText(/^Expected a whole number .*, received "dogs"/).waitFor();
+      expect(await cards.count()).toBe(12);
+      const described = page.locator('[aria-invalid="true"]').evaluateAll((controls) =>
+        controls.map((control) => {
+          const note = control.getAttribute('aria-describedby') ?? '';
+          return [control.getAttribute('name'), document.getElementById(note)?.textContent];
+        }),
+      );
+      expect(await described).toEqual([
+        ['name', 'Expected at least one character, received "".'],
+        ['categoryId', 'Expected a whole number from -2^63 to 2^63-1, received "dogs".'],
+      ]);
+      expect(await problem.count()).toBe(2);
+      await opened.add('Rex', '1');
+      await page.getByText('Rex was added as #13.').waitFor();
+      expect(await page.locator('[aria-invalid="true"]').count()).toBe(0);
+    },
+  );
+
+  browserTest('shows issues that the variables have before anything is executed', async () => {
     await using opened = await openPage();
-    const { cards, problem } = opened;
+    const { page, cards, problem } = opened;
     await cards.nth(11).waitFor();
-    await opened.add('Rex', 'dogs');
-    await problem.getByText(/^categoryId: expected a whole number .*, received "dogs"/).waitFor();
-    expect(await cards.count()).toBe(12);
+    await page
+      .locator('select option')
+      .first()
+      .evaluate((option) => {
+        option.setAttribute('value', 'lost');
+      });
+    await opened.add('', '99999999999999999999');
+    await problem.getByText('Value "lost" does not exist in "PetStatus" enum.').waitFor();
+    expect(await problem.count()).toBe(3);
+    expect(await page.locator('select').getAttribute('aria-invalid')).toBe('true');
   });
 
   browserTest('shows that it is loading', async () => {
@@ -187,6 +221,17 @@ describe('examples/web', () => {
     await using opened = await openPage(withoutOrders(await openBuiltin()));
     await opened.cards.nth(11).waitFor();
     await opened.problem.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
+  });
+
+  browserTest.each(['light', 'dark'] as const)('passes axe-core, %s', async (colorScheme) => {
+    await using opened = await openPage();
+    const { page, cards, problem } = opened;
+    await page.emulateMedia({ colorScheme });
+    await cards.nth(11).waitFor();
+    expect(await checkAccessibility(page)).toEqual([]);
+    await opened.add('Rex', 'dogs');
+    await problem.first().waitFor();
+    expect(await checkAccessibility(page)).toEqual([]);
   });
 
   browserTest.each([390, 768, 1440])('fits a window of %i pixels', async (width) => {

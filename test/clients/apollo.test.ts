@@ -121,7 +121,10 @@ describe('Apollo Client', () => {
   });
 
   it('sends the hashes of queries by GET and of mutations by POST', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'only', file: manifestFile });
+    const persistedDocuments = await openPersistedDocuments({
+      mode: 'only',
+      files: [manifestFile],
+    });
     await using service = await startGateway({ persistedDocuments });
     const link = new PersistedQueryLink({
       generateHash: persistedHash,
@@ -138,7 +141,7 @@ describe('Apollo Client', () => {
   });
 
   it('sends the document when the gateway does not know its hash', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', files: undefined });
     await using service = await startGateway({ persistedDocuments });
     const { client, requests } = createClient(service.url, 'demo-key', [
       new PersistedQueryLink({ generateHash: persistedHash, useGETForHashedQueries: true }),
@@ -163,7 +166,7 @@ describe('Apollo Client', () => {
   });
 
   it('registers a document with its hash, and then sends only the hash', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', files: undefined });
     await using service = await startGateway({ persistedDocuments });
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
     const link = new PersistedQueryLink({ sha256 });

@@ -48,7 +48,10 @@ describe('plain fetch', () => {
   });
 
   it('requests a persisted document by its hash in a URL', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'only', file: manifestFile });
+    const persistedDocuments = await openPersistedDocuments({
+      mode: 'only',
+      files: [manifestFile],
+    });
     await using service = await startGateway({ persistedDocuments });
     const url = new URL('/graphql', service.url);
     url.searchParams.set('documentId', persistedHash(ListPetsDocument));

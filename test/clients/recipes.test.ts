@@ -77,6 +77,27 @@ describe('docs/clients.md', () => {
     expect(await tsc('7.0')).toBe('');
   });
 
+  consumerTest('infers types with gql.tada', async () => {
+    const { files, commands } = await recipe('clients.md', 'gql.tada');
+    const packages = { ours: node, theirs: ['graphql', 'gql.tada', 'typescript'] };
+    const { shell, tsc } = await consumer.project({ ...packages, files });
+    expect(commands).toHaveLength(3);
+    expect(await shell(commands)).toMatch(/\nPebble: sold\n$/);
+    expect(await tsc('5.9')).toBe('');
+    const wrong = {
+      'src/wrong.ts': files['src/pets.ts']?.replace('status: sold', 'status: lost') ?? '',
+    };
+    const other = await consumer.project({ ...packages, files: { ...files, ...wrong } });
+    expect(await other.shell(commands.slice(0, 2))).toMatch(/wrong\.ts.*lost/s);
+  });
+
+  it('packs the schema as it is in the repository', async () => {
+    const { root } = await consumer.project({ files: {} });
+    const packed = join(root, 'node_modules/petstore-gateway-client/schema.graphql');
+    const schema = join(import.meta.dirname, '../../schema/schema.graphql');
+    expect(await readFile(packed, 'utf8')).toBe(await readFile(schema, 'utf8'));
+  });
+
   it('configures editors and tools', async () => {
     const { files } = await recipe('clients.md', 'Editors');
     const { root, shell } = await consumer.project({

@@ -84,7 +84,10 @@ describe('urql', () => {
   });
 
   it('sends the hashes of queries by GET and of mutations by POST', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'only', file: manifestFile });
+    const persistedDocuments = await openPersistedDocuments({
+      mode: 'only',
+      files: [manifestFile],
+    });
     await using service = await startGateway({ persistedDocuments });
     const persisted = persistedExchange({
       enforcePersistedQueries: true,
@@ -102,7 +105,7 @@ describe('urql', () => {
   });
 
   it('sends the document when the gateway does not know its hash', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', files: undefined });
     await using service = await startGateway({ persistedDocuments });
     const { client, requests } = createClient(service.url, [
       cacheExchange,
@@ -128,7 +131,7 @@ describe('urql', () => {
   });
 
   it('registers a document with its hash, and then sends only the hash', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', files: undefined });
     await using service = await startGateway({ persistedDocuments });
     const persisted = persistedExchange({ preferGetForPersistedQueries: false });
     const { client, requests } = createClient(service.url, [persisted]);

@@ -155,7 +155,7 @@ export const brokenServices: readonly BrokenService[] = [
   {
     name: 'sends null for a missing status',
     respond: listing((pets) => pets.map((pet) => ({ status: null, ...pet }))),
-    failures: all(['list', 'limit-100'], 'status: expected a status or none, received null'),
+    failures: all(['list', 'limit-100'], 'status: expected a value or none, received null'),
   },
   {
     name: 'lists an animal twice',

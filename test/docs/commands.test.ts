@@ -4,22 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
+import { blocksOf } from '../support/blocks.ts';
 import { shellStart } from '../support/process.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
-
-/** Reads the code blocks of a section of a page, in order. */
-async function blocksOf(page: string, section: string) {
-  const text = await readFile(join(root, page), 'utf8');
-  const found = text.split(/^#+ /m).find((candidate) => candidate.startsWith(`${section}\n`)) ?? '';
-  return [...found.matchAll(/^```(\w*)\n(.*?)```/gms)].map(([, language = '', block = '']) => ({
-    language,
-    block,
-  }));
-}
 
 /** Creates a copy of the checkout after `npm ci`, for commands that write files. */
 async function openCheckout() {
@@ -128,6 +119,20 @@ describe('the commands of docs/incremental-delivery.md', () => {
     const output = await checkout.paste(pasted);
     const lines = output.replaceAll('\r', '').replace(/("orders":\[).+?(\]\})/, '$1…$2');
     expect(lines).toBe(response?.block);
+  });
+});
+
+describe('the commands of docs/bff.md', () => {
+  it('print the REST calls of an operation', async () => {
+    const blocks = await blocksOf('docs/bff.md', 'The REST calls of an operation');
+    const [service, gateway, request, extensions] = blocks.map(({ block }) => block);
+    await using checkout = await openCheckout();
+    await using first = await checkout.start(service ?? '');
+    await using second = await checkout.start((gateway ?? '').replaceAll(documented, first.url));
+    const pasted = (request ?? '').replaceAll('http://127.0.0.1:4001', second.url);
+    const withoutTimes = (text = '') =>
+      JSON.parse(text.replaceAll(/("(?:startMs|durationMs)": ?)[\d.]+/g, '$10'));
+    expect(withoutTimes(await checkout.paste(pasted)).extensions).toEqual(withoutTimes(extensions));
   });
 });
 

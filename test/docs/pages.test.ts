@@ -8,13 +8,17 @@ import { type Variable, variables } from '../../src/variables.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (page: string) => readFile(join(root, page), 'utf8');
-const inDocs = (await readdir(join(root, 'docs'))).filter((file) => file.endsWith('.md'));
+const markdown = async (folder: string) =>
+  (await readdir(join(root, folder))).filter((file) => file.endsWith('.md'));
+const inDocs = await markdown('docs');
+const inHosts = await markdown('docs/hosts');
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'packages/client/README.md',
   ...inDocs.map((file) => `docs/${file}`),
+  ...inHosts.map((file) => `docs/hosts/${file}`),
 ];
 
 /** The anchors of a page's headings on GitHub. */
@@ -53,6 +57,13 @@ describe('the documentation', () => {
       for (const page of inDocs.filter((file) => file !== 'README.md')) {
         expect(text, index).toContain(`${page})`);
       }
+    }
+  });
+
+  it('lists every host in the index of hosts', async () => {
+    const text = await read('docs/hosts/README.md');
+    for (const page of inHosts.filter((file) => file !== 'README.md')) {
+      expect(text).toContain(`${page})`);
     }
   });
 
@@ -103,5 +114,24 @@ describe('docs/persisted-documents.md', () => {
   it('sends the hash of a document in the manifest', async () => {
     const text = await read('docs/persisted-documents.md');
     expect(text).toContain(`documentId=${persistedHash(ListPetsDocument)}`);
+  });
+});
+
+describe('docs/next.md', () => {
+  it('contains the files and the commands of examples/next', async () => {
+    const page = await read('docs/next.md');
+    const blocks = [...page.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
+    expect(blocks.length).toBe(6);
+    for (const [, path = '', block] of blocks) {
+      expect(block, path).toBe(await read(`examples/next/${path}`));
+    }
+    expect(/^## The example\n.*?```sh\n(.*?)```/ms.exec(page)?.[1]?.trim().split('\n')).toEqual([
+      'npm ci',
+      'npm pack --pack-destination examples/next',
+      'cd examples/next',
+      'npm ci',
+      'npm run build',
+      'npm start',
+    ]);
   });
 });

@@ -10,6 +10,7 @@ import { expect, it } from 'vitest';
 import { InvalidResponseError } from '../../src/contract/error.ts';
 import { JsonText } from '../../src/contract/json.ts';
 import { readPets } from '../../src/contract/pets-text.ts';
+import { petFields } from '../../src/contract/records.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { executeFallback } from '../../src/execution/fallback-executor.ts';
 import { schema } from '../../src/graphql/schema.ts';
@@ -65,8 +66,7 @@ function leaves(...names: string[]) {
     .map((parts) => parts.join(''));
 }
 
-const petFields = leaves('id', 'name', 'categoryId', 'status');
-const pet = selections('Pet', petFields, ['...Card', '...Nested']);
+const pet = selections('Pet', leaves(...Object.keys(petFields)), ['...Card', '...Nested']);
 const message = selections('Message', leaves('id', 'message', 'status', 'createdAt'), ['...Note']);
 
 function calls(texts: readonly string[], set: fc.Arbitrary<string>) {
@@ -155,14 +155,24 @@ const variables = fc.record(
 
 const ids = fc.constantFrom('1', '-9007199254740993', '0');
 const words = fc.constantFrom('Rex', 'ö "\\\n\ud800', '', 'sold');
+const values = {
+  int64: ids,
+  text: words,
+  enumeration: fc.constantFrom('sold', 'available'),
+  number: fc.constantFrom(0, 2.5),
+};
 const pets = fc.record(
-  {
-    id: ids,
-    name: words,
-    categoryId: ids,
-    status: fc.constantFrom('sold', 'available', new Error('unknown status')),
-  },
-  { requiredKeys: ['id', 'name', 'categoryId'] },
+  Object.fromEntries(
+    Object.values(petFields).map(({ name, kind, isRequired }) => {
+      const invalid = fc.constantFrom(undefined, new Error(`invalid ${name}`));
+      return [
+        name,
+        isRequired
+          ? values[kind.name]
+          : fc.oneof<fc.Arbitrary<unknown>[]>(values[kind.name], invalid),
+      ];
+    }),
+  ),
 );
 const messages = fc.record({
   id: words,
@@ -181,7 +191,7 @@ const backend = fc.record({
       fc.array(pets, { maxLength: 4 }),
       fc.constant(
         readPets(
-          '[{"id":1,"name":"Rex","categoryId":-2,"status":"sold"},{"id":9007199254740993,"name":"ö`$","categoryId":0}]',
+          '[{"id":1,"name":"Rex","categoryId":-2,"status":"sold"},{"id":9007199254740993,"name":"ö`$","categoryId":0,"status":"pending"}]',
         ),
       ),
     ),

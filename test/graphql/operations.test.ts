@@ -135,7 +135,7 @@ describe('the REST calls of an operation', () => {
     [
       'mutation { addPet(input: { name: "a", categoryId: "9223372036854775808" }) { id } }',
       {},
-      /^categoryId: expected a whole number from -2\^63 to 2\^63-1, received "9223372036854775808"\.$/,
+      /^input\.categoryId: expected a whole number from -2\^63 to 2\^63-1, received "9223372036854775808"\.$/,
     ],
     [
       'mutation ($i: AddPetInput!) { addPet(input: $i) { id } }',

@@ -80,7 +80,7 @@ describe('GraphQL over HTTP', () => {
     await using service = await startGateway();
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body });
-    const message = expect.stringMatching(`^${name}: expected .+, received ${received}\\.$`);
+    const message = expect.stringMatching(`^${name}: expected .+, received ${received}\\.( |$)`);
     expect([response.status, await response.json()]).toMatchObject([
       400,
       { errors: [{ message }] },
@@ -120,7 +120,7 @@ describe('GraphQL over HTTP', () => {
     const query = encodeURIComponent('mutation { sendMessage(message: "a") { id } }');
     const response = await fetch(`${service.url}/graphql?query=${query}`);
     expect(await response.json()).toMatchObject({
-      errors: [{ message: 'Expected POST for a mutation, received GET.' }],
+      errors: [{ message: expect.stringMatching(/^Expected POST for a mutation, received GET\./) }],
     });
   });
 
@@ -142,7 +142,7 @@ describe('GraphQL over HTTP', () => {
         errors: [
           {
             message: expect.stringMatching(
-              /^content-type: expected application\/json in UTF-8, received "[a-z]+\/.+"\.$/,
+              /^content-type: expected application\/json in UTF-8, received "[a-z]+\/.+"\. Send/,
             ),
             extensions: { code: 'UNSUPPORTED_MEDIA_TYPE' },
           },
@@ -178,7 +178,10 @@ describe('GraphQL over HTTP', () => {
     ['null', 'body: expected a JSON object, received null.'],
     ['5', 'body: expected a JSON object, received a number.'],
     ['{"query":["{pets{id}}"]}', 'query: expected a string, received an array.'],
-    ['{"query":"{pets{id}}","variables":[]}', 'variables: expected an object, received an array.'],
+    [
+      '{"query":"{pets{id}}","variables":[]}',
+      'variables: expected a JSON object, received an array.',
+    ],
     [
       '{"query":"{pets{id}}","extra":0}',
       'body: expected query, variables, operationName, extensions or documentId, received "extra".',
@@ -313,7 +316,7 @@ describe('the HTTP server', () => {
   it('redirects / to GraphQL, and responds with 404 to unknown paths', async () => {
     await using service = await startGateway();
     const home = await fetch(service.url, { redirect: 'manual' });
-    expect([home.status, home.headers.get('location')]).toEqual([302, '/graphql']);
+    expect([home.status, home.headers.get('location')]).toEqual([302, './graphql']);
     for (const path of ['/nope', '/graphql/', '/x/graphql', '/graphql/health', '/health']) {
       const response = await fetch(service.url + path, { headers: { accept: 'text/html' } });
       expect([path, response.status, await response.json()]).toMatchObject([
@@ -558,7 +561,7 @@ describe('GraphiQL', () => {
     ]) {
       expect(page).toMatch(new RegExp(`(?:query|mutation) ${name}\\b`));
     }
-    expect(page).toContain('Bearer demo-key');
+    expect(page).toContain('"apiKey":"demo-key"');
   });
 
   it('may run only its own scripts, and not be framed, sniffed or named in a Referer', async () => {
@@ -571,7 +574,7 @@ describe('GraphiQL', () => {
       const scripts = [...page.matchAll(/<script>(.*?)<\/script>/gs)].map(
         ([, script = '']) => script,
       );
-      expect(scripts).toHaveLength(2);
+      expect(scripts).toHaveLength(4);
       const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
       expect(policy.split('; ')).toEqual(
         expect.arrayContaining([
@@ -639,7 +642,7 @@ describe('introspection', () => {
   it('is refused when it is turned off', async () => {
     await using service = await startGateway({ introspection: false });
     expect(await introspect(service.url)).toMatchObject({
-      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }, {}],
+      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
     });
   });
 });

@@ -148,6 +148,7 @@ describe('overload', () => {
             code: 'RATE_LIMITED',
             status: 429,
             retryAfterMs: 1000,
+            outcome: 'NOT_DONE',
             requestId: expect.any(String),
           },
         },

@@ -15,7 +15,7 @@ const declared = join(repository, 'test/consumers');
 /** The installed packages of test/consumers, by user and lock file. Test runs reuse the folder. */
 const lock = createHash('sha256').update(readFileSync(join(declared, 'package-lock.json')));
 const version = `${process.getuid?.()}-${lock.digest('hex').slice(0, 16)}`;
-const installed = join(tmpdir(), `petstore-consumers-${version}`);
+export const installed = join(tmpdir(), `petstore-consumers-${version}`);
 
 /**
  * Installs test/consumers unless it is installed. @returns false, with a message, if that fails.
@@ -46,8 +46,8 @@ export const isConsumerInstalled = await install();
 /** A test that needs the packages of test/consumers. It is skipped if they cannot be installed. */
 export const consumerTest = it.skipIf(!isConsumerInstalled);
 
-/** Packs files in a temporary folder, because two builds in one folder conflict. @returns the tarball's path. */
-async function pack(folder: string, from: string, files: readonly string[]): Promise<string> {
+/** Copies files of the checkout, for commands that write to it. @returns the path of the copy. */
+export async function copySources(from: string, files: readonly string[]): Promise<string> {
   const source = await mkdtemp(join(tmpdir(), 'pet-store-source-'));
   for (const file of files) {
     await cp(join(repository, from, file), join(source, file), {
@@ -56,6 +56,12 @@ async function pack(folder: string, from: string, files: readonly string[]): Pro
     });
   }
   await symlink(join(repository, 'node_modules'), join(source, 'node_modules'));
+  return source;
+}
+
+/** Packs files in a temporary folder, because two builds in one folder conflict. @returns the tarball's path. */
+async function pack(folder: string, from: string, files: readonly string[]): Promise<string> {
+  const source = await copySources(from, files);
   const path = `${join(repository, 'node_modules/.bin')}:${process.env['PATH']}`;
   const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
     cwd: source,
@@ -66,7 +72,7 @@ async function pack(folder: string, from: string, files: readonly string[]): Pro
 }
 
 /** Packs the client package with `npm pack`. @returns the path of the tarball. */
-function packClient(folder: string): Promise<string> {
+export function packClient(folder: string): Promise<string> {
   return pack(folder, 'packages/client', ['.']);
 }
 
@@ -82,11 +88,15 @@ export async function addClient(root: string): Promise<void> {
   await installClient(await packClient(root), root);
 }
 
+const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.js'];
+const sources = ['src', 'schema', 'packages', 'examples/web/package.json'];
+
+/** What `npm pack` of the gateway needs. */
+export const gatewayFiles = [...settings, ...sources, 'README.md', 'LICENSE'];
+
 /** Packs the gateway's package with `npm pack`. @returns the path of the tarball. */
 export function packGateway(folder: string): Promise<string> {
-  const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.js'];
-  const sources = ['src', 'schema', 'packages', 'examples/web/package.json'];
-  return pack(folder, '.', [...settings, ...sources, 'README.md', 'LICENSE']);
+  return pack(folder, '.', gatewayFiles);
 }
 
 const typeScript5 = join(installed, 'node_modules/typescript-5/bin/tsc');

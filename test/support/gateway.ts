@@ -55,6 +55,7 @@ export async function openGateway(options: TestOptions = {}) {
     onlyLoopbackHosts: false,
     graphiql: false,
     introspection: true,
+    explain: false,
     corsOrigins: [],
     operationLimits: loadConfig({}).operationLimits,
     persistedDocuments: { mode: 'off', manifest: new Map() },

@@ -26,9 +26,14 @@ export function startIn(folder: string, args: readonly string[], env: Record<str
   return start(process.execPath, args, env, folder);
 }
 
-/** Runs a shell script whose last command starts a gateway. */
-export function shellStart(folder: string, script: string, env: Record<string, string>) {
-  return start('bash', ['-ec', script], env, folder);
+/** Runs a shell script whose last command starts a gateway, or a server with another banner. */
+export function shellStart(
+  folder: string,
+  script: string,
+  env: Record<string, string>,
+  banner?: RegExp,
+) {
+  return start('bash', ['-ec', script], env, folder, banner);
 }
 
 /** Runs a built command, such as the packed package's, with this version of Node or another. */
@@ -41,6 +46,7 @@ async function start(
   args: readonly string[],
   env: Record<string, string>,
   cwd = root,
+  banner = /(?:GraphQL|Local:|Ready on) +(http:\/\/[^\s/]+)[\s/]/,
 ) {
   const child = spawn(command, args, {
     cwd,
@@ -58,7 +64,7 @@ async function start(
   });
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     output.stdout += chunk;
-    const url = /GraphQL +(http:\S+)\/graphql/.exec(output.stdout)?.[1];
+    const url = banner.exec(output.stdout)?.[1];
     if (url !== undefined) started.resolve(url);
   });
   const exited = once(child, 'close').then(([code]) => code as number | null);

@@ -1,6 +1,8 @@
 import { useMutation } from '@apollo/client/react';
 import { AddPetDocument, type PetStatus } from 'petstore-gateway-client';
 import { type FormEvent, useRef, useState } from 'react';
+import { Field } from './field.tsx';
+import { inputIssues } from './input-issues.ts';
 import { InventoryDocument, statuses } from './inventory.tsx';
 import { unsavedId } from './pet-card.tsx';
 import { Problem } from './problem.tsx';
@@ -48,28 +50,33 @@ export function AddPet() {
     form.current?.reset();
   }
 
+  const issues = inputIssues(error);
   return (
-    <form className="panel" id="add" ref={form} onSubmit={submit}>
+    // The gateway finds all problems at once; the browser shows one at a time.
+    <form className="panel" id="add" ref={form} onSubmit={submit} noValidate>
       <h2>Add an animal</h2>
-      <label>
-        Name
-        <input name="name" required autoComplete="off" />
-      </label>
-      <label>
-        Category
-        <input name="categoryId" required inputMode="numeric" autoComplete="off" />
-        <small>A number of up to 19 digits.</small>
-      </label>
-      <label>
-        Status
-        <select name="status">
-          <option value="">none</option>
-          {statuses.map((status) => (
-            <option key={status}>{status}</option>
-          ))}
-        </select>
-      </label>
-      {error && <Problem error={error} />}
+      <Field label="Name" name="name" issue={issues.get('name')}>
+        {(attributes) => <input {...attributes} required autoComplete="off" />}
+      </Field>
+      <Field
+        label="Category"
+        name="categoryId"
+        hint="A number of up to 19 digits."
+        issue={issues.get('categoryId')}
+      >
+        {(attributes) => <input {...attributes} required inputMode="numeric" autoComplete="off" />}
+      </Field>
+      <Field label="Status" name="status" issue={issues.get('status')}>
+        {(attributes) => (
+          <select {...attributes}>
+            <option value="">none</option>
+            {statuses.map((status) => (
+              <option key={status}>{status}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {error && issues.size === 0 && <Problem error={error} />}
       <button className="button" type="submit" disabled={loading}>
         {loading ? 'Adding …' : 'Add'}
       </button>

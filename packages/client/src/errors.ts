@@ -22,10 +22,20 @@ interface RestResponse {
  */
 export type WriteOutcome = 'NOT_DONE' | 'DONE' | 'UNKNOWN';
 
+/** What is wrong with one value of the input. */
+export interface InputIssue {
+  /** From the variable, such as `['input', 'categoryId']`, or from the argument of a literal. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
 /** The errors of a field, which have a `path`: their extensions, by code. */
 interface FieldErrors {
-  /** The gateway or the service rejected a value. `status` is present if it was the service. */
-  BAD_USER_INPUT: Partial<RestResponse>;
+  /**
+   * The service rejected a value, with a `status`, or the gateway, with at most 20 `issues`. Invalid
+   * variables have no `path`, because no field was executed. Literals of a wrong type have no issues.
+   */
+  BAD_USER_INPUT: Partial<RestResponse> & { readonly issues?: readonly InputIssue[] };
   /** No key, a malformed `Authorization` header, or a key that the service rejected. */
   UNAUTHENTICATED: Partial<RestResponse>;
   FORBIDDEN: RestResponse;
@@ -89,7 +99,7 @@ export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
     readonly extensions: {
       readonly code: C;
       readonly requestId?: string;
-      /** What became of the write. Every error of a mutation's field has it. */
+      /** What became of the write. Every error of a mutation's field has it, and every refusal due to load. */
       readonly outcome?: WriteOutcome;
     } & Readonly<Errors[C]>;
   };

@@ -1,18 +1,13 @@
 import { type Dialect, type Generated, Kysely, sql } from 'kysely';
-import type { PetStatus } from '../../contract/records.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
 import type { PoolOptions } from './postgres.ts';
+import type { PetRow } from './rows.ts';
 
 /** The tables of the built-in backend; `migrations.ts` creates them. Times are ISO 8601 text. */
 export interface Tables {
-  pets: {
-    id: Generated<bigint>;
-    name: string;
-    category_id: bigint;
-    status: PetStatus | null;
-  };
+  pets: PetRow & { id: Generated<bigint> };
   /** An order is an opaque JSON document, because the contract does not specify its fields. */
   orders: { id: Generated<bigint>; document: string };
   messages: { id: string; message: string; status: string; created_at: string };

@@ -1,7 +1,7 @@
 import { encodePet } from '../../contract/codec.ts';
 import type { Database } from './database.ts';
 import type { Kind } from './import-line.ts';
-import { toPet } from './rows.ts';
+import { selectedPet, toPet } from './rows.ts';
 
 /** The number of rows per SELECT. */
 const pageSize = 1000;
@@ -28,7 +28,8 @@ interface Line {
 async function petLines(database: Database, above: '>' | '>=', id: bigint): Promise<Line[]> {
   const rows = await database
     .selectFrom('pets')
-    .selectAll()
+    .select('id')
+    .select(selectedPet)
     .where('id', above, id)
     .orderBy('id')
     .limit(pageSize)

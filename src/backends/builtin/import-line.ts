@@ -3,7 +3,8 @@ import { decodeNewPet } from '../../contract/codec.ts';
 import { parseInt64 } from '../../contract/int64.ts';
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import { JsonScanner } from '../../contract/json-scanner.ts';
-import { toPetRow, whyNotStorable } from './rows.ts';
+import { petFields } from '../../contract/records.ts';
+import { type PetRow, toPetRow, whyNotStorable } from './rows.ts';
 
 /** A line cannot be imported; the whole import is undone. */
 export class ImportError extends Error {
@@ -21,10 +22,7 @@ export type Kind = 'pets' | 'orders';
 export type Line = string | Buffer;
 
 /** The row of `pets` or `orders` for a line, with the id of the line if it has one. */
-export type Row = { readonly id?: bigint } & (
-  | ReturnType<typeof toPetRow>
-  | { readonly document: string }
-);
+export type Row = { readonly id?: bigint } & (PetRow | { readonly document: string });
 
 /** Maximum length of a line in bytes. The longest name, escaped, needs less than half of it. */
 export const maxLineBytes = 16 * 1024;
@@ -75,7 +73,7 @@ function describeUnknownField(json: object): string | undefined {
   return `expected only the fields ${[...fields].join(', ')}, received ${JSON.stringify(unknown.slice(0, 60))}.`;
 }
 
-const fields = new Set(['id', 'name', 'categoryId', 'status']);
+const fields = new Set(Object.keys(petFields));
 
 function decodeId(json: unknown): { id?: bigint } {
   const { id } = json as { id?: unknown };

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Database, Tables } from './database.ts';
 import { decodeLine, ImportError, type Kind, type Line, type Row } from './import-line.ts';
 import type { Engine } from './migrations.ts';
+import { type PetRow, petColumns } from './rows.ts';
 
 /** Rows per INSERT; at six parameters per row, this is far below the limits of both engines. */
 const batchSize = 1000;
@@ -13,18 +14,15 @@ const linesAtOnce = 10_000;
 const maxTries = 10;
 
 /** A row of the temporary table that holds the lines of an import; it is dropped with the connection. */
-interface Staged {
+type Staged = { [Column in keyof PetRow]: PetRow[Column] | null } & {
   line: number;
   id: bigint | null;
-  name: string | null;
-  category_id: bigint | null;
-  status: string | null;
   document: string | null;
-}
+};
 type Session = Kysely<Tables & { staged: Staged }>;
 
 /** The columns of each kind, without the id. */
-const columnsOf = { pets: ['name', 'category_id', 'status'], orders: ['document'] } as const;
+const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['document'] } as const;
 
 /**
  * Imports all lines or none, in constant memory, and skips blank lines. First the whole input is
@@ -61,16 +59,14 @@ export async function importLines(
 
 async function createStaged(session: Session): Promise<void> {
   await session.schema.dropTable('staged').ifExists().execute();
-  await session.schema
+  let table = session.schema
     .createTable('staged')
     .temporary()
     .addColumn('line', 'bigint', (column) => column.primaryKey())
     .addColumn('id', 'bigint', (column) => column.unique())
-    .addColumn('name', 'text')
-    .addColumn('category_id', 'bigint')
-    .addColumn('status', 'text')
-    .addColumn('document', 'text')
-    .execute();
+    .addColumn('document', 'text');
+  for (const { column, type } of petColumns) table = table.addColumn(column, type);
+  await table.execute();
 }
 
 /** The contents of the staging table. */

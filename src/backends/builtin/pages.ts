@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { ListPetsQuery } from '../../contract/pet-store.ts';
 import { readPets } from '../../contract/pets-text.ts';
-import { type PetStatus, type Pets, pageSize } from '../../contract/records.ts';
+import { type PetStatus, type Pets, pageSize, petFields } from '../../contract/records.ts';
 import type { Database } from './database.ts';
 import { storageFault } from './faults.ts';
 import type { Engine } from './migrations.ts';
-import { toPet } from './rows.ts';
+import { selectedPet, toPet } from './rows.ts';
 
 /** Reads a page of animals, in the order of their ids. */
 export type ReadPage = (query: ListPetsQuery) => Promise<Pets>;
@@ -57,7 +57,9 @@ function prepareText(database: Database, page: Page): () => Promise<Pets> {
 }
 
 /** SQLite aggregates the rows of an ordered subquery in its order; the tests pin it. */
-const jsonOfPage = sql<string>`json_group_array(json_object('id', id, 'name', name, 'categoryId', category_id, 'status', status))`;
+const jsonOfPage = sql<string>`json_group_array(json_object(${sql.join(
+  Object.keys(petFields).map((name) => sql`${sql.lit(name)}, ${sql.ref(name)}`),
+)}))`;
 
 /** A JSON text would take PostgreSQL more time than it saves here (docs/performance.md). */
 function prepareRows(database: Database, page: Page): () => Promise<Pets> {
@@ -66,6 +68,6 @@ function prepareRows(database: Database, page: Page): () => Promise<Pets> {
 }
 
 function selectPage(database: Database, { limit, status }: Page) {
-  const first = database.selectFrom('pets').selectAll().orderBy('id').limit(sql.lit(limit));
+  const first = database.selectFrom('pets').select(selectedPet).orderBy('id').limit(sql.lit(limit));
   return status === undefined ? first : first.where('status', '=', status);
 }

@@ -18,7 +18,7 @@ import { storageFault } from './faults.ts';
 import { whenFree } from './locks.ts';
 import type { Engine } from './migrations.ts';
 import { createPageReader } from './pages.ts';
-import { toPet, toPetRow, whyNotStorable } from './rows.ts';
+import { selectedPet, toPet, toPetRow, whyNotStorable } from './rows.ts';
 
 /** Options of the built-in backend. */
 export interface BuiltinPetStoreOptions {
@@ -95,7 +95,7 @@ function createPetStore(
       run('getPet', call, async () => {
         const row = await database
           .selectFrom('pets')
-          .selectAll()
+          .select(selectedPet)
           .where('id', '=', BigInt(petId))
           .executeTakeFirst();
         if (row !== undefined) return toPet(row);
@@ -155,7 +155,7 @@ async function insertPet(database: Database, pet: NewPet) {
       .insertInto('pets')
       .values(toPetRow(pet))
       .onConflict((conflict) => conflict.column('id').doNothing())
-      .returningAll()
+      .returning(selectedPet)
       .executeTakeFirst();
     if (row !== undefined) return row;
   }

@@ -1,16 +1,55 @@
-import type { Selectable } from 'kysely';
-import type { NewPet, Pet } from '../../contract/records.ts';
-import type { Tables } from './database.ts';
+import { sql } from 'kysely';
+import { type Field, int64, type Kind } from '../../contract/fields.ts';
+import { mapPet, type NewPet, type Pet, petFields } from '../../contract/records.ts';
 
-/** Converts a row of `pets` to the contract's animal. */
-export function toPet({ id, name, category_id, status }: Selectable<Tables['pets']>): Pet {
-  const pet = { id: String(id), name, categoryId: String(category_id) };
-  return status === null ? pet : { ...pet, status };
+/** The column of a field of an animal: `categoryId` is stored in `category_id`. */
+type Column<Name extends string> = Name extends `${infer Prefix}Id` ? `${Prefix}_id` : Name;
+
+/** A row of `pets`, without an id. */
+export type PetRow = Record<Column<keyof NewPet>, bigint | string | null>;
+
+const columnTypes = {
+  int64: 'bigint',
+  text: 'text',
+  enumeration: 'text',
+} as const satisfies Record<Kind['name'], string>;
+
+const { id, ...newPetFields } = petFields;
+
+/** The columns of `pets`, without the id. */
+export const petColumns = Object.values(newPetFields).map(({ name, kind }) => ({
+  name,
+  kind,
+  column: columnOf(name),
+  type: columnTypes[kind.name],
+}));
+
+/** Selects the columns of an animal under the names of its fields. */
+export const selectedPet = Object.values(petFields).map(({ name }) =>
+  sql.ref(columnOf(name)).as(name),
+);
+
+function columnOf<Name extends string>(name: Name): Column<Name> {
+  return name.replace(/Id$/, '_id') as Column<Name>;
+}
+
+/** Converts a row of `selectedPet` to the contract's animal. */
+export function toPet(row: { readonly [field: string]: unknown }): Pet {
+  return mapPet(row, fromColumn) as Pet;
+}
+
+function fromColumn(value: unknown, { kind }: Field): unknown {
+  return kind === int64 ? String(value) : (value ?? undefined);
 }
 
 /** Converts a new animal to a row of `pets`, without an id. */
-export function toPetRow({ name, categoryId, status }: NewPet) {
-  return { name, category_id: BigInt(categoryId), status: status ?? null };
+export function toPetRow(pet: NewPet): PetRow {
+  const row: Partial<PetRow> = {};
+  for (const { name, kind, column } of petColumns) {
+    const value = pet[name] ?? null;
+    row[column] = kind === int64 && value !== null ? BigInt(value) : value;
+  }
+  return row as PetRow;
 }
 
 /**

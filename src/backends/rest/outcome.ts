@@ -38,7 +38,7 @@ const base: Consequences = {
   label: 'unavailable',
   message: 'The pet store could not be reached.',
 };
-const answered: Consequences = { ...base, key: 'success', service: 'success', isLogged: false };
+const responded: Consequences = { ...base, key: 'success', service: 'success', isLogged: false };
 const unreachable: Consequences = { ...base, service: 'failure', repeats: 'reads later' };
 const broken: Consequences = {
   ...base,
@@ -113,7 +113,7 @@ export function consequencesOf(outcome: Outcome): Consequences {
       return consequencesOfStatus(outcome.status);
     case 'invalid': {
       const { status, problem } = outcome;
-      const effects = status === undefined ? base : answered;
+      const effects = status === undefined ? base : responded;
       return { ...effects, isLogged: true, label: 'invalid', message: problem };
     }
     case 'cancelled':
@@ -126,10 +126,10 @@ export function consequencesOf(outcome: Outcome): Consequences {
 }
 
 function consequencesOfStatus(status: number): Consequences {
-  if (status < 300 || (status >= 400 && status < 500)) return answered;
-  if (status < 400) return { ...answered, isLogged: true };
+  if (status < 300 || (status >= 400 && status < 500)) return responded;
+  if (status < 400) return { ...responded, isLogged: true };
   const repeats = status >= 502 && status <= 504 ? 'reads later' : 'none';
-  return { ...answered, key: 'failure', isLogged: true, repeats };
+  return { ...responded, key: 'failure', isLogged: true, repeats };
 }
 
 /** Returns the HTTP status, or why there is no response, to count what is sent again. */

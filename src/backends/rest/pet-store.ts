@@ -1,4 +1,4 @@
-import { decodeMessage, decodePet, encodeNewPet } from '../../contract/codec.ts';
+import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
 import {
   type Call,
@@ -68,7 +68,7 @@ export function openRestPetStore(
     { parameter = '', search = '', json }: Parameters = {},
   ): Promise<T> {
     const { method, path, service } = operations[operation];
-    const observation = call.observe?.(operation);
+    const observation = call.observer?.observe(operation);
     const start = performance.now();
     const request = {
       operation,
@@ -76,8 +76,8 @@ export function openRestPetStore(
       path: path.replace(/\{\w+\}/, parameter) + search,
       ...(json && { body: JSON.stringify(json) }),
     };
-    let outcome = await senders[service](call, request, observation?.traceHeaders);
-    const releaseBody = outcome.kind === 'responded' ? outcome.releaseBody : undefined;
+    let outcome = await senders[service](call, request, observation);
+    const response = outcome.kind === 'responded' ? outcome : undefined;
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
         const pause = () => nextSlice(call.key);
@@ -92,8 +92,13 @@ export function openRestPetStore(
       const ms = performance.now() - start;
       const label = outcome.kind === 'responded' ? outcome.status : consequencesOf(outcome).label;
       metrics.restCalls.observe({ operation, status: label }, ms / 1000);
+      if (observation && response) {
+        observation.status = response.status;
+        observation.bytes = response.body.byteLength;
+      }
       observation?.end(label, ms);
       // The response to the request may still refer to the body.
+      const releaseBody = response?.releaseBody;
       if (releaseBody && call.scope?.disposed === false) call.scope.defer(releaseBody);
       else releaseBody?.();
     }
@@ -108,7 +113,7 @@ export function openRestPetStore(
   return {
     listPets: (call, query) =>
       callService('listPets', call, readPets, { search: formatSearch(query) }),
-    createPet: (call, pet) => callService('createPet', call, readPet, { json: encodeNewPet(pet) }),
+    createPet: (call, pet) => callService('createPet', call, readPet, { json: encodePet(pet) }),
     getPet: (call, petId) => callService('getPet', call, readPet, { parameter: petId }),
     listOrders: (call) => callService('listOrders', call, readJsonText),
     sendMessage: (call, message) =>

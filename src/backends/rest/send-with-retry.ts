@@ -22,7 +22,7 @@ export interface RestRequest {
 export type Send = (
   call: Call,
   request: RestRequest,
-  traceHeaders: CallObservation['traceHeaders'],
+  observation: CallObservation | undefined,
 ) => Promise<Outcome>;
 
 /** Creates `Send` for `baseUrl`. Calls and retries end `timeoutMs` after the start of the wait. */
@@ -34,7 +34,7 @@ export function createSend(
 ): Send {
   const prefix = baseUrl.pathname.replace(/\/+$/, '');
 
-  return async (call, { operation, method, path, body }, traceHeaders) => {
+  return async (call, { operation, method, path, body }, observation) => {
     const { authorization, key, signal } = call;
     const isRead = method === 'GET';
     if (signal?.aborted) return { kind: 'cancelled', by: 'client', wasSent: false };
@@ -49,14 +49,16 @@ export function createSend(
       // The limit applies to the received bytes. A decompressed body could be much larger.
       'accept-encoding': 'identity',
       'x-request-id': call.requestId,
-      ...traceHeaders,
+      ...observation?.traceHeaders,
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
     const options = { method, path: prefix + path, headers, body: body ?? null };
     let endRetry: Release | undefined;
     const repeat = async (before: Outcome) => {
       const outcome = await origin.call(key, options, cancellation);
-      if (wasSent(outcome)) metrics.retries.inc({ operation, after: reasonOf(before) });
+      if (!wasSent(outcome)) return outcome;
+      metrics.retries.inc({ operation, after: reasonOf(before) });
+      if (observation) observation.retries++;
       return outcome;
     };
     try {

@@ -104,6 +104,7 @@ async function* typeParts(
   { initialResult, subsequentResults }: EngineParts,
   options: EncodePartsOptions,
 ): AsyncGenerator<TypedPart, undefined, void> {
+  const { explainedCalls } = options;
   const type = <Entry extends Pick<EngineResult, 'errors'>>(entry: Entry) =>
     typeErrors(entry, options);
   const first: EngineResult & { readonly hasNext: boolean } = initialResult;
@@ -114,6 +115,7 @@ async function* typeParts(
       ...typeErrors(part, options),
       ...(incremental && { incremental: incremental.map(type) }),
       ...(completed && { completed: completed.map(type) }),
+      ...(explainedCalls && { extensions: { calls: explainedCalls() } }),
     };
   }
 }

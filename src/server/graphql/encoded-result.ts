@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { JsonText, stringifyJson } from '../../contract/json.ts';
 import { type FailedRequest, typedError } from '../../graphql/errors.ts';
-import type { Deprecation, TypedError } from '../../graphql/result.ts';
+import type { ExplainedCall, ResultExtensions, TypedError } from '../../graphql/result.ts';
 import type { BodyParts } from '../../http/message.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
@@ -16,7 +16,7 @@ export interface EngineResult<Failure = GraphQLError> {
 
 /** A result as the client receives it. */
 export interface TypedResult extends EngineResult<TypedError> {
-  readonly extensions?: { readonly deprecations: readonly Deprecation[] };
+  readonly extensions?: ResultExtensions;
 }
 
 /** A result as JSON text, whole or in parts. It has `data` if the operation was executed. */
@@ -30,7 +30,9 @@ export interface EncodingContext {
   /** The key that the request counts as in limits. */
   readonly key: number;
   /** The deprecated fields that the operation uses. */
-  readonly deprecations?: readonly Deprecation[];
+  readonly deprecations?: ResultExtensions['deprecations'];
+  /** Returns the REST calls so far, if the caller asks for them. */
+  readonly explainedCalls?: (() => readonly ExplainedCall[]) | undefined;
   /** Called with every unexpected error and the id of its request. */
   readonly reportError: (error: unknown, requestId: string) => void;
 }
@@ -54,12 +56,16 @@ export async function encodeResult(
   return { body: whole ?? write(withoutExcess(typed, context.record)), isExecuted };
 }
 
-/** Types the errors of a result, or of its first part, and adds deprecations if it was executed. */
+/** Types the errors of a result, or of its first part, and adds extensions if it was executed. */
 export function typeResult<Result extends EngineResult>(result: Result, context: EncodingContext) {
-  const { deprecations = [] } = context;
+  const { deprecations = [], explainedCalls } = context;
   const typed = typeErrors(result, context);
-  if (deprecations.length === 0 || !('data' in typed)) return typed;
-  return { ...typed, extensions: { deprecations } };
+  if (!('data' in typed) || (deprecations.length === 0 && !explainedCalls)) return typed;
+  const extensions = {
+    ...(deprecations.length > 0 && { deprecations }),
+    ...(explainedCalls && { calls: explainedCalls() }),
+  };
+  return { ...typed, extensions };
 }
 
 /**

@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { OperationLimits } from '../../graphql/operation-cost.ts';
 import { schema } from '../../graphql/schema.ts';
-import { maxErrors, useBoundedValidation } from './plugins/use-bounded-validation.ts';
+import { useBoundedValidation } from './plugins/use-bounded-validation.ts';
 import { useOperationLimits } from './plugins/use-operation-limits.ts';
 import { PreparedDocument } from './prepared-document.ts';
 
@@ -35,7 +35,7 @@ export function createEngine({ introspection, operationLimits }: EngineOptions):
   // No plugin reads the request, so all requests share one envelope.
   const { parse, validate } = yoga.getEnveloped({} as never);
   const hideSuggestions = !introspection;
-  const options = { maxCoercionErrors: maxErrors };
+  const options = { maxCoercionErrors: 1 };
 
   return (text) => {
     try {

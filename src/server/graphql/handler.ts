@@ -1,6 +1,7 @@
 import { type GraphQLError, OperationTypeNode } from 'graphql';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
+import { createExplainedContext } from '../../graphql/explained-context.ts';
 import { HttpError } from '../../http/error.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import { nextSlice } from '../../limits/slices.ts';
@@ -30,6 +31,8 @@ export interface GraphqlHandlerOptions {
   readonly prepare: PrepareDocument;
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
+  /** Whether callers may ask for their REST calls. */
+  readonly explain: boolean;
   /** The page for browsers; undefined if it is turned off. */
   readonly graphiql: GraphiqlPage | undefined;
   /** Called with every unexpected error and the id of its request. */
@@ -46,6 +49,8 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** Whether mutations are refused, as they are for GET: a link must not change data. */
   readonly isReadOnly: boolean;
+  /** Whether the result lists the REST calls, if that is on. */
+  readonly explain: boolean;
   readonly record: RequestRecord;
   /** Disposed when the result is complete: by its body, if that is in parts. */
   readonly scope: DisposableStack;
@@ -92,13 +97,17 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const calls = delivery && new AbortController();
     const signal = calls ? AbortSignal.any([caller.signal, calls.signal]) : caller.signal;
     const call = { authorization, key, requestId, signal, scope };
-    const context = createContext({ petStore, ...call, listener: record });
+    const contextOptions = { petStore, ...call, listener: record, observer: record };
+    const isExplained = caller.explain && options.explain;
+    const explained = isExplained ? createExplainedContext(contextOptions, record) : undefined;
+    const context = explained?.context ?? createContext(contextOptions);
     const result = await operation.execute(variables, context, delivery?.format);
     const { deprecations } = operation;
+    const extended = { ...encoding, deprecations, explainedCalls: explained?.calls };
     if (!delivery || !calls || !('initialResult' in result)) {
-      return encodeResult(result as EngineResult, { ...encoding, deprecations });
+      return encodeResult(result as EngineResult, extended);
     }
-    const body = encodeParts(result, { ...encoding, deprecations, delivery, scope, calls });
+    const body = encodeParts(result, { ...extended, delivery, scope, calls });
     return { body, contentType: delivery.contentType, isExecuted: true };
   }
 
@@ -114,7 +123,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const { accept, authorization } = headers;
       const delivery = () => (mayStream ? readDelivery(accept) : undefined);
       const isReadOnly = method === 'GET';
-      const caller = { authorization, key, signal, isReadOnly, record, scope, delivery };
+      const explain = headers['x-petstore-explain'] === '1';
+      const caller = { authorization, key, signal, isReadOnly, explain, record, scope, delivery };
       const text = requested.find(params, caller);
       const result =
         typeof text === 'string'
@@ -141,7 +151,7 @@ function createFindOperation(prepare: PrepareDocument) {
     const document = cached ?? prepare(text);
     if (!(document instanceof PreparedDocument)) return document;
     const operation = document.find(operationName);
-    if (operation === undefined) throw unknownOperation();
+    if (operation === undefined) throw unknownOperation(document.operationNames, operationName);
     const { definition, deprecations } = operation;
     if (operation.isIntrospection) await nextSlice(key);
     record.setOperation(definition.operation, definition.name?.value);
@@ -156,15 +166,13 @@ function createFindOperation(prepare: PrepareDocument) {
   };
 }
 
-function unknownOperation(): HttpError {
-  return new HttpError(
-    400,
-    'OPERATION_RESOLUTION_FAILURE',
-    'operationName: expected the name of an operation in the document. It is required if the document has several.',
-  );
+function unknownOperation(names: readonly string[], received: string | undefined): HttpError {
+  const quote = (name = '') => (name === '' ? 'none' : JSON.stringify(name.slice(0, 64)));
+  const message = `operationName: expected ${names.slice(0, 10).map(quote).join(' or ')}, received ${quote(received)}. Upper and lower case differ.`;
+  return new HttpError(400, 'OPERATION_RESOLUTION_FAILURE', message);
 }
 
 function expectedPost(): HttpError {
-  const message = 'Expected POST for a mutation, received GET.';
+  const message = 'Expected POST for a mutation, received GET. Send it as the JSON body of a POST.';
   return new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
 }

@@ -66,10 +66,8 @@ function parseObject(name: string, text: string): Record<string, unknown> {
   } catch {
     throw badRequest(`${name}: expected JSON, received other text.`);
   }
-  if (!isObject(json)) {
-    throw badRequest(`${name}: expected a JSON object, received ${typeName(json)}.`);
-  }
-  return json;
+  if (isObject(json)) return json;
+  throw objectExpected(name, json);
 }
 
 function checkParams(members: Record<string, unknown>): GraphqlParams {
@@ -105,7 +103,14 @@ function readObject(
   const value = members[name];
   if (value == null) return undefined;
   if (isObject(value)) return value;
-  throw badRequest(`${name}: expected an object, received ${typeName(value)}.`);
+  throw objectExpected(name, value);
+}
+
+function objectExpected(name: string, value: unknown): HttpError {
+  let advice = '';
+  if (typeof value === 'string') advice = ' Send the object itself, not its text in quotes.';
+  if (name === 'body' && Array.isArray(value)) advice = ' Send each operation in its own request.';
+  return badRequest(`${name}: expected a JSON object, received ${typeName(value)}.${advice}`);
 }
 
 const memberNames = new Set(['query', 'variables', 'operationName', 'extensions', 'documentId']);

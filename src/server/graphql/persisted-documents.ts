@@ -13,24 +13,29 @@ export interface PersistedDocuments {
   readonly manifest: ReadonlyMap<string, string>;
 }
 
-/** The mode and the location of the manifest. Without a file the manifest is empty. */
+/** The mode and the locations of manifests. Without a file the manifest is empty. */
 export interface PersistedDocumentsOptions {
   readonly mode: PersistedDocuments['mode'];
-  /** A manifest of documents by the SHA-256 of their text, in codegen's or Apollo's format. */
-  readonly file: string | undefined;
+  /** Manifests of documents by the SHA-256 of their text, in codegen's or Apollo's format. */
+  readonly files: readonly string[] | undefined;
 }
 
 /**
- * Reads the manifest and verifies its hashes.
- * @throws if the file can't be read or is not a manifest.
+ * Reads the manifests as one and verifies their hashes.
+ * @throws if a file can't be read or is not a manifest.
  */
 export async function openPersistedDocuments({
   mode,
-  file,
+  files,
 }: PersistedDocumentsOptions): Promise<PersistedDocuments> {
-  if (mode === 'off' || file === undefined) return { mode, manifest: new Map() };
+  if (mode === 'off' || files === undefined) return { mode, manifest: new Map() };
+  const manifests = await Promise.all(files.map(readManifest));
+  return { mode, manifest: new Map(manifests.flatMap((manifest) => [...manifest])) };
+}
+
+async function readManifest(file: string): Promise<PersistedDocuments['manifest']> {
   try {
-    return { mode, manifest: decodeManifest(JSON.parse(await readFile(file, 'utf8'))) };
+    return decodeManifest(JSON.parse(await readFile(file, 'utf8')));
   } catch (cause) {
     throw new Error(
       `PERSISTED_DOCUMENTS_FILE: expected a manifest of documents by their SHA-256, in codegen's or Apollo's format, in ${file}, found: ${(cause as Error).message}`,

@@ -18,10 +18,10 @@ import { type CompiledOperation, compileOperation } from '../../execution/compil
 import { executeFallback } from '../../execution/fallback-executor.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
+import { invalidVariables } from '../../graphql/invalid-input.ts';
 import type { Deprecation } from '../../graphql/result.ts';
 import type { Delivery, EngineParts } from './encoded-parts.ts';
 import type { EngineResult } from './encoded-result.ts';
-import { shortenVariables } from './shorten-input.ts';
 
 /** The arguments that all executions of a document share. */
 type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'>;
@@ -31,6 +31,8 @@ const bytes = { document: 2048, character: 2, node: 1024 };
 
 /** A parsed and validated document with its operations. */
 export class PreparedDocument {
+  /** The names of its operations; an empty one if it has no name. */
+  readonly operationNames: readonly string[];
   readonly #args: CommonArgs;
   /** By the name of each operation: a document of it and the fragments that it uses. */
   readonly #documents: Readonly<Record<string, DocumentNode>>;
@@ -39,6 +41,7 @@ export class PreparedDocument {
   constructor(args: CommonArgs) {
     this.#args = args;
     this.#documents = separateOperations(args.document);
+    this.operationNames = Object.keys(this.#documents);
   }
 
   /** Estimates its memory: its text, its nodes with tokens and locations, and compiled code. */
@@ -123,6 +126,18 @@ export class PreparedOperation {
     contextValue: GatewayContext,
     format?: Delivery['format'],
   ): EngineResult | EngineParts | Promise<EngineResult | EngineParts> {
+    const result = this.#execute(variableValues, contextValue, format);
+    if (!('errors' in result) || 'data' in result) return result;
+    // Without data, a variable is invalid.
+    const error = invalidVariables(this.#whole, variableValues);
+    return error ? { errors: [error] } : result;
+  }
+
+  #execute(
+    variableValues: Readonly<Record<string, unknown>>,
+    contextValue: GatewayContext,
+    format: Delivery['format'] | undefined,
+  ): ReturnType<PreparedOperation['execute']> {
     const errors = this.#check(variableValues);
     if (errors !== undefined) return { errors };
     if (format !== undefined) {
@@ -143,19 +158,13 @@ export class PreparedOperation {
     );
   }
 
-  /**
-   * Checks variables that contain long text, which is shortened first, and the conditions of
-   * directives, so that no write is done before one of them fails. Undefined without errors.
-   */
+  /** Returns errors of the conditions of directives, so that no write is done before one fails. */
   #check(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
     const { variableDefinitions = [] } = this.definition;
-    if (variableDefinitions.length === 0) return undefined;
-    const shortened = shortenVariables(given);
-    if (shortened === given && this.#conditions.length === 0) return undefined;
-    const { schema, hideSuggestions, options } = this.#whole;
-    const { errors, variableValues } = getVariableValues(schema, variableDefinitions, shortened, {
+    if (this.#conditions.length === 0) return undefined;
+    const { schema, options } = this.#whole;
+    const { errors, variableValues } = getVariableValues(schema, variableDefinitions, given, {
       maxErrors: options?.maxCoercionErrors ?? 0,
-      hideSuggestions: hideSuggestions ?? false,
     });
     if (errors !== undefined) return errors;
     try {

@@ -18,7 +18,7 @@ interface DocumentCaller {
 /**
  * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). In the mode
  * `allow`, a request with text and hash registers the document for the caller's key, if the backend
- * accepts that (Apollo's automatic persisted queries).
+ * accepts that key (Apollo's automatic persisted queries).
  */
 export class RequestedDocuments {
   readonly #persisted: PersistedDocuments;

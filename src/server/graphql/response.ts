@@ -64,7 +64,11 @@ export function toResponse(
     headers: {
       'content-type': `${type}; charset=utf-8`,
       // A browser may store the response to a GET; a shared cache may not.
-      ...(method === 'GET' && { 'cache-control': 'private', vary: 'Authorization, Accept' }),
+      ...(method === 'GET' && {
+        'cache-control': 'private',
+        vary: 'Authorization, Accept, X-Petstore-Explain',
+      }),
+      ...(headers['x-petstore-explain'] && { 'cache-control': 'no-store' }),
     },
     body,
   };

@@ -33,7 +33,7 @@ export function createNodeListener(
     try {
       const key = keyOf(incoming.headers.authorization);
       const reader = new BodyReader(key, bodyBytes);
-      // The rest of the body would be taken for another request. HTTP/2 forbids the header.
+      // The rest of the body would be parsed as another request. HTTP/2 forbids the header.
       const close = () =>
         incoming.httpVersionMajor === 1 && outgoing.setHeader('connection', 'close');
       const body = mayHaveBody(incoming) ? await reader.read(incoming, close) : reader.end();
@@ -67,10 +67,11 @@ function mayHaveBody({ method, headers, readableDidRead }: IncomingMessage): boo
 }
 
 function toRequest(
-  incoming: IncomingMessage,
+  incoming: IncomingMessage & { readonly originalUrl?: string },
   read: Pick<HttpRequest, 'key' | 'body' | 'heldBody' | 'signal'>,
 ): HttpRequest {
-  const { method = 'GET', url = '/' } = incoming;
+  // Express removes the path that it has routed from `url`.
+  const { method = 'GET', url: routed = '/', originalUrl: url = routed } = incoming;
   const target = url.startsWith('/') ? url : pathOfAddress(url);
   const mark = target.indexOf('?');
   return {
@@ -106,7 +107,7 @@ async function write(
   if (typeof body !== 'string' && isInParts(body)) {
     outgoing.writeHead(status, headers);
     streams.add(body);
-    // A stream, because over HTTP/2 Node leaves an iterator open when the client has left.
+    // A stream, because over HTTP/2 Node leaves an iterator open when the client disconnects.
     const written = pipeline(Readable.from(body), outgoing, { signal });
     return written.finally(() => streams.delete(body));
   }

@@ -23,14 +23,14 @@ const limitsMs = { headers: 10_000, request: 15_000, unread: 15_000, reading: 30
 export const idleMs = 75_000;
 
 /**
- * A client that ends its side of the connection `within` this time of its request may still read, and
- * has the time of `grace` for that, in milliseconds. One that ends it later has left.
+ * A client that ends its side of the connection `within` milliseconds of its request may still read, and
+ * has `grace` milliseconds for that. One that ends it later counts as disconnected.
  */
 const halfClosedMs = { within: 20, grace: 1000 };
 
 /**
- * In bytes: reading pauses while more than `readAhead` waits to be parsed, which counts from `free`.
- * Of a body in chunks, a `slice` is parsed at a time: up to 350 chunks, or half a millisecond.
+ * In bytes. Reading pauses while more than `readAhead` is unparsed; beyond `free`, it counts in the limits.
+ * A body in chunks is parsed one `slice` at a time: up to 350 chunks, or half a millisecond.
  */
 const sizes = { readAhead: 16 * 1024, free: 1024, firstSlice: 1024, slice: 2048 };
 
@@ -64,7 +64,7 @@ export class Connection extends Duplex {
   /** The response to the current request, once its headers are parsed. */
   #response: ServerResponse | undefined;
   #isInChunks = false;
-  /** What may be passed on of the body, in bytes: all of it, or a slice if it is in chunks. */
+  /** How many bytes of the body may be passed on: all, or a slice if it is in chunks. */
   #bytesLeft = 0;
   #releaseUnparsed: Release | undefined;
   #releaseUnread: Release | undefined;
@@ -75,7 +75,7 @@ export class Connection extends Duplex {
     this.#limits = limits;
     socket
       .setTimeout(limitsMs.unread)
-      // A reset may follow the first input immediately. Two turns later it has been noticed.
+      // A reset may follow the first input immediately. Node notices it within two turns.
       .once('data', () => this.#waitFor(endOfTurn().then(endOfTurn)))
       .on('data', this.#receive)
       .on('end', () => this.#end())
@@ -198,7 +198,7 @@ export class Connection extends Duplex {
   #proceed(): void {
     if (this.destroyed) return;
     if (!this.#isParsing && !this.#isWaiting && !this.writableEnded) this.#passOn();
-    // While the client does not read, little is read from it: that counts as activity.
+    // Little is read from a client that does not read, because input counts as activity.
     const isFull = this.#input.length > sizes.readAhead || this.#socket.writableLength > 0;
     if (isFull !== this.#socket.isPaused()) isFull ? this.#socket.pause() : this.#socket.resume();
   }
@@ -227,7 +227,7 @@ export class Connection extends Duplex {
     if (this.#releaseUnparsed) this.#count();
     this.#isParsing = true;
     this.push(slice);
-    // Node's own listener has parsed it, or will when Node reads on, before this one.
+    // Node's listener runs first: it has parsed the slice, or will once Node resumes reading.
     if (this.readableLength === 0) this.#onParsed();
     else this.once('data', this.#onParsed);
   }
@@ -269,7 +269,7 @@ export class Connection extends Duplex {
     this.#releaseUnparsed = undefined;
     const { length, buffer } = this.#input;
     if (length <= sizes.free) return undefined;
-    // Otherwise a small rest would hold all that was read with it in memory.
+    // Otherwise a small remainder would keep all that was read with it in memory.
     if (2 * length < buffer.byteLength) this.#input = Buffer.from(this.#input);
     const taken = this.#limits.unparsedBytes.take(this.#key(), length);
     if (typeof taken === 'string') return taken;

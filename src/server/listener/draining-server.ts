@@ -35,7 +35,7 @@ const shortTurnMs = 0.5;
  * Resolves when every opened connection has been accepted: closing the port resets the others. Node
  * accepts one per turn of the event loop. Clients open connections in bursts, for example when
  * another process on the same port has closed it and responded, so one quiet turn may be in the
- * middle of one.
+ * middle of a burst.
  */
 async function allAccepted(server: Server): Promise<void> {
   const start = performance.now();

@@ -33,7 +33,7 @@ describe('the backup of an SQLite database', () => {
     const database = await openDatabase(databaseUrl, quiet.log);
     const rows = await database.selectFrom('pets').select('name').execute();
     await database.destroy();
-    return rows.map(({ name }) => name);
+    return rows.map(({ name }) => String(name));
   }
 
   /** Runs the command. @returns its exit code and what it printed. */

@@ -184,7 +184,10 @@ describe('PostgreSQL', () => {
     const rows = await database.selectFrom('pets').select(['id', 'name']).execute();
     await database.destroy();
     const stored = new Map<string, string[]>();
-    for (const { id, name } of rows) stored.set(name, [...(stored.get(name) ?? []), String(id)]);
+    for (const row of rows) {
+      const name = String(row.name);
+      stored.set(name, [...(stored.get(name) ?? []), String(row.id)]);
+    }
     for (const [name, id] of acknowledged) expect([name, stored.get(name)]).toEqual([name, [id]]);
     for (const name of unknown) expect(stored.get(name)?.length ?? 0).toBeLessThanOrEqual(1);
   }, 120_000);

@@ -99,7 +99,7 @@ const neverSent = new Set<string | undefined>([
   'connectionClosed',
 ]);
 
-describe('a service that answers at random, and clients that leave at random', () => {
+describe('a service that responds at random, and clients that disconnect at random', () => {
   it('leave metrics, log lines, outcomes and the ledger of the service in agreement', async () => {
     const random = createRandom(26);
     const ledger = new Map<string, LedgerEntry>();

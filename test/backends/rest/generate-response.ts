@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { petFields } from '../../../src/contract/records.ts';
 
 /** The bytes of a REST response, with what a test knows about them. */
 export interface GeneratedResponse {
@@ -74,8 +75,19 @@ function object(members: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<str
   return fc.tuple(...pairs).map((all) => `{${all.join(',')}}`);
 }
 
-const status = fc.constantFrom('"available"', '"pending"', '"sold"', 'null');
-const validPet = object({ id: int64, name: string, categoryId: int64, status });
+const valid = {
+  int64,
+  text: string,
+  enumeration: fc.constantFrom('"available"', '"pending"', '"sold"'),
+};
+const validPet = object(
+  Object.fromEntries(
+    Object.values(petFields).map(({ name, kind, isRequired }) => [
+      name,
+      isRequired ? valid[kind.name] : fc.oneof(valid[kind.name], fc.constant('null')),
+    ]),
+  ),
+);
 const petWithMore = object({ id: int64, more: string, name: string, categoryId: int64 });
 const invalidPet = fc.oneof(
   object({ id: notInt64, name: string, categoryId: int64 }),

@@ -164,7 +164,7 @@ describe('a retry', () => {
     expect(second - first).toBeGreaterThan(990);
   });
 
-  it('is neither waited for nor taken from the budget after the client has left', async () => {
+  it('is neither waited for nor counted after its client has disconnected', async () => {
     // The budget allows a key five retries.
     const clients = 6;
     await using rest = await startRest((socket, attempt) => {

@@ -312,7 +312,7 @@ describe('a response in parts', () => {
   });
 
   it('registers a document by its hash, like any other', async () => {
-    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', file: undefined });
+    const persistedDocuments = await openPersistedDocuments({ mode: 'allow', files: undefined });
     await using service = await startHolding({ persistedDocuments });
     service.release();
     const persistedQuery = { version: 1, sha256Hash: hash('sha256', petsFirst) };

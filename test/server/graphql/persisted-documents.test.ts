@@ -20,7 +20,7 @@ const apollo = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Ha
 /** Starts a gateway in this mode, with codegen's manifest of the named operations. */
 async function open(mode: PersistedDocuments['mode']) {
   const { petStore, calls } = recording(await openBuiltin());
-  const persistedDocuments = await openPersistedDocuments({ mode, file });
+  const persistedDocuments = await openPersistedDocuments({ mode, files: [file] });
   const opened = await startGateway({ petStore, persistedDocuments });
   return {
     ...opened,
@@ -158,14 +158,14 @@ describe('a GET', () => {
     const search = { documentId: persistedHash(ListPetsDocument), variables: '{"limit":1}' };
     const response = await opened.get(search);
     expect(response.headers.get('cache-control')).toBe('private');
-    expect(response.headers.get('vary')).toBe('Authorization, Accept');
+    expect(response.headers.get('vary')).toBe('Authorization, Accept, X-Petstore-Explain');
     expect(await response.json()).toMatchObject({ data: { pets: [{ id: '1' }] } });
   });
 
   it('has Origin in Vary next to the other headers', async () => {
     await using service = await startGateway({ corsOrigins: ['https://shop.example'] });
     const { headers } = await fetch(`${service.url}/graphql?query={__typename}`);
-    expect(headers.get('vary')).toBe('Authorization, Accept, Origin');
+    expect(headers.get('vary')).toBe('Authorization, Accept, X-Petstore-Explain, Origin');
   });
 
   it('executes no mutation, not even by hash', async () => {

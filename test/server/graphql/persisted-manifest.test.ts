@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true }));
 async function open(text: string) {
   const file = join(folder, 'manifest.json');
   await writeFile(file, text);
-  return openPersistedDocuments({ mode: 'only', file });
+  return openPersistedDocuments({ mode: 'only', files: [file] });
 }
 
 describe("a manifest in Apollo's format", () => {
@@ -54,6 +54,18 @@ describe("a manifest in Apollo's format", () => {
   });
 });
 
+describe('several manifests', () => {
+  it('are used as one', async () => {
+    const file = join(folder, 'second.json');
+    await writeFile(file, JSON.stringify({ [`sha256:${id}`]: body }));
+    const files = [manifestFile, file, manifestFile];
+    const { manifest } = await openPersistedDocuments({ mode: 'only', files });
+    expect(manifest.get(id)).toBe(body);
+    const packaged = JSON.parse(await readFile(manifestFile, 'utf8'));
+    expect(manifest.size).toBe(Object.keys(packaged).length + 1);
+  });
+});
+
 describe('a manifest', () => {
   it('contains documents by the SHA-256 of their text, as codegen writes it', async () => {
     const manifest = JSON.parse(await readFile(manifestFile, 'utf8'));
@@ -80,7 +92,8 @@ describe('a manifest', () => {
   });
 
   it('prevents the start when it is missing', async () => {
-    const opening = openPersistedDocuments({ mode: 'allow', file: join(folder, 'none.json') });
+    const files = [manifestFile, join(folder, 'none.json')];
+    const opening = openPersistedDocuments({ mode: 'allow', files });
     await expect(opening).rejects.toThrow(/ENOENT/);
   });
 

@@ -101,7 +101,7 @@ describe('a body in chunks', () => {
     }
   });
 
-  it('is refused with the tunnel that it asks for', async () => {
+  it('is refused together with the tunnel that it requests', async () => {
     await using service = await startGateway();
     const tunnel = chunkedPost([typename], 'localhost:22', 'CONNECT');
     expect(statusesOf(await send(service, tunnel))).toEqual([400]);

@@ -1,9 +1,16 @@
-import { NoSchemaIntrospectionCustomRule, validate } from 'graphql';
+import {
+  type ASTNode,
+  type DocumentNode,
+  GraphQLError,
+  KnownOperationTypesRule,
+  type ValidationRule,
+  validate,
+  visit,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { shortenDocument } from '../shorten-input.ts';
 
-/** The most validation errors of a document, and of the variables of a request. */
-export const maxErrors = 10;
+/** The most validation errors of a document. */
+const maxErrors = 10;
 
 /**
  * Stops validation after `maxErrors`. If introspection is off, refuses introspection fields and
@@ -11,12 +18,48 @@ export const maxErrors = 10;
  */
 export function useBoundedValidation(introspection: boolean): Pick<Plugin, 'onValidate'> {
   const options = { maxErrors, hideSuggestions: !introspection };
+  const rule = refuseUnsupported(introspection);
   return {
-    onValidate({ addValidationRule, setValidationFn }) {
-      if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule);
-      setValidationFn((schema, document, rules) =>
-        validate(schema, shortenDocument(document), rules, options),
-      );
+    onValidate({ setValidationFn }) {
+      setValidationFn((schema, document, rules: readonly ValidationRule[]) => {
+        const others = rules.filter((one) => one !== KnownOperationTypesRule);
+        return validate(schema, shortenStrings(document), [...others, rule], options);
+      });
     },
   };
+}
+
+const noSubscription =
+  'Expected a query or a mutation, received a subscription. Repeat a query at an interval instead.';
+
+const noIntrospection =
+  'Expected fields of the store, received introspection, which is off. Use the schema of petstore-gateway-client, or set INTROSPECTION=on.';
+
+/** Refuses subscriptions, and introspection if it is off, with advice. */
+function refuseUnsupported(introspection: boolean): ValidationRule {
+  return (context) => {
+    function refuse(nodes: ASTNode, message: string): false {
+      context.reportError(new GraphQLError(message, { nodes }));
+      return false;
+    }
+    return {
+      OperationDefinition: (node) =>
+        node.operation === 'subscription' ? refuse(node, noSubscription) : undefined,
+      Field: (node) =>
+        !introspection && /^__(?:schema|type)$/.test(node.name.value)
+          ? refuse(node, noIntrospection)
+          : undefined,
+    };
+  };
+}
+
+/**
+ * Shortens each long string, because graphql-js quotes the whole input in each error. The outcome is
+ * the same: no type of the schema depends on how a string ends.
+ */
+function shortenStrings(document: DocumentNode): DocumentNode {
+  return visit(document, {
+    StringValue: (node) =>
+      node.value.length > 1000 ? { ...node, value: `${node.value.slice(0, 1000)}…` } : undefined,
+  });
 }

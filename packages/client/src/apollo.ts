@@ -1,0 +1,33 @@
+/** Retrying with Apollo Client. */
+import { ApolloLink } from '@apollo/client';
+import { defer, map, retry, throwError, timer } from 'rxjs';
+import { type Attempt, type RetryOptions, retryDelay } from './retry.ts';
+
+/** Creates a link that repeats failed operations as `retryDelay` says. Put it before the `HttpLink`. */
+export function createRetryLink(options?: RetryOptions): ApolloLink {
+  return new ApolloLink((operation, forward) => {
+    let attempt = 0;
+    let delayMs: number | undefined;
+    const delayAfter = (failure: Pick<Attempt, 'response' | 'networkError'>) =>
+      retryDelay({ kind: operation.operationType, attempt, ...failure }, options);
+    return defer(() => {
+      attempt++;
+      delayMs = undefined;
+      return forward(operation);
+    }).pipe(
+      map((response) => {
+        delayMs = delayAfter({ response });
+        if (delayMs !== undefined) throw response;
+        // The parts that follow belong to a result that was passed on.
+        attempt = Number.POSITIVE_INFINITY;
+        return response;
+      }),
+      retry({
+        delay(error) {
+          delayMs ??= delayAfter({ networkError: error });
+          return delayMs === undefined ? throwError(() => error) : timer(delayMs);
+        },
+      }),
+    );
+  });
+}

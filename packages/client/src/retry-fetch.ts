@@ -1,0 +1,66 @@
+import { type Attempt, type RetryOptions, retryDelay } from './retry.ts';
+
+/**
+ * Wraps `fetch` so that failed GraphQL requests are repeated as `retryDelay` says. Of bodies, it
+ * repeats texts only; a body without a query in it counts as a mutation. Responses in parts are
+ * passed on as they arrive.
+ */
+export function createRetryFetch(
+  options?: RetryOptions,
+  send: typeof fetch = globalThis.fetch,
+): typeof fetch {
+  return async (input, init) => {
+    const kind = kindOf(input, init);
+    if (kind === undefined) return send(input, init);
+    const signal = init?.signal ?? (input as Partial<Request>).signal;
+    for (let attempt = 1; ; attempt++) {
+      const sent = send(input, init);
+      const delayMs = retryDelay({ kind, attempt, ...(await read(sent)) }, options);
+      if (delayMs === undefined) return sent;
+      await sent.then(({ body }) => body?.cancel()).catch(() => {});
+      // When the caller aborts, the next attempt fails at once with the reason.
+      await wait(delayMs, signal);
+    }
+  };
+}
+
+/** Returns the kind of the operation, or undefined for a body that cannot be sent again. */
+function kindOf(...[input, init]: Parameters<typeof fetch>): Attempt['kind'] | undefined {
+  const { method = (input as Partial<Request>).method ?? 'GET', body } = init ?? {};
+  // The gateway refuses mutations by GET.
+  if (/^get$/i.test(method)) return 'query';
+  if (typeof body !== 'string') return undefined;
+  try {
+    const { query } = JSON.parse(body);
+    return typeof query === 'string' && !query.includes('mutation') ? 'query' : 'mutation';
+  } catch {
+    return 'mutation';
+  }
+}
+
+/** Reads a copy of the response, unless it is in parts. */
+async function read(sent: Promise<Response>): Promise<Pick<Attempt, 'response' | 'networkError'>> {
+  try {
+    const response = await sent;
+    if (/json/.test(response.headers.get('content-type') ?? '')) {
+      return { response: await response.clone().json() };
+    }
+    // A proxy's own response, for example while the gateway restarts.
+    return [502, 503, 504].includes(response.status) ? {} : { response: {} };
+  } catch (networkError) {
+    return { networkError };
+  }
+}
+
+function wait(delayMs: number, signal: AbortSignal | null | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    };
+    const timer = setTimeout(stop, delayMs);
+    signal?.addEventListener('abort', stop);
+    if (signal?.aborted) stop();
+  });
+}

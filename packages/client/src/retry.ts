@@ -1,0 +1,70 @@
+import { isGatewayError } from './errors.ts';
+
+/** When and how often a failed operation is repeated. */
+export interface RetryOptions {
+  /** The most attempts of one operation, including the first. Defaults to 3. */
+  readonly maxAttempts?: number;
+  /** The longest random delay before the second attempt, in milliseconds; doubles with each further attempt. Defaults to 250. */
+  readonly baseDelayMs?: number;
+  /** The longest delay, in milliseconds. What asks for a longer one is not repeated. Defaults to 10,000. */
+  readonly maxDelayMs?: number;
+}
+
+/** An attempt that may have failed. Pass either its `response` or its `networkError`. */
+export interface Attempt {
+  /** If you do not know the kind, pass `mutation`. */
+  readonly kind: 'query' | 'mutation' | 'subscription';
+  /** The number of this attempt, from 1. */
+  readonly attempt: number;
+  /** The GraphQL response, whatever its HTTP status. */
+  readonly response?: { readonly data?: unknown; readonly errors?: unknown };
+  /** Why there is no GraphQL response. It does not say whether the request has arrived. */
+  readonly networkError?: unknown;
+}
+
+const transient = [
+  'RATE_LIMITED',
+  'OVERLOADED',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_TIMEOUT',
+] as const;
+
+/**
+ * Returns the milliseconds to wait before the operation is sent again, or undefined if it must not
+ * be, or need not be. A query is repeated after a network error or a transient error. Anything else
+ * is repeated only if every field failed with a transient error whose `outcome` is `NOT_DONE`.
+ */
+export function retryDelay(
+  { kind, attempt, response, networkError }: Attempt,
+  options: RetryOptions = {},
+  random: () => number = Math.random,
+): number | undefined {
+  const { maxAttempts = 3, baseDelayMs = 250, maxDelayMs = 10_000 } = options;
+  if (attempt >= maxAttempts) return undefined;
+  const errors = Array.isArray(response?.errors) ? response.errors : [];
+  const failures = errors.filter((error): boolean => isGatewayError(error, ...transient));
+  const isRepeatable =
+    kind === 'query'
+      ? failures.length > 0 || (response === undefined && !isAborted(networkError))
+      : failures.length > 0 &&
+        errors.every(
+          (error) => failures.includes(error) && error.extensions.outcome === 'NOT_DONE',
+        ) &&
+        isNothingDone(response?.data);
+  if (!isRepeatable) return undefined;
+  const waits = failures.map(({ extensions }) => Number(extensions.retryAfterMs) || 0);
+  const retryAfterMs = Math.max(0, ...waits);
+  if (retryAfterMs > maxDelayMs) return undefined;
+  const jitter = random() * baseDelayMs * 2 ** (attempt - 1);
+  return Math.min(retryAfterMs + jitter, maxDelayMs);
+}
+
+/** Whether the caller has ended the request, also with `AbortSignal.timeout`. */
+function isAborted(networkError: unknown): boolean {
+  return /^(?:Abort|Timeout)Error$/.test((networkError as Error | undefined)?.name ?? '');
+}
+
+/** Whether no field of a mutation has a result. The value of `__typename` is none. */
+function isNothingDone(data: unknown): boolean {
+  return Object.values(data ?? {}).every((value) => value === null || value === 'Mutation');
+}

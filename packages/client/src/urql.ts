@@ -1,0 +1,67 @@
+/** Retrying with urql. */
+import { type Exchange, makeOperation, type Operation } from '@urql/core';
+import {
+  delay,
+  filter,
+  fromValue,
+  makeSubject,
+  map,
+  merge,
+  mergeMap,
+  pipe,
+  takeUntil,
+} from 'wonka';
+import { type RetryOptions, retryDelay } from './retry.ts';
+
+/** Creates an exchange that repeats failed operations as `retryDelay` says. Put it before the `fetchExchange`. */
+export function createRetryExchange(options?: RetryOptions): Exchange {
+  return ({ forward }) =>
+    (operations) => {
+      const { source: failed, next: repeat } = makeSubject<Operation>();
+      const first = pipe(
+        operations,
+        map((operation) => withRetry(operation, 1)),
+      );
+      const repeated = pipe(
+        failed,
+        mergeMap((operation) => {
+          const { attempt, delayMs } = operation.context['retry'];
+          // Ends when the last subscriber leaves, or asks for the query anew.
+          const replaced = filter(
+            ({ kind, key }: Operation) => kind !== 'mutation' && key === operation.key,
+          );
+          return pipe(
+            fromValue(withRetry(operation, attempt + 1)),
+            delay(delayMs),
+            takeUntil(replaced(operations)),
+          );
+        }),
+      );
+      return pipe(
+        merge([first, repeated]),
+        forward,
+        filter(({ operation, data, error, hasNext }) => {
+          const { retry } = operation.context;
+          const networkError = error?.networkError;
+          retry.delayMs = retryDelay(
+            {
+              kind: operation.kind === 'query' ? 'query' : 'mutation',
+              attempt: retry.attempt,
+              ...(networkError
+                ? { networkError }
+                : { response: { data, errors: error?.graphQLErrors } }),
+            },
+            options,
+          );
+          if (retry.delayMs !== undefined) repeat(operation);
+          // The parts that follow belong to a result that was passed on.
+          else if (hasNext) retry.attempt = Number.POSITIVE_INFINITY;
+          return retry.delayMs === undefined;
+        }),
+      );
+    };
+}
+
+function withRetry(operation: Operation, attempt: number): Operation {
+  return makeOperation(operation.kind, operation, { ...operation.context, retry: { attempt } });
+}

@@ -1,0 +1,49 @@
+import { type Int64, parseInt64 } from './int64.ts';
+
+/** What a field can contain. The codec, the pattern of lists and the columns need nothing else. */
+export interface Kind<T = unknown> {
+  readonly name: 'int64' | 'text' | 'enumeration';
+  /** The valid values, as messages describe them. */
+  readonly expected: string;
+  /** Returns the value of JSON from `parseJson`, or undefined if it is invalid. */
+  readonly parse: (json: unknown) => T | undefined;
+  /** Matches JSON that `JSON.stringify` would write in the same way, in quotes if it `isText`. */
+  readonly pattern: string;
+  readonly isText: boolean;
+}
+
+/** A field of a record. An optional one that is invalid is an error for this field only. */
+export interface Field {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly isRequired: boolean;
+}
+
+/** An int64, a JSON number. Its pattern leaves out some of 19 digits, which may be out of range. */
+export const int64: Kind<Int64> = {
+  name: 'int64',
+  expected: 'an int64 number',
+  parse: (json) => (typeof json === 'string' ? undefined : parseInt64(json)),
+  pattern: '0|-?[1-9][0-9]{0,17}|-?(?:[1-8][0-9]|9[01])[0-9]{17}',
+  isText: false,
+};
+
+/** Any string. Its pattern leaves out those with escapes. */
+export const text: Kind<string> = {
+  name: 'text',
+  expected: 'a string',
+  parse: (json) => (typeof json === 'string' ? json : undefined),
+  pattern: '[^"\\\\\\x00-\\x1f]*',
+  isText: true,
+};
+
+/** One of these words. */
+export function enumeration<const Word extends string>(words: readonly Word[]): Kind<Word> {
+  return {
+    name: 'enumeration',
+    expected: `one of ${words.join(', ')}`,
+    parse: (json) => words.find((word) => word === json),
+    pattern: words.join('|'),
+    isText: true,
+  };
+}

@@ -1,0 +1,109 @@
+import {
+  type ArgumentNode,
+  type ExecutionArgs,
+  GraphQLError,
+  type GraphQLInputType,
+  getNullableType,
+  isInputObjectType,
+  typeFromAST,
+  type VariableDefinitionNode,
+  validateInputValue,
+  visit,
+} from 'graphql';
+import { parseInt64 } from '../contract/int64.ts';
+import { jsonType, stringifyJson } from '../contract/json.ts';
+import { pageSize } from '../contract/records.ts';
+
+/** What is wrong with one value, and its path from the variable or else from the argument. */
+export interface InputIssue {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The most issues of an error. */
+const maxIssues = 20;
+
+const int64 = ['a whole number from -2^63 to 2^63-1', parseInt64] as const;
+
+/** What arguments and input fields of these names have to be, beyond their types. */
+const checks = new Map<unknown, readonly [expected: string, isValid: (value: unknown) => unknown]>([
+  ['id', int64],
+  ['categoryId', int64],
+  ['limit', [`an integer from ${pageSize.minimum} to ${pageSize.maximum}`, isPageSize]],
+  ['name', ['at least one character', (name) => name !== '']],
+]);
+
+/** Whether `pets` accepts a limit. */
+export function isPageSize(limit: unknown): boolean {
+  return Number(limit) >= pageSize.minimum && Number(limit) <= pageSize.maximum;
+}
+
+/** Returns the error for arguments that a resolver refuses, with all of their problems. */
+export function invalidArguments(values: object): GraphQLError {
+  return invalidInput(check(values));
+}
+
+/**
+ * Returns the error for variables that an executor refuses, with all problems that graphql-js and the
+ * resolvers find in them; undefined if there are none.
+ */
+export function invalidVariables(
+  { schema, document, hideSuggestions }: ExecutionArgs,
+  variables: Readonly<Record<string, unknown>>,
+): GraphQLError | undefined {
+  const issues: InputIssue[] = [];
+
+  function find(value: unknown, type: GraphQLInputType, path: readonly string[], use?: string) {
+    const object = getNullableType(type);
+    if (isInputObjectType(object) && jsonType(value) === 'object') {
+      const fields = object.getFields();
+      const members = value as Readonly<Record<string, unknown>>;
+      for (const name in { ...fields, ...members }) {
+        const at = [...path, name.slice(0, 64)];
+        if (fields[name]) find(members[name], fields[name].type, at, name);
+        else issues.push({ path: at, message: `Expected no such field in ${object}.` });
+      }
+      return;
+    }
+    const found = issues.length;
+    const report = ({ message }: GraphQLError) => issues.push({ path, message });
+    validateInputValue(value, type, report, hideSuggestions);
+    if (found === issues.length) issues.push(...check(value, path, use));
+  }
+
+  const nodes: VariableDefinitionNode[] = [];
+  const uses = new Map<string, string | undefined>();
+  visit(document, {
+    VariableDefinition: (node) => void nodes.push(node),
+    Variable({ name }, _key, parent) {
+      uses.set(name.value, (parent as Partial<ArgumentNode>).name?.value);
+    },
+  });
+  for (const { variable, type, defaultValue } of nodes) {
+    const name = variable.name.value;
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined && defaultValue) continue;
+    find(value, typeFromAST(schema, type) as GraphQLInputType, [name], uses.get(name));
+  }
+  return issues.length > 0 ? invalidInput(issues, nodes) : undefined;
+}
+
+/** Returns the problems of a value that is used for an argument or input field of this name. */
+function check(value: unknown, path: readonly string[] = [], use?: string): InputIssue[] {
+  if (jsonType(value) === 'object') {
+    const members = Object.entries(value as object);
+    return members.flatMap(([name, member]) => check(member, [...path, name], name));
+  }
+  const [expected, isValid] = checks.get(use) ?? [];
+  if (value == null || !isValid || isValid(value)) return [];
+  const received = stringifyJson(value).replace(/^(.{60}).+/s, '$1…');
+  return [{ path, message: `Expected ${expected}, received ${received}.` }];
+}
+
+function invalidInput(all: readonly InputIssue[], variables?: readonly VariableDefinitionNode[]) {
+  const issues = all.slice(0, maxIssues);
+  const lines = issues.map(({ path, message }) => {
+    return `${variables ? '$' : ''}${path.join('.')}: ${message.replace(/^Expected/, 'expected')}`;
+  });
+  return new GraphQLError(lines.join('\n'), { nodes: variables, extensions: { issues } });
+}

@@ -1,0 +1,88 @@
+import type { ServerResponse } from 'node:http';
+import { print } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import {
+  AddPetDocument,
+  createRetryFetch,
+  ListPetsDocument,
+  persistedHash,
+} from '../../packages/client/src/index.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+const busy = (retryAfterMs = 0) =>
+  JSON.stringify({
+    errors: [{ message: 'Busy.', extensions: { code: 'OVERLOADED', retryAfterMs } }],
+  });
+const sendBusy = (response: ServerResponse) => sendJson(response, 503, busy());
+const send = createRetryFetch({ baseDelayMs: 1 });
+const post = (body: BodyInit) => ({ method: 'POST', body, duplex: 'half' });
+const list = JSON.stringify({ query: print(ListPetsDocument) });
+const hash = persistedHash(ListPetsDocument);
+
+describe('createRetryFetch', () => {
+  it.each<[string, (url: string) => Parameters<typeof fetch>, number]>([
+    ['a query by POST', (url) => [url, post(list)], 3],
+    ['a query by GET', (url) => [`${url}?documentId=${hash}`], 3],
+    ['a URL', (url) => [new URL(url)], 3],
+    ['a Request without a body', (url) => [new Request(url)], 3],
+    ['a mutation', (url) => [url, post(JSON.stringify({ query: print(AddPetDocument) }))], 1],
+    [
+      'an escaped mutation',
+      (url) => [url, post('{"query":"mutation { a }"}'.replace('m', '\\u006d'))],
+      1,
+    ],
+    ['a batch', (url) => [url, post(`[${list}]`)], 1],
+    ['a hash by POST', (url) => [url, post(JSON.stringify({ documentId: hash }))], 1],
+    ['a text that is not JSON', (url) => [url, post('{')], 1],
+    ['a body of bytes', (url) => [url, post(new TextEncoder().encode(list))], 1],
+    ['a Request with a body', (url) => [new Request(url, { method: 'POST', body: list })], 1],
+  ])('sends %s to a busy gateway as often as is safe', async (_, request, attempts) => {
+    await using gateway = await startUpstream((_, response) => sendBusy(response));
+    const response = await send(...request(gateway.url));
+    expect([response.status, await response.text()]).toEqual([503, busy()]);
+    expect(gateway.seen).toHaveLength(attempts);
+  });
+
+  it('passes on responses in parts as they arrive', async () => {
+    let end = () => {};
+    await using gateway = await startUpstream((_, response) => {
+      response.writeHead(200, { 'content-type': 'multipart/mixed; boundary="-"' });
+      response.write('---');
+      end = () => response.end('--');
+    });
+    const { body } = await send(gateway.url, post(list));
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toBe('---');
+    end();
+    expect((await reader?.read())?.value).toBe('--');
+  });
+
+  it('repeats a query whose response is cut off, and passes on what it is at last', async () => {
+    await using gateway = await startUpstream((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 99 });
+      response.write('{', () => response.destroy());
+    });
+    const response = await send(gateway.url, post(list));
+    await expect(response.json()).rejects.toThrow(TypeError);
+    expect(gateway.seen).toHaveLength(3);
+  });
+
+  it('rejects when no attempt reaches the gateway', async () => {
+    const { url, [Symbol.asyncDispose]: close } = await startUpstream(() => {});
+    await close();
+    await expect(send(url, post(list))).rejects.toThrow('fetch failed');
+  });
+
+  it('stops waiting when the caller aborts', async () => {
+    const caller = new AbortController();
+    await using gateway = await startUpstream((_, response) => {
+      sendJson(response, 503, busy(9000));
+      response.on('finish', () => caller.abort(new Error('No longer needed.')));
+    });
+    for (const { signal } of [caller, caller]) {
+      const sent = send(gateway.url, { ...post(list), signal });
+      await expect(sent).rejects.toThrow('No longer needed.');
+    }
+    expect(gateway.seen).toHaveLength(1);
+  });
+});

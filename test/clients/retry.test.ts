@@ -1,0 +1,235 @@
+import type { ServerResponse } from 'node:http';
+import { parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import {
+  AddPetDocument,
+  DeferredStorefrontDocument,
+  ListPetsDocument,
+  StorefrontDocument,
+} from '../../packages/client/src/index.ts';
+import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { startGateway, type TestOptions } from '../support/gateway.ts';
+import { openTelemetry } from '../support/log.ts';
+import { retryingClients } from '../support/retrying-clients.ts';
+import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
+
+const pet = '{"id":1,"name":"Rex","categoryId":1}';
+const refuse = (response: ServerResponse, status: number) => {
+  response.setHeader('retry-after', '0');
+  sendJson(response, status, `{"code":"no","message":"No.","status":${status}}`);
+};
+
+/** What the service does with the attempts of a write. `do` carries it out. */
+type Fault = (attempt: number, response: ServerResponse, carryOut: () => void) => void;
+
+const faults: Readonly<Record<string, Fault>> = {
+  none(_attempt, response, carryOut) {
+    carryOut();
+    sendJson(response, 201, pet);
+  },
+  limitedOnce(attempt, response, carryOut) {
+    if (attempt === 1) return refuse(response, 429);
+    faults['none']?.(attempt, response, carryOut);
+  },
+  limitedTwice(attempt, response, carryOut) {
+    if (attempt <= 2) return refuse(response, 429);
+    faults['none']?.(attempt, response, carryOut);
+  },
+  limited: (_attempt, response) => refuse(response, 429),
+  rejected: (_attempt, response) => refuse(response, 400),
+  failedAfter(_attempt, response, carryOut) {
+    carryOut();
+    refuse(response, 503);
+  },
+  resetAfter(_attempt, response, carryOut) {
+    carryOut();
+    response.destroy();
+  },
+  silentAfter(_attempt, _response, carryOut) {
+    carryOut();
+  },
+  brokenAfter(_attempt, response, carryOut) {
+    carryOut();
+    sendJson(response, 201, '{"id":1}');
+  },
+};
+const faultOf = (name: string) => name.split(' ')[0] ?? '';
+
+/** Starts a service that fails as the names of its animals say. */
+async function startService() {
+  const attempts = new Map<string, number>();
+  const done = new Map<string, number>();
+  const count = (counts: Map<string, number>, name: string) => {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    return counts.get(name) ?? 0;
+  };
+  const upstream = await startUpstream(({ body }, response) => {
+    const { name } = JSON.parse(body);
+    faults[faultOf(name)]?.(count(attempts, name), response, () => count(done, name));
+  });
+  return Object.assign(upstream, { attempts, done });
+}
+
+/** Starts a gateway in front of a service that responds like this. */
+async function startRestGateway(url: string, options: TestOptions = {}) {
+  const petStore = openRestPetStore(
+    {
+      baseUrl: new URL(`${url}/v1`),
+      messagesBaseUrl: undefined,
+      timeoutMs: 400,
+      limits: { halfOpenAfterMs: 20 },
+    },
+    openTelemetry(),
+  );
+  return startGateway({ petStore, ...options });
+}
+
+/**
+ * Starts a proxy that closes the connection instead of returning the response if the request
+ * contains `lost`.
+ */
+const startProxy = (gatewayUrl: string) =>
+  startUpstream(async ({ headers, body }, response) => {
+    const { authorization = '', 'content-type': type = '', accept = '' } = headers;
+    const sent = { authorization, 'content-type': type, accept };
+    const answer = await fetch(`${gatewayUrl}/graphql`, { method: 'POST', headers: sent, body });
+    const text = await answer.text();
+    if (body.includes('lost')) return void response.destroy();
+    response
+      .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+      .end(text);
+  });
+
+const Pair = parse(
+  'mutation Pair($first: AddPetInput!, $second: AddPetInput!) { first: addPet(input: $first) { id } second: addPet(input: $second) { id } }',
+);
+const named = (name: string) => ({ name, categoryId: '1' });
+const quick = { baseDelayMs: 1 };
+
+describe.each(retryingClients)('retrying with %s', (name, create) => {
+  it('does no write twice in 1,000 writes', { timeout: 120_000 }, async () => {
+    await using service = await startService();
+    await using gateway = await startRestGateway(service.url);
+    await using proxy = await startProxy(gateway.url);
+    const client = create(proxy.url, quick);
+    const kinds = [...Object.keys(faults), 'none lost', 'pair'];
+    const reports = new Map<string, Awaited<ReturnType<typeof client.mutate>>>();
+    const names = Array.from({ length: 1000 }, (_, i) => `${kinds[i % kinds.length]} ${i}`);
+    const write = async (name: string) => {
+      const id = name.split(' ').at(-1);
+      const pair = { first: named(`none first ${id}`), second: named(`limited second ${id}`) };
+      const report = await (name.startsWith('pair')
+        ? client.mutate(Pair, pair)
+        : client.mutate(AddPetDocument, { input: named(name) }));
+      reports.set(name, report);
+    };
+    const waiting = [...names];
+    const work = async () => {
+      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) await write(name);
+    };
+    await Promise.all(Array.from({ length: 25 }, work));
+
+    expect(Math.max(...service.done.values())).toBe(1);
+    expect(service.done.size).toBeGreaterThan(500);
+    for (const name of names) {
+      const { data, errors = [], failed } = reports.get(name) ?? {};
+      const [outcome] = errors.map(({ extensions }) => extensions?.['outcome']);
+      if (name.includes('lost')) expect(failed, name).toBeDefined();
+      // A write that reports NOT_DONE was not done, and one that reports data was.
+      else if (name.startsWith('pair')) expect(errors.length, name).toBeGreaterThan(0);
+      else if (outcome === 'NOT_DONE') expect(service.done.has(name), name).toBe(false);
+      else if (outcome === undefined) {
+        expect(data, name).toMatchObject({ addPet: { id: '1' } });
+        expect(service.done.has(name), name).toBe(true);
+      }
+    }
+    const repeated = names.filter((name) => name.startsWith('limitedTwice'));
+    const recovered = repeated.filter((name) => service.done.has(name));
+    expect(recovered.length).toBeGreaterThan(repeated.length / 2);
+    for (const [name, attempts] of service.attempts) {
+      const most = { limitedOnce: 2, limitedTwice: 3, limited: name.includes('second') ? 1 : 3 };
+      expect(attempts, name).toBeLessThanOrEqual(most[faultOf(name) as 'limited'] ?? 1);
+    }
+  });
+
+  it('repeats reads until the service recovers', async () => {
+    let calls = 0;
+    await using upstream = await startUpstream((_, response) => {
+      // The gateway repeats a read once.
+      if (++calls <= 4) response.destroy();
+      else sendJson(response, 200, `[${pet}]`);
+    });
+    await using gateway = await startRestGateway(upstream.url);
+    const client = create(`${gateway.url}/graphql`, quick);
+    expect(await client.query(ListPetsDocument)).toMatchObject({ data: { pets: [{ id: '1' }] } });
+    expect(calls).toBe(5);
+  });
+
+  it('repeats a read of which one field was limited, and reports the last errors', async () => {
+    const calls = { orders: 0 };
+    const respond = ({ url }: SeenRequest, response: ServerResponse) =>
+      url.includes('orders') && ++calls.orders
+        ? refuse(response, 429)
+        : sendJson(response, 200, '[]');
+    await using upstream = await startUpstream(respond);
+    await using gateway = await startRestGateway(upstream.url);
+    const client = create(`${gateway.url}/graphql`, { ...quick, maxAttempts: 4 });
+    const { data, errors } = await client.query(StorefrontDocument);
+    expect(data).toMatchObject({ available: [], orders: null });
+    expect(errors).toMatchObject([{ path: ['orders'], extensions: { code: 'RATE_LIMITED' } }]);
+    expect(calls.orders % 4).toBe(0);
+  });
+
+  it('does not repeat a result of which parts were passed on', async () => {
+    let lists = 0;
+    await using upstream = await startUpstream(({ url }, response) => {
+      if (url.includes('orders')) return refuse(response, 429);
+      lists++;
+      sendJson(response, 200, `[${pet}]`);
+    });
+    await using gateway = await startRestGateway(upstream.url);
+    const client = create(`${gateway.url}/graphql`, quick);
+    const { errors } = await client.query(DeferredStorefrontDocument);
+    expect(errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
+    // The request with fetch accepts no parts, so its result is complete when it arrives.
+    expect(lists).toBe(name === 'fetch' ? 3 : 1);
+  });
+
+  it('does not repeat a read that is cut off after its first part', async () => {
+    await using gateway = await startUpstream((_, response) => {
+      const type = 'multipart/mixed; boundary="-"; deferSpec=20220824';
+      const first = JSON.stringify({ data: { __typename: 'Query', pets: [] }, hasNext: true });
+      response.writeHead(200, { 'content-type': type });
+      const part = `\r\n---\r\nContent-Type: application/json\r\n\r\n${first}\r\n---`;
+      response.write(part, () => setImmediate(() => response.destroy()));
+    });
+    const client = create(gateway.url, quick);
+    await client.query(DeferredStorefrontDocument).catch(() => {});
+    expect(gateway.seen).toHaveLength(1);
+  });
+
+  it('repeats a write that an overloaded gateway refused', async () => {
+    await using service = await startService();
+    await using gateway = await startRestGateway(service.url, { maxRequestsInFlightPerKey: 1 });
+    const client = create(`${gateway.url}/graphql`, quick);
+    const names = ['none 1', 'none 2', 'none 3'];
+    const reports = await Promise.all(
+      names.map((name) => client.mutate(AddPetDocument, { input: named(name) })),
+    );
+    expect(reports).toMatchObject(names.map(() => ({ data: { addPet: { id: '1' } } })));
+    expect([...service.done.values()]).toEqual([1, 1, 1]);
+  });
+
+  it('repeats a read while a proxy in front of the gateway has no gateway', async () => {
+    let requests = 0;
+    await using proxy = await startUpstream((_, response) => {
+      if (++requests < 3)
+        response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>');
+      else sendJson(response, 200, '{"data":{"pets":[]}}');
+    });
+    const client = create(proxy.url, quick);
+    expect(await client.query(ListPetsDocument)).toMatchObject({ data: { pets: [] } });
+    await client.mutate(AddPetDocument, { input: named('Rex') });
+    expect(requests).toBe(4);
+  });
+});

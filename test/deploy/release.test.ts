@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { blocksOf } from '../support/blocks.ts';
+import { copySources, gatewayFiles } from '../support/consumer.ts';
+import { shellStart } from '../support/process.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const run = promisify(execFile);
+const image = ['Dockerfile', '.dockerignore', '.npmrc', 'package-lock.json'];
+
+const isRegistryReachable = await run('npm', ['view', 'node@26', 'version']).then(
+  () => true,
+  () => false,
+);
+if (!isRegistryReachable)
+  process.stderr.write('The test of npx is SKIPPED: the npm registry cannot be reached.\n');
+
+let checkout: string;
+let version: string;
+const git = (...args: string[]) => run('git', args, { cwd: checkout });
+const release = (...args: string[]) =>
+  run('npm', ['run', '--silent', 'release', '--', ...args], { cwd: checkout });
+const read = (file: string) => readFile(join(checkout, 'release', file), 'utf8');
+
+beforeAll(async () => {
+  const others = [...image, 'deploy/release.ts', 'CHANGELOG.md', '.gitignore'];
+  checkout = await copySources('.', [...gatewayFiles, ...others]);
+  version = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')).version;
+  await writeFile(
+    join(checkout, 'CHANGELOG.md'),
+    `# Changelog\n\n## Unreleased\n\n- New.\n\n## ${version} - 2026-11-22\n\n- Old.\n`,
+  );
+  await writeFile(join(checkout, '.gitignore'), 'node_modules\ndist/\nrelease/\n');
+  await git('init', '--quiet');
+  await git('config', 'user.name', 'A maintainer');
+  await git('config', 'user.email', 'maintainer@pets.example');
+  await release('--dry-run');
+});
+afterAll(() => rm(checkout, { recursive: true }));
+
+describe('npm run release -- --dry-run', () => {
+  it('writes both packages, the build context of the image, the changes and the checksums', async () => {
+    expect((await readdir(join(checkout, 'release'))).toSorted()).toEqual([
+      'CHANGES.md',
+      'SHA256SUMS',
+      `petstore-gateway-${version}.tgz`,
+      `petstore-gateway-client-${version}.tgz`,
+      `petstore-gateway-image-${version}.tar.gz`,
+    ]);
+    expect(await read('CHANGES.md')).toBe('- New.\n');
+    const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], {
+      cwd: join(checkout, 'release'),
+    });
+    expect(stdout.match(/: OK$/gm)?.length).toBe(4);
+  });
+
+  it('packs every file that the Dockerfile copies', async () => {
+    const context = await mkdtemp(join(tmpdir(), 'pet-store-context-'));
+    try {
+      const tarball = join(checkout, `release/petstore-gateway-image-${version}.tar.gz`);
+      await run('tar', ['-xzf', tarball, '-C', context]);
+      const files = await readdir(context, { recursive: true });
+      const dockerfile = await readFile(join(context, 'Dockerfile'), 'utf8');
+      const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)];
+      const names = copied.flatMap(([, paths = '']) => paths.split(' '));
+      expect(names.length).toBeGreaterThan(6);
+      expect(files).toEqual(expect.arrayContaining(names));
+      expect(files).not.toContain('node_modules');
+    } finally {
+      await rm(context, { recursive: true });
+    }
+  });
+
+  it.skipIf(!isRegistryReachable)(
+    'writes a package that starts as the README says, with the Node of the machine',
+    async () => {
+      const [{ block = '' } = {}] = await blocksOf('README.md', 'Without a clone');
+      const folder = await mkdtemp(join(tmpdir(), 'pet-store-npx-'));
+      try {
+        const script = block.replace('~/Downloads', join(checkout, 'release'));
+        expect(script).not.toBe(block);
+        const path = (process.env['PATH'] ?? '').split(':');
+        await using started = await shellStart(folder, script, {
+          PATH: path.filter((entry) => !entry.includes('node_modules')).join(':'),
+          npm_config_cache: join(folder, 'cache'),
+        });
+        expect(started.output).toMatchObject({ stderr: expect.not.stringContaining('npm') });
+        const headers = { authorization: 'Bearer demo-key' };
+        const response = await fetch(`${started.url}/graphql?query={pets(limit:1){name}}`, {
+          headers,
+        });
+        expect(await response.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
+        started.kill('SIGINT');
+        await started.exited;
+        await expect(fetch(started.url)).rejects.toThrow();
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  );
+});
+
+describe('npm run release', () => {
+  it('requires a section of the version, and a commit', async () => {
+    await expect(release()).rejects.toMatchObject({
+      stderr: `Expected the section "${version}" first in CHANGELOG.md, received "Unreleased".\n`,
+    });
+    const changelog = `# Changelog\n\n## Unreleased\n\n## ${version} - 2026-11-22\n\n- Old.\n`;
+    await writeFile(join(checkout, 'CHANGELOG.md'), changelog);
+    await expect(release()).rejects.toMatchObject({
+      stderr: 'Expected a commit without local changes.\n',
+    });
+  });
+
+  it('tags the commit, and writes the changes of the version', async () => {
+    await git('add', '--all');
+    await git('commit', '--quiet', '--message', 'Release');
+    await release();
+    expect(await read('CHANGES.md')).toBe('- Old.\n');
+    expect((await git('tag', '--points-at', 'HEAD')).stdout).toBe(`v${version}\n`);
+  });
+});

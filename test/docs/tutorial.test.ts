@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createServer } from 'vite';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { blocksOf, filesOf } from '../support/blocks.ts';
+import { browserTest, openBrowser } from '../support/browser.ts';
+import { openConsumer, packGateway } from '../support/consumer.ts';
+import { shellStart } from '../support/process.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, '../..');
+const tutorial = 'docs/tutorial.md';
+const gatewayUrl = 'http://127.0.0.1:4000';
+const serviceUrl = 'http://127.0.0.1:4010/v1';
+
+let consumer: Awaited<ReturnType<typeof openConsumer>>;
+let project: Awaited<ReturnType<(typeof consumer)['project']>>;
+let root: string;
+/** The blocks of a section that are commands. */
+const commandsOf = async (section: string) =>
+  (await blocksOf(tutorial, section)).flatMap(({ language, block }) =>
+    language === 'sh' ? [block] : [],
+  );
+
+/** Creates the tutorial's folder, with links to the packages that it installs, and its scripts. */
+beforeAll(async () => {
+  consumer = await openConsumer();
+  project = await consumer.project({ ours: ['vite', '@urql/core', 'graphql'], files: {} });
+  root = project.root;
+  const modules = join(root, 'node_modules');
+  await mkdir(join(modules, 'petstore-gateway'));
+  const options = ['-C', join(modules, 'petstore-gateway'), '--strip-components=1'];
+  await run('tar', ['-xzf', await packGateway(root), ...options]);
+  const command = join(modules, 'petstore-gateway/dist/bin/main.js');
+  await chmod(command, 0o755);
+  await mkdir(join(modules, '.bin'));
+  await symlink(command, join(modules, '.bin/petstore-gateway'));
+  await symlink(process.execPath, join(modules, '.bin/node'));
+  const [, install = ''] = await commandsOf('Start a gateway');
+  const settings = install.replace(/^npm install .*\n/m, '');
+  expect(settings).not.toBe(install);
+  await run('bash', ['-ec', settings], { cwd: root });
+});
+afterAll(() => consumer[Symbol.asyncDispose]());
+
+/** Writes files whose gateway has this URL, serves them with Vite, and opens the page in a browser. */
+async function openPage(files: Readonly<Record<string, string>>, url: string) {
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(root, name), text.replaceAll(gatewayUrl, url));
+  }
+  await using stack = new AsyncDisposableStack();
+  const server = await createServer({
+    root,
+    logLevel: 'silent',
+    server: { host: '127.0.0.1', port: 0 },
+  });
+  stack.defer(() => server.close());
+  await server.listen();
+  const page = await stack.use(await openBrowser()).newPage();
+  await page.goto(server.resolvedUrls?.local[0] ?? '');
+  const closing = stack.move();
+  return {
+    page,
+    animals: page.getByRole('listitem'),
+    alert: page.getByRole('alert'),
+    async add(name: string, category: string) {
+      await page.getByLabel('Name').fill(name);
+      await page.getByLabel('Category').fill(category);
+      await page.getByRole('button', { name: 'Add' }).click();
+    },
+    [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
+  };
+}
+
+/** Starts a block of the tutorial, on a free port. */
+const start = (block = '', banner?: RegExp) => shellStart(root, block, { PORT: '0' }, banner);
+const startGateway = async () => start((await commandsOf('Start a gateway'))[2]);
+
+describe('docs/tutorial.md', () => {
+  it('installs the versions that the tests use', async () => {
+    const [, install = ''] = await commandsOf('Start a gateway');
+    const { version, devDependencies } = JSON.parse(
+      await readFile(join(repository, 'package.json'), 'utf8'),
+    );
+    const packages = [...install.matchAll(/ (@?[\w/]+)@(\d+)/g)];
+    expect(packages.map(([, name]) => name)).toEqual(['node', 'vite', '@urql/core']);
+    for (const [, name = '', major] of packages) {
+      expect(devDependencies[name].split('.')[0], name).toBe(major);
+    }
+    for (const name of ['petstore-gateway', 'petstore-gateway-client']) {
+      expect(install).toContain(` ./${name}-${version}.tgz`);
+    }
+  });
+
+  browserTest('lists animals', async () => {
+    await using gateway = await startGateway();
+    const files = await filesOf(tutorial, 'List animals');
+    await using opened = await openPage(files, gateway.url);
+    await opened.animals.nth(11).waitFor();
+    expect(await opened.animals.first().innerText()).toBe('Biscuit, available');
+  });
+
+  browserTest('adds animals, and shows errors', async () => {
+    await using gateway = await startGateway();
+    const files = { ...(await filesOf(tutorial, 'List animals')), ...(await errorFiles()) };
+    await using opened = await openPage(files, gateway.url);
+    await opened.animals.nth(11).waitFor();
+    await opened.add('Rex', '9223372036854775807');
+    await opened.animals.getByText('Rex, no status').waitFor();
+    expect(await opened.animals.count()).toBe(13);
+    await opened.add('Rex', 'dogs');
+    await opened.alert.getByText(/categoryId.*dogs/).waitFor();
+    expect(await opened.animals.count()).toBe(13);
+    gateway.kill('SIGINT');
+    await gateway.exited;
+    await opened.add('Rex', '1');
+    await opened.alert.getByText('The gateway cannot be reached.').waitFor();
+    expect(await opened.animals.count()).toBe(13);
+  });
+
+  it('has a page without type errors', async () => {
+    await writeFile(join(root, 'problem.ts'), (await errorFiles())['problem.ts'] ?? '');
+    for (const files of [await filesOf(tutorial, 'List animals'), await errorFiles()]) {
+      await writeFile(join(root, 'page.ts'), files['page.ts'] ?? '');
+      const options =
+        '--noEmit --strict --target esnext --module esnext --moduleResolution bundler';
+      const flags = ['--lib', 'esnext,dom', '--allowImportingTsExtensions', '--skipLibCheck'];
+      expect(await project.tsc('7.0', ...options.split(' '), ...flags, 'page.ts')).toBe('');
+    }
+  });
+
+  browserTest('works with your own service instead of the built-in backend', async () => {
+    const [startService, check, startInFront] = await commandsOf('Use your own REST service');
+    const service = await filesOf(tutorial, 'Use your own REST service');
+    await writeFile(join(root, 'service.js'), service['service.js'] ?? '');
+    await using running = await start(startService, /Service (http:\S+)/);
+    const { stdout } = await run('bash', ['-ec', (check ?? '').replace(serviceUrl, running.url)], {
+      cwd: root,
+    });
+    const text = (await blocksOf(tutorial, 'Use your own REST service')).at(-2)?.block;
+    expect(stdout).toContain(`\n${text}`);
+
+    const files = { ...(await filesOf(tutorial, 'List animals')), ...(await errorFiles()) };
+    await using gateway = await start((startInFront ?? '').replace(serviceUrl, running.url));
+    await using opened = await openPage(files, gateway.url);
+    await opened.animals.getByText('Shrimp, available').waitFor();
+    await opened.add('Rex', '12');
+    await opened.alert.getByText('This shop has the categories 1 to 9.').waitFor();
+    await opened.add('Rex', '9');
+    await opened.animals.getByText('Rex, no status').waitFor();
+    running.kill('SIGINT');
+    await running.exited;
+    await opened.page.reload();
+    await opened.alert.getByText('The pet store does not respond.').waitFor();
+  });
+});
+
+const errorFiles = () => filesOf(tutorial, 'Show errors');

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { packGateway } from '../support/consumer.ts';
+import { readParts, sendForParts } from '../support/parts.ts';
+import { pastePage } from '../support/pasted-page.ts';
+import { hasRegistry, registryTest } from '../support/registry.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pet-store-hosts-'));
+  if (hasRegistry) await packGateway(folder);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+const pets = '[{"id":9007199254740993,"name":"Biscuit","categoryId":1,"status":"available"}]';
+
+/** A REST service that hands the response to orders over to the test. */
+async function startService() {
+  const orders: ServerResponse[] = [];
+  let notify = () => {};
+  const service = await startUpstream(({ url }, response) => {
+    if (!url.endsWith('/orders')) return sendJson(response, 200, pets);
+    orders.push(response);
+    notify();
+  });
+  return {
+    ...service,
+    env: { PETSTORE_BASE_URL: `${service.url}/v1`, CORS_ORIGINS: 'https://shop.example' },
+    /** The next response to orders, once the service has received the call. */
+    async nextOrders(): Promise<ServerResponse> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      notify = resolve;
+      if (orders.length === 0) await promise;
+      return orders.shift() as ServerResponse;
+    },
+  };
+}
+
+/** Sends lines to a server and returns all that it sends until it closes the connection. */
+async function sendLines(url: string, ...lines: string[]): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  return text(socket);
+}
+
+describe.each([
+  'hono',
+  'express',
+  'fastify',
+  'nest',
+  'node-http',
+  'bun',
+  'deno',
+])('docs/hosts/%s.md as pasted', (page) => {
+  let host: Awaited<ReturnType<typeof pastePage>>;
+  let service: Awaited<ReturnType<typeof startService>>;
+  let server: Awaited<ReturnType<typeof host.start>>;
+  beforeAll(async () => {
+    if (!hasRegistry) return;
+    host = await pastePage(`docs/hosts/${page}.md`, folder);
+    service = await startService();
+    server = await host.start(service.env);
+    expect(server.url, server.output.stderr).not.toBe('');
+  });
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
+  });
+  const post = (query: string, signal?: AbortSignal) =>
+    fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query }),
+      ...(signal && { signal }),
+    });
+
+  registryTest('serves GraphQL to clients and GraphiQL to browsers', async () => {
+    const response = await post('{ pets { id } pet(id: "x") { id } }');
+    expect(await response.json()).toMatchObject({
+      data: { pets: [{ id: '9007199254740993' }], pet: null },
+      errors: [{ path: ['pet'], extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    const get = await fetch(`${server.url}/graphql?query={__typename}`);
+    expect(await get.json()).toEqual({ data: { __typename: 'Query' } });
+    const page = await fetch(`${server.url}/graphql`, { headers: { accept: 'text/html' } });
+    expect(await page.text()).toContain('query Storefront');
+  });
+
+  registryTest('responds to preflight requests from the configured origins', async () => {
+    const response = await fetch(`${server.url}/graphql`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://shop.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+    expect(response.headers.get('access-control-allow-headers')).toContain('authorization');
+  });
+
+  registryTest('combines calls in a route of its own, with the API key of the caller', async () => {
+    const response = fetch(`${server.url}/storefront`, { headers });
+    sendJson(await service.nextOrders(), 200, '[1]');
+    expect(await (await response).json()).toMatchObject({
+      data: { available: [{ name: 'Biscuit' }], pending: [{ name: 'Biscuit' }], orders: [1] },
+    });
+    expect(service.seen.at(-1)?.headers.authorization).toBe(headers.authorization);
+    const refused = await (await fetch(`${server.url}/storefront`)).json();
+    expect(refused.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  });
+
+  registryTest('rejects a body larger than 256 KiB', async () => {
+    const response = await post(`{ pets { id } } # ${'x'.repeat(262_144)}`);
+    expect(response.status).toBe(413);
+    expect((await response.json()).errors[0].extensions.code).toBe('BODY_TOO_LARGE');
+  });
+
+  registryTest('shows no path or stack to a malformed request', async () => {
+    const target = 'GET /graphql?query={__typename} HTTP/1.1';
+    const response = await sendLines(server.url, target, 'Host: [bad', 'Connection: close');
+    expect(response).toMatch(/^HTTP\/1\.1 40[04] /);
+    expect(response).not.toMatch(/node_modules|server\.[jt]s|file:/);
+  });
+
+  registryTest('rejects a second Authorization header', async () => {
+    const response = await sendLines(
+      server.url,
+      'GET /graphql?query={pets{id}} HTTP/1.1',
+      'Host: shop.example',
+      'Connection: close',
+      'Authorization: Bearer demo-key',
+      'Authorization: Bearer another',
+    );
+    expect(response).toContain('"code":"UNAUTHENTICATED"');
+  });
+
+  registryTest('sends the fields of a deferred fragment when they have arrived', async () => {
+    const parts = readParts(await sendForParts(fetch, server.url));
+    expect((await parts.next()).value).toMatchObject({ data: { pets: [{}] }, hasNext: true });
+    sendJson(await service.nextOrders(), 200, '[]');
+    expect((await parts.next()).value).toMatchObject({ hasNext: false });
+    expect((await parts.next()).done).toBe(true);
+  });
+
+  registryTest('cancels the REST calls of a client that disconnects', async () => {
+    const client = new AbortController();
+    const aborted = expect(post('{ orders }', client.signal)).rejects.toThrow();
+    const closed = once(await service.nextOrders(), 'close');
+    client.abort();
+    await aborted;
+    await closed;
+  });
+
+  registryTest('finishes the request in flight on SIGTERM, and exits', async () => {
+    const response = post('{ orders }');
+    const orders = await service.nextOrders();
+    server.kill('SIGTERM');
+    sendJson(orders, 200, '[2]');
+    expect(await (await response).json()).toEqual({ data: { orders: [2] } });
+    // Nest ends its process with the signal once its shutdown hooks have run.
+    expect(await server.exited).toBe(page === 'nest' ? null : 0);
+  });
+});

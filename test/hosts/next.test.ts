@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { browserTest, openBrowser } from '../support/browser.ts';
+import { packGateway } from '../support/consumer.ts';
+import { startNext } from '../support/next.ts';
+import { pastePage } from '../support/pasted-page.ts';
+import { hasRegistry, registryTest } from '../support/registry.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 1_200_000 });
+
+describe('docs/next.md as pasted into a new application', () => {
+  let parent: string;
+  let folder: string;
+  beforeAll(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'pet-store-next-'));
+    if (!hasRegistry) return;
+    await packGateway(parent);
+    folder = (await pastePage('docs/next.md', parent)).folder;
+  });
+  afterAll(() => rm(parent, { recursive: true }));
+
+  registryTest('has the configuration of create-next-app, and opened no database', async () => {
+    const config = await readFile(join(folder, 'next.config.ts'), 'utf8');
+    expect(config).toContain('cacheComponents: true');
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+
+  browserTest('reads and writes in the browser from the first request', async ({ skip }) => {
+    skip(!hasRegistry, 'no npm registry');
+    await using server = await startNext(folder, 'start');
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
+    const problems: string[] = [];
+    page.on('pageerror', ({ message }) => problems.push(message));
+    await page.goto(server.url);
+    await page.getByText('Available: Biscuit, ').waitFor();
+    const pets = page.getByRole('listitem');
+    await pets.filter({ hasText: 'Marmalade' }).waitFor();
+    await page.getByLabel('Name').fill('Rex');
+    await page.getByLabel('Category').fill('9223372036854775807');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await pets.filter({ hasText: 'Rex' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  browserTest('serves browsers on the configured origins only', async ({ skip }) => {
+    skip(!hasRegistry, 'no npm registry');
+    await using page = await startUpstream((_request, response) => response.end('<p>shop</p>'));
+    await using server = await startNext(folder, 'start', { CORS_ORIGINS: page.url });
+    await using browser = await openBrowser();
+    const read = async (origin: string) => {
+      const tab = await browser.newPage();
+      await tab.goto(origin);
+      return tab.evaluate(async (url) => {
+        const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+        const body = '{"query":"{ pets(limit: 1) { name } }"}';
+        const sent = fetch(`${url}/graphql`, { method: 'POST', headers, body });
+        return sent.then((response) => response.json()).catch(({ name }) => name);
+      }, server.url);
+    };
+    expect(await read(page.url)).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
+    expect(await read(page.url.replace('127.0.0.1', 'localhost'))).toBe('TypeError');
+  });
+
+  registryTest('reads what is cached for all visitors once', async () => {
+    await using service = await startUpstream((_request, response) =>
+      sendJson(response, 200, '[{"id":1,"name":"Rex","categoryId":1}]'),
+    );
+    const settings = { DEMO: '', DATABASE_URL: '', PETSTORE_BASE_URL: `${service.url}/v1` };
+    await using server = await startNext(folder, 'start', settings);
+    for (const _visit of [1, 2]) {
+      const text = await (await fetch(`${server.url}/featured`)).text();
+      expect(text.replaceAll('<!-- -->', '')).toContain('<p>Featured: Rex</p>');
+    }
+    expect(service.seen.map(({ url }) => url)).toEqual(['/v1/pets?limit=3&status=available']);
+  });
+});

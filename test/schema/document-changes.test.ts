@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { documentChanges } from '../../schema/document-changes.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, '../..');
+
+describe('the check of packaged documents', () => {
+  it('lists fields that were added or removed, by their path in the response', () => {
+    const released = {
+      'sha256:a': 'query List { pets { ...Tile } } fragment Tile on Pet { __typename name: id }',
+      'sha256:b': 'mutation Add { addPet { id } }',
+    };
+    const current = {
+      'sha256:c':
+        'query List { pets { ...Tile } ... @defer { orders } } fragment Tile on Pet { __typename id }',
+      'sha256:d': 'query Other { orders }',
+      ...released,
+    };
+    expect(documentChanges(released, current)).toEqual([
+      'Field pets.id was added to the packaged document List.',
+      'Field orders was added to the packaged document List.',
+      'Field pets.name was removed from the packaged document List.',
+    ]);
+  });
+
+  it('compares with the latest of several released documents of one name', () => {
+    const newest = { 'sha256:b': 'query List { pets { id name } }' };
+    const all = { ...newest, 'sha256:a': 'query List { pets { id } }' };
+    expect(documentChanges(all, all)).toEqual([]);
+  });
+});
+
+describe('a release', () => {
+  let folder: string;
+  const path = (file: string) => join(folder, file);
+  const manifest = async () =>
+    JSON.parse(await readFile(path('packages/client/persisted-documents.json'), 'utf8'));
+  const npm = (script: string) =>
+    run('npm', ['run', '--silent', script], {
+      cwd: folder,
+      env: { ...process.env, PATH: `${path('node_modules/.bin')}:${process.env['PATH']}` },
+    }).catch((error) => error);
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pet-store-release-'));
+    const files = [
+      'codegen.ts',
+      'CHANGELOG.md',
+      'README.md',
+      'package.json',
+      'packages',
+      'schema',
+      'src',
+    ];
+    for (const file of [...files, 'examples/web/src']) {
+      await cp(join(repository, file), path(file), {
+        recursive: true,
+        filter: (source) => !/\/(?:dist|node_modules)$/.test(source),
+      });
+    }
+    await symlink(join(repository, 'node_modules'), path('node_modules'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('keeps the hash of a document that has changed, and names what breaks', async () => {
+    const before = await manifest();
+    const operation = path('schema/operations/list-pets.graphql');
+    const text = await readFile(operation, 'utf8');
+    await writeFile(operation, text.replace(/^\s*status$/m, ''));
+    expect(await npm('codegen')).toMatchObject({ stderr: '' });
+    const after = await manifest();
+    expect(after).toMatchObject(before);
+    expect(Object.keys(after)).toHaveLength(Object.keys(before).length + 1);
+    const { code, stderr } = await npm('check:schema');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /quote each of these sentences under "Unreleased" in CHANGELOG\.md:\n- Field pets\.status was removed from the packaged document ListPets\.\n$/,
+    );
+  });
+
+  it('loses a hash only with an entry in the changelog', async () => {
+    const { [Object.keys(await manifest())[0] ?? '']: _, ...others } = await manifest();
+    const [lost = ''] = Object.keys(await manifest());
+    await writeFile(path('packages/client/persisted-documents.json'), JSON.stringify(others));
+    const sentence = `Persisted document AddPet (${lost}) was removed.`;
+    expect((await npm('check:schema')).stderr).toContain(`\n- ${sentence}\n`);
+    const changelog = await readFile(path('CHANGELOG.md'), 'utf8');
+    const entry = `## Unreleased\n\n- ${sentence}\n`;
+    await writeFile(path('CHANGELOG.md'), changelog.replace('## Unreleased\n', entry));
+    expect((await npm('check:schema')).stderr).not.toContain('AddPet');
+    // While the document is among the sources, codegen adds it again.
+    await rm(path('schema/operations/add-pet.graphql'));
+    await npm('codegen');
+    expect(await manifest()).not.toHaveProperty([lost]);
+  });
+});

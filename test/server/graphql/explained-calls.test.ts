@@ -1,0 +1,327 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { createGateway, type Gateway, loadConfig } from '../../../src/index.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { petsFirst, readParts } from '../../support/parts.ts';
+import { type SeenRequest, sendJson, startUpstream } from '../../support/upstream.ts';
+
+const pet = '{"id":1,"name":"a","categoryId":1}';
+const key = 'secret-key';
+
+/** A call that succeeded at once. Its times are checked apart. */
+function call(path: string, operation: string, rest: object = {}) {
+  const [method, pathTemplate] = lines[operation] ?? [];
+  const made = { status: 200, retries: 0, bytes: 2, shared: false };
+  const times = { startMs: expect.any(Number), durationMs: expect.any(Number) };
+  return { path: [path], operation, method, pathTemplate, ...times, ...made, ...rest };
+}
+
+const lines: Readonly<Record<string, readonly string[]>> = {
+  listPets: ['GET', '/pets'],
+  createPet: ['POST', '/pets'],
+  getPet: ['GET', '/pets/{petId}'],
+  listOrders: ['GET', '/store/orders'],
+  sendMessage: ['POST', '/messages'],
+};
+
+/** Opens a gateway in front of a REST service, which responds with `[]` by default. */
+async function openExplained({
+  respond = (_request, response) => sendJson(response, 200, '[]'),
+  env = {},
+}: {
+  respond?: (request: SeenRequest, response: ServerResponse) => void;
+  env?: Record<string, string>;
+} = {}) {
+  const upstream = await startUpstream(respond);
+  const base = { PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' };
+  const gateway = await createGateway(loadConfig({ ...base, ...env }));
+  return {
+    upstream,
+    gateway,
+    ask: (query: string, options: RequestInit = {}) => ask(gateway, query, options),
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+const explain = { ...headers, 'x-petstore-explain': '1' };
+
+/** Sends an operation that asks for its calls, unless other headers are given. */
+async function ask(gateway: Gateway, query: string, options: RequestInit = {}) {
+  const body = JSON.stringify({ query });
+  const init = { method: 'POST', headers: explain, body, ...options };
+  const response = await gateway(new Request('http://gateway.test/graphql', init));
+  const text = await response.text();
+  return { response, text, ...JSON.parse(text) };
+}
+
+describe('extensions.calls', () => {
+  it('lists the call of each field in their order, whether the operation is compiled or not', async () => {
+    await using explained = await openExplained({
+      respond: ({ url }, response) => sendJson(response, 200, url.endsWith('/7') ? pet : '[]'),
+    });
+    const query = '{ pets { id } one: pet(id: 7) { id } orders __typename }';
+    for (const _ of ['graphql-js', 'compiled', 'compiled again']) {
+      const { text, extensions } = await explained.ask(query);
+      expect(extensions.calls).toEqual([
+        call('pets', 'listPets'),
+        call('one', 'getPet', { bytes: pet.length }),
+        call('orders', 'listOrders'),
+      ]);
+      for (const { startMs, durationMs } of extensions.calls) {
+        expect(startMs).toBeGreaterThanOrEqual(0);
+        expect(durationMs).toBeGreaterThan(0);
+      }
+      expect(text).not.toContain(key);
+      expect(text).not.toContain(new URL(explained.upstream.url).host);
+    }
+    expect(explained.upstream.seen).toHaveLength(9);
+  });
+
+  it('is beside the deprecations', async () => {
+    await using explained = await openExplained({
+      respond: (_request, response) => sendJson(response, 200, pet),
+    });
+    const { extensions } = await explained.ask('{ pet(id: 7) { id } }');
+    expect(Object.keys(extensions)).toEqual(['deprecations', 'calls']);
+  });
+
+  it('marks the fields that join a call of the same request', async () => {
+    await using explained = await openExplained();
+    const { extensions } = await explained.ask(
+      '{ a: pets { id } b: pets(limit: 20) { name } c: pets(limit: 1) { id } d: pets { id } }',
+    );
+    expect(extensions.calls).toEqual([
+      call('a', 'listPets'),
+      call('b', 'listPets', { shared: true }),
+      call('c', 'listPets'),
+      call('d', 'listPets', { shared: true }),
+    ]);
+    expect(explained.upstream.seen).toHaveLength(2);
+  });
+
+  it('makes each call of a mutation, and does not mark equal ones', async () => {
+    await using explained = await openExplained({
+      respond: (_request, response) => sendJson(response, 201, pet),
+    });
+    const add = 'addPet(input: { name: "a", categoryId: 1 }) { id }';
+    const { extensions } = await explained.ask(`mutation { a: ${add} b: ${add} }`);
+    const added = { status: 201, bytes: pet.length };
+    expect(extensions.calls).toEqual([
+      call('a', 'createPet', added),
+      call('b', 'createPet', added),
+    ]);
+    const [a, b] = extensions.calls;
+    expect(b.startMs).toBeGreaterThanOrEqual(a.startMs + a.durationMs - 0.02);
+    expect(explained.upstream.seen).toHaveLength(2);
+  });
+
+  it('counts what was sent again', async () => {
+    let count = 0;
+    await using explained = await openExplained({
+      respond: (_request, response) => sendJson(response, ++count === 1 ? 503 : 200, '[ ]'),
+    });
+    const { extensions } = await explained.ask('{ pets { id } }');
+    expect(extensions.calls).toEqual([call('pets', 'listPets', { retries: 1, bytes: 3 })]);
+  });
+
+  it.each([
+    ['an error status', 404, '{}', { status: 404, bytes: 2 }],
+    ['a body that breaks the contract', 200, '{"x":1}', { status: 200, bytes: 7 }],
+  ])('has the status of %s', async (_, status, body, expected) => {
+    await using explained = await openExplained({
+      respond: (_request, response) => sendJson(response, status, body),
+    });
+    const { extensions, errors } = await explained.ask('{ pets { id } }');
+    expect(errors).toHaveLength(1);
+    expect(extensions.calls).toEqual([call('pets', 'listPets', expected)]);
+  });
+
+  it('has no status for a call without a response, refused ones included', async () => {
+    await using explained = await openExplained();
+    await explained.upstream[Symbol.asyncDispose]();
+    const none = { status: null, bytes: 0 };
+    const messages: string[] = [];
+    // The circuit opens after ten failures; each read is tried twice.
+    for (let count = 0; count < 11; count++) {
+      const { errors, extensions } = await explained.ask('{ pets { id } }');
+      messages.push(errors[0].message);
+      expect(extensions.calls).toEqual([call('pets', 'listPets', none)]);
+    }
+    expect(messages[0]).toBe('The pet store could not be reached.');
+    expect(messages.at(-1)).toContain('Calls are paused');
+    const { extensions } = await explained.ask('mutation { sendMessage(message: "a") { id } }');
+    expect(extensions.calls).toEqual([call('sendMessage', 'sendMessage', none)]);
+  });
+
+  it('lists a call that the caller cancels', async () => {
+    const caller = new AbortController();
+    await using explained = await openExplained({ respond: () => caller.abort() });
+    const { signal } = caller;
+    const { errors, extensions } = await explained.ask('{ orders }', { signal });
+    expect(errors[0].extensions.code).toBe('CANCELLED');
+    expect(extensions.calls).toEqual([call('orders', 'listOrders', { status: null, bytes: 0 })]);
+  });
+
+  it('has no entry for a field that needs no call', async () => {
+    await using explained = await openExplained();
+    const { extensions } = await explained.ask('{ pets(limit: 500) { id } __typename }');
+    expect(extensions).toEqual({ calls: [] });
+    const { authorization: _, ...withoutKey } = explain;
+    const refused = await explained.ask('{ pets { id } }', { headers: withoutKey });
+    expect(refused.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+    expect(refused.extensions).toEqual({ calls: [] });
+    const invalid = await explained.ask('{ unknown }');
+    expect(invalid.extensions).toBe(undefined);
+  });
+
+  it('lists no calls of the built-in backend, which makes none', async () => {
+    await using gateway = await createGateway(
+      loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'silent' }),
+    );
+    const demo = { ...explain, authorization: 'Bearer demo-key' };
+    const query = '{ a: pets(limit: 1) { id } b: pets(limit: 1) { id } }';
+    const results = [
+      ask(gateway, query, { headers: demo }),
+      ask(gateway, query, { headers: demo }),
+    ];
+    for (const { data, extensions } of await Promise.all(results)) {
+      expect(data.a).toEqual(data.b);
+      expect(extensions).toEqual({ calls: [] });
+    }
+  });
+
+  it.each([
+    ['without the header', headers, {}],
+    ['with another value of the header', { ...headers, 'x-petstore-explain': 'true' }, {}],
+    ['when EXPLAIN is off', explain, { EXPLAIN: 'off' }],
+    ['in production', explain, { NODE_ENV: 'production' }],
+    ['without GraphiQL', explain, { GRAPHIQL: 'off' }],
+  ])('is absent %s', async (_, sent, env: Record<string, string>) => {
+    await using explained = await openExplained({ env });
+    const { text } = await explained.ask('{ pets { id } }', { headers: sent });
+    expect(text).toBe('{"data":{"pets":[]}}');
+  });
+
+  it('has the calls that have ended in each part of a deferred result', async () => {
+    const orders = Promise.withResolvers<ServerResponse>();
+    await using explained = await openExplained({
+      respond: ({ url }, response) =>
+        url.includes('orders') ? orders.resolve(response) : sendJson(response, 200, '[]'),
+    });
+    const init = {
+      method: 'POST',
+      headers: { ...explain, accept: 'multipart/mixed' },
+      body: JSON.stringify({ query: petsFirst }),
+    };
+    const response = await explained.gateway(new Request('http://gateway.test/graphql', init));
+    const parts = readParts(response);
+    const list = call('pets', 'listPets');
+    expect((await parts.next()).value).toMatchObject({ extensions: { calls: [list] } });
+    sendJson(await orders.promise, 200, '[]');
+    expect((await parts.next()).value).toMatchObject({
+      extensions: { calls: [list, call('orders', 'listOrders')] },
+      hasNext: false,
+    });
+  });
+
+  it('is not stored by caches', async () => {
+    await using explained = await openExplained();
+    const url = `http://gateway.test/graphql?query=${encodeURIComponent('{pets{id}}')}`;
+    const get = async (sent: Record<string, string>) =>
+      (await explained.gateway(new Request(url, { headers: sent }))).headers;
+    expect((await get(explain)).get('cache-control')).toBe('no-store');
+    expect((await get(headers)).get('cache-control')).toBe('private');
+    expect((await get(headers)).get('vary')).toBe('Authorization, Accept, X-Petstore-Explain');
+    expect((await explained.ask('{ pets { id } }')).response.headers.get('cache-control')).toBe(
+      'no-store',
+    );
+  });
+
+  it('is for allowed origins too', async () => {
+    await using gateway = await startGateway({
+      explain: true,
+      corsOrigins: ['https://shop.example'],
+    });
+    const origin = 'https://shop.example';
+    const preflight = await fetch(`${gateway.url}/graphql`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,x-petstore-explain',
+      },
+    });
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('x-petstore-explain');
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { ...explain, authorization: 'Bearer demo-key', origin },
+      body: '{"query":"{ pets(limit: 1) { id } }"}',
+    });
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(await response.json()).toMatchObject({ extensions: { calls: [] } });
+  });
+});
+
+describe('a read that joins the call of another request', () => {
+  it('has the status and size of that call', async () => {
+    const held = Promise.withResolvers<ServerResponse>();
+    await using explained = await openExplained({
+      respond: (_request, response) => held.resolve(response),
+    });
+    const first = explained.ask('{ pets { id } }', { headers });
+    const second = explained.ask('{ pets { name } }');
+    sendJson(await held.promise, 200, '[ ]');
+    expect((await first).text).toBe('{"data":{"pets":[]}}');
+    const { extensions } = await second;
+    expect(extensions.calls).toEqual([call('pets', 'listPets', { shared: true, bytes: 3 })]);
+    expect(explained.upstream.seen).toHaveLength(1);
+  });
+
+  it('is its own call again if that request is cancelled', async () => {
+    const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const responses: ServerResponse[] = [];
+    await using explained = await openExplained({
+      respond: (_request, response) => arrivals[responses.push(response) - 1]?.resolve(),
+    });
+    const caller = new AbortController();
+    const first = explained.ask('{ pets { id } }', { headers, signal: caller.signal });
+    const second = explained.ask('{ pets { name } }');
+    await arrivals[0]?.promise;
+    caller.abort();
+    expect((await first).errors[0].extensions.code).toBe('CANCELLED');
+    await arrivals[1]?.promise;
+    sendJson(responses[1] as ServerResponse, 200, '[]');
+    expect((await second).extensions.calls).toEqual([call('pets', 'listPets')]);
+  });
+});
+
+describe('execute', () => {
+  const caller = { authorization: `Bearer ${key}`, explain: true };
+
+  it('returns the calls to a caller that asks for them', async () => {
+    await using explained = await openExplained();
+    const { execute } = explained.gateway;
+    const result = await execute('{ pets { id } }', {}, caller);
+    expect(result.extensions).toEqual({ calls: [call('pets', 'listPets')] });
+    const other = await execute('{ pets { id } }', {}, { ...caller, explain: false });
+    expect(other).toEqual({ data: { pets: [] } });
+  });
+
+  it('keeps the deprecations of the first part when later parts have more calls', async () => {
+    await using explained = await openExplained({
+      respond: ({ url }, response) => sendJson(response, 200, url.endsWith('/7') ? pet : '[]'),
+    });
+    const query = '{ pet(id: 7) { id } ... @defer { orders } }';
+    const results = await Array.fromAsync(
+      explained.gateway.executeIncrementally(query, {}, caller),
+    );
+    expect(results.at(-1)?.extensions).toEqual({
+      deprecations: [expect.objectContaining({ field: 'Query.pet' })],
+      calls: [call('pet', 'getPet', { bytes: pet.length }), call('orders', 'listOrders')],
+    });
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { isGatewayError } from '../../../packages/client/src/errors.ts';
+import { openBuiltin, openGateway } from '../../support/gateway.ts';
+import { postGraphQL } from '../../support/graphql.ts';
+import { recording } from '../../support/recording.ts';
+
+const int64 = 'Expected a whole number from -2^63 to 2^63-1, received';
+const empty = 'Expected at least one character, received "".';
+const lost = 'Value "lost" does not exist in "PetStatus" enum.';
+const beyond = '99999999999999999999';
+const addPet = 'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }';
+const separate = `mutation ($n: String!, $c: ID!, $s: PetStatus) {
+  addPet(input: { name: $n, categoryId: $c, status: $s }) { id } }`;
+
+/** The issues of each error of two executions: the first one is not compiled, the second is. */
+async function issuesOf(query: string, variables: Record<string, unknown>) {
+  const { petStore, calls } = recording(await openBuiltin());
+  await using opened = await openGateway({ petStore });
+  const first = await postGraphQL(opened.gateway, query, variables);
+  for (let time = 0; time < 2; time++) {
+    const next = await postGraphQL(opened.gateway, query, variables);
+    const withoutId = ({ text }: { text: string }) => text.replaceAll(/"requestId":"[^"]+"/g, '');
+    expect(withoutId(next)).toBe(withoutId(first));
+  }
+  expect(calls).toEqual([]);
+  return (first.errors ?? []).map((error) => {
+    if (!isGatewayError(error, 'BAD_USER_INPUT')) throw new Error(first.text);
+    return error.extensions.issues?.map(({ path, message }) => [path.join('.'), message]);
+  });
+}
+
+describe('the issues of BAD_USER_INPUT', () => {
+  it.each<[string, string, Record<string, unknown>, [string, string][]]>([
+    [
+      "the gateway's own checks and a wrong type at once",
+      addPet,
+      { input: { name: '', categoryId: beyond, status: 'lost' } },
+      [
+        ['input.categoryId', `${int64} "${beyond}".`],
+        ['input.name', empty],
+        ['input.status', lost],
+      ],
+    ],
+    [
+      "the gateway's own checks",
+      addPet,
+      { input: { name: '', categoryId: JSON.rawJSON(beyond) } },
+      [
+        ['input.categoryId', `${int64} "${beyond}".`],
+        ['input.name', empty],
+      ],
+    ],
+    [
+      'missing and unknown fields',
+      addPet,
+      { input: { nme: 'Rex', status: 5, constructor: 1 } },
+      [
+        ['input.categoryId', 'Expected a value of non-null type "ID!" to be provided.'],
+        ['input.name', 'Expected a value of non-null type "String!" to be provided.'],
+        ['input.status', 'Enum "PetStatus" cannot represent non-string value: 5.'],
+        ['input.nme', 'Expected no such field in AddPetInput.'],
+        ['input.constructor', 'Expected no such field in AddPetInput.'],
+      ],
+    ],
+    [
+      'a missing variable, and a number as it was sent',
+      'query ($a: ID!, $b: ID!) { a: pet(id: $a) { id } b: pet(id: $b) { id } }',
+      { b: JSON.rawJSON('9007199254740993.5') },
+      [
+        ['a', 'Expected a value of non-null type "ID!" to be provided.'],
+        ['b', 'ID cannot represent value: 9007199254740993.5'],
+      ],
+    ],
+    [
+      'variables below an input object, by their own names',
+      separate,
+      { n: '', c: 'dogs', s: 'lost' },
+      [
+        ['n', empty],
+        ['c', `${int64} "dogs".`],
+        ['s', lost],
+      ],
+    ],
+    [
+      'variables of arguments',
+      'query ($limit: Int, $status: PetStatus) { pets(limit: $limit, status: $status) { id } }',
+      { limit: 101, status: 'lost' },
+      [
+        ['limit', 'Expected an integer from 1 to 100, received 101.'],
+        ['status', lost],
+      ],
+    ],
+    [
+      'the variables that a field uses',
+      'mutation ($i: AddPetInput!) { addPet(input: $i) { id } }',
+      { i: { name: '', categoryId: 'dogs' } },
+      [
+        ['i.categoryId', `${int64} "dogs".`],
+        ['i.name', empty],
+      ],
+    ],
+    [
+      'a literal beside a variable',
+      'mutation ($c: ID!) { addPet(input: { name: "", categoryId: $c }) { id } }',
+      { c: 'dogs' },
+      [
+        ['c', `${int64} "dogs".`],
+        ['input.name', empty],
+      ],
+    ],
+    [
+      'literals',
+      `mutation { addPet(input: { name: "", categoryId: ${beyond} }) { id } }`,
+      {},
+      [
+        ['input.categoryId', `${int64} "${beyond}".`],
+        ['input.name', empty],
+      ],
+    ],
+  ])('list %s', async (_, query, variables, expected) => {
+    const [issues, ...others] = await issuesOf(query, variables);
+    expect(others).toEqual([]);
+    expect(issues?.sort()).toEqual(expected.sort());
+  });
+
+  it('belong to the field that has them', async () => {
+    const query = `query ($l: Int, $id: ID!) {
+      a: pets(limit: $l) { id } b: pets(limit: 101) { id } c: pet(id: $id) { id } }`;
+    expect(await issuesOf(query, { l: 0, id: 'x' })).toEqual([
+      [['l', 'Expected an integer from 1 to 100, received 0.']],
+      [['limit', 'Expected an integer from 1 to 100, received 101.']],
+      [['id', `${int64} "x".`]],
+    ]);
+  });
+
+  it('name a variable with a default that is null', async () => {
+    const query = 'query ($l: ID = "1") { pet(id: $l) { id } }';
+    expect(await issuesOf(query, { l: null })).toEqual([
+      [['l', expect.stringMatching(/"\$l" provided to non-null type "ID!" not to be null/)]],
+    ]);
+  });
+
+  it('are also found if the operation has a @defer', async () => {
+    await using opened = await openGateway();
+    const query =
+      'query ($n: Int, $s: PetStatus) { __typename ... @defer { pets(limit: $n, status: $s) { id } } }';
+    const headers = { authorization: 'Bearer demo-key', accept: 'multipart/mixed' };
+    const { errors } = await postGraphQL(opened.gateway, query, { n: 0, s: 'lost' }, headers);
+    expect(errors?.[0]?.extensions['issues']).toMatchObject([{ path: ['n'] }, { path: ['s'] }]);
+  });
+
+  it('are repeated by the message, a line each', async () => {
+    await using opened = await openGateway();
+    const input = { name: '', categoryId: 1, status: 'lost' };
+    const { errors, data } = await postGraphQL(opened.gateway, addPet, { input });
+    expect(data).toBeUndefined();
+    expect(errors?.map(({ message }) => message)).toEqual([
+      `$input.name: expected at least one character, received "".\n$input.status: ${lost}`,
+    ]);
+  });
+
+  it('are at most 20', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`u${index}`, 1]));
+    const [issues] = await issuesOf(addPet, { input: unknown });
+    expect(issues).toHaveLength(20);
+  });
+});
