@@ -1,10 +1,10 @@
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { type AdministrativeWork, administer } from './commands/administer.ts';
+import { type AdministrativeWork, administer, printOutcome } from './commands/administer.ts';
 import { exitOnClosedPipe, fail } from './commands/exit.ts';
 import * as keys from './commands/keys.ts';
 import { runServe } from './commands/serve.ts';
-import { exportTo, importFrom, progressOn } from './commands/transfer.ts';
+import { backUpTo, exportTo, importFrom, progressOn } from './commands/transfer.ts';
 import { describeVariables } from './config.ts';
 
 process.stdout.on('error', exitOnClosedPipe);
@@ -21,22 +21,49 @@ program
   .option('--print-config', 'print every setting with its source, and exit')
   .action((options) => runServe(process.env, options));
 
-/** Adds a command that works on the built-in backend's database. */
-function administrative(command: Command, description: string, work: AdministrativeWork): void {
-  command
-    .description(description)
-    .option('--json', 'print the result as JSON')
-    .action(() => administer(process.env, work, command.processedArgs, command.opts()));
+/** Adds a command that works on the built-in backend's database, with its options as last argument. */
+function administrative(
+  command: Command,
+  description: string,
+  work: AdministrativeWork,
+  options: readonly Option[] = [],
+): void {
+  command.description(description).option('--json', 'print the result as JSON');
+  for (const option of options) command.addOption(option);
+  command.action(() => {
+    const given = command.opts();
+    return administer(process.env, work, [...command.processedArgs, given], given);
+  });
 }
+
+function parseDuration(text: string): number {
+  const ms = keys.parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError('Expected minutes, hours or days, such as 30m, 24h or 90d.');
+}
+const label = new Option('--label <text>', 'what the key is for');
+const expires = new Option('--expires <duration>', 'lifetime, such as 90d; unlimited by default');
+const overlap = new Option('--overlap <duration>', 'how long the old key stays valid');
 
 const keysCommand = program
   .command('keys')
   .description("manage the built-in backend's accounts and API keys");
-const keyCommands: readonly [usage: string, description: string, work: AdministrativeWork][] = [
+const keyCommands: readonly [string, string, AdministrativeWork, Option[]?][] = [
   ['create-account <name>', 'create an account', keys.createAccount],
   ['accounts', 'list the accounts', keys.listAccounts],
-  ['create <account>', 'create an API key and print it once', keys.createKey],
+  [
+    'create <account>',
+    'create an API key and print it once',
+    keys.createKey,
+    [label, expires.argParser(parseDuration)],
+  ],
   ['list <account>', 'list the API keys of an account', keys.listKeys],
+  [
+    'rotate <key-id>',
+    'create an API key with the label and lifetime of another one, which expires',
+    keys.rotateKey,
+    [overlap.argParser(parseDuration).default(parseDuration('24h'), '24h')],
+  ],
   ['revoke <key-id>', 'revoke an API key', keys.revokeKey],
 ];
 for (const [usage, ...rest] of keyCommands) administrative(keysCommand.command(usage), ...rest);
@@ -44,7 +71,13 @@ for (const [usage, ...rest] of keyCommands) administrative(keysCommand.command(u
 administrative(
   program.command('migrate'),
   "migrate the built-in backend's database, without starting the gateway",
-  async () => ({ text: 'The database is up to date.\n', json: { upToDate: true } }),
+  async (administration, { to }: { readonly to?: string }) => {
+    if (to === undefined)
+      return { text: 'The database is up to date.\n', json: { upToDate: true } };
+    await administration.migrateTo(to);
+    return { text: `The database is at the migration ${to}.\n`, json: { migration: to } };
+  },
+  [new Option('--to <migration>', 'undo the migrations after this one, for an earlier version')],
 );
 
 const kind = new Argument('<kind>', 'the kind of record').choices(['pets', 'orders']);
@@ -55,13 +88,28 @@ administrative(
     .argument('<file>', 'path of the file, or - for standard input'),
   'import records from JSON Lines; if any line is invalid, nothing is imported',
   (administration, kindName, file) =>
-    importFrom(administration, kindName, file, process.stdin, progressOn(process.stderr)),
+    importFrom(
+      administration,
+      kindName,
+      file,
+      process.stdin,
+      progressOn(process.stderr, 'records'),
+    ),
 );
 administrative(
   program.command('export').addArgument(kind),
   'export all records to standard output as JSON Lines',
   (administration, kindName) => exportTo(administration, kindName, process.stdout),
 );
+
+program
+  .command('backup')
+  .description("back up the built-in backend's SQLite database while gateways serve")
+  .argument('<file>', 'path of a new file')
+  .option('--json', 'print the result as JSON')
+  .action(async (file, options) =>
+    printOutcome(await backUpTo(process.env, file, progressOn(process.stderr, 'MB')), options),
+  );
 
 program
   .command('check-service')

@@ -75,6 +75,10 @@ export const variables = {
     meaning:
       "the built-in backend's database; required in production if the built-in backend is used",
   },
+  DATABASE_POOL_SIZE: {
+    ...setting('builtin.poolSize', wholeNumber(1, 1000), '10'),
+    meaning: 'maximum number of connections to PostgreSQL per process',
+  },
   UPSTREAM_TIMEOUT_MS: {
     ...setting('rest.timeoutMs', wholeNumber(1, 600_000), '10000'),
     meaning:

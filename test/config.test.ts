@@ -8,7 +8,12 @@ describe('loadConfig', () => {
     expect(loadConfig({})).toEqual({
       host: '127.0.0.1',
       port: 4000,
-      backend: { kind: 'builtin', databaseUrl: 'file:data/pet-store.db', demoKey: 'demo-key' },
+      backend: {
+        kind: 'builtin',
+        databaseUrl: 'file:data/pet-store.db',
+        poolSize: 10,
+        demoKey: 'demo-key',
+      },
       graphiql: true,
       onlyLoopbackHosts: true,
       introspection: true,

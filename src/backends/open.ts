@@ -2,10 +2,12 @@ import type { PetStore } from '../contract/pet-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Administration } from './builtin/administration.ts';
+import type { backUp as backUpFile } from './builtin/backup.ts';
 import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
 
 export type { Administration } from './builtin/administration.ts';
+export type { CreatedApiKey } from './builtin/api-keys.ts';
 export { maxLineBytes } from './builtin/import-line.ts';
 export { coalesceReads } from './coalesce.ts';
 
@@ -20,6 +22,12 @@ export async function openAdministration(databaseUrl: string, log: Log): Promise
   return builtin.openAdministration(databaseUrl, log);
 }
 
+/** Backs up an SQLite database to a new file; see `builtin/backup.ts`. */
+export async function backUp(...args: Parameters<typeof backUpFile>): Promise<number> {
+  const builtin = await import('./builtin/backup.ts');
+  return builtin.backUp(...args);
+}
+
 /** Opens a backend and loads only its modules. No other module refers to specific backends. */
 export async function openPetStore(
   options: BackendOptions,
@@ -30,5 +38,5 @@ export async function openPetStore(
     return openRestPetStore(options, telemetry);
   }
   const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
-  return openBuiltinPetStore(options, telemetry.log);
+  return openBuiltinPetStore(options, telemetry);
 }

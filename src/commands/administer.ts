@@ -9,10 +9,10 @@ export interface Outcome {
   readonly json: unknown;
 }
 
-/** A command's work on the built-in backend's database, with the command's arguments. */
+/** A command's work on the built-in backend's database, with the command's arguments and options. */
 export type AdministrativeWork = (
   administration: Administration,
-  ...args: readonly string[]
+  ...args: never[]
 ) => Promise<Outcome | undefined>;
 
 /**
@@ -22,20 +22,29 @@ export type AdministrativeWork = (
 export async function administer(
   env: Environment,
   work: AdministrativeWork,
-  args: readonly string[],
+  args: readonly unknown[],
   options: { readonly json?: true },
 ): Promise<void> {
+  const { databaseUrl, log } = readBuiltinConfig(env);
+  const administration = await openAdministration(databaseUrl, log);
+  const outcome = await work(administration, ...(args as never[])).finally(() =>
+    administration[Symbol.asyncDispose](),
+  );
+  if (outcome !== undefined) printOutcome(outcome, options);
+}
+
+/** Reads the configuration of the built-in backend. @throws if a REST service is configured. */
+export function readBuiltinConfig(env: Environment) {
   const { backend, logLevel } = loadConfig(env);
   if (backend.kind === 'rest') {
     throw new Error(
       'This command needs the built-in backend, but a REST service is configured. Unset PETSTORE_BASE_URL, PETSTORE_STAGING_BASE_URL and PETSTORE_ENVIRONMENT.',
     );
   }
-  const log = createLog(logLevel, process.stderr);
-  const administration = await openAdministration(backend.databaseUrl, log);
-  const outcome = await work(administration, ...args).finally(() =>
-    administration[Symbol.asyncDispose](),
-  );
-  if (outcome === undefined) return;
+  return { databaseUrl: backend.databaseUrl, log: createLog(logLevel, process.stderr) };
+}
+
+/** Prints the result of a command. */
+export function printOutcome(outcome: Outcome, options: { readonly json?: true }): void {
   process.stdout.write(options.json ? `${JSON.stringify(outcome.json)}\n` : outcome.text);
 }

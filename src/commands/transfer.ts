@@ -2,11 +2,12 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Administration, maxLineBytes } from '../backends/open.ts';
-import type { Outcome } from './administer.ts';
+import { type Administration, backUp, maxLineBytes } from '../backends/open.ts';
+import type { Environment } from '../variables.ts';
+import { type Outcome, readBuiltinConfig } from './administer.ts';
 
-/** Shows the progress of an import: the number of records, and the fraction of the input if known. */
-export type ShowProgress = (records: number, part: number | undefined) => void;
+/** Shows the progress of a command: the records or megabytes, and the fraction of all if known. */
+export type ShowProgress = (count: number, part: number | undefined) => void;
 
 /**
  * Imports JSON Lines from a file, or from `input` if the path is `-`. It imports all lines or none.
@@ -47,13 +48,34 @@ export async function exportTo(
   await pipeline(administration.exportLines(kindOf(kind)), output, { end: false });
 }
 
+/**
+ * Backs up the configured SQLite database to a new file. It does not migrate the database, because one
+ * backs up before an upgrade. @throws if there is nothing to back up, or if the file exists.
+ */
+export async function backUpTo(
+  env: Environment,
+  file: string,
+  showProgress: ShowProgress,
+): Promise<Outcome> {
+  const megabytes = (bytes: number) => Math.round(bytes / 1e6);
+  const { databaseUrl } = readBuiltinConfig(env);
+  const bytes = await backUp(databaseUrl, file, (written, part) =>
+    showProgress(megabytes(written), part),
+  );
+  const text = `Backed up the database to ${file} (${megabytes(bytes)} MB).\n`;
+  return { text, json: { file, bytes } };
+}
+
 /** Shows progress as one line that is rewritten in place; shows nothing if there is no terminal. */
-export function progressOn(terminal: Writable & { readonly isTTY?: boolean }): ShowProgress {
+export function progressOn(
+  terminal: Writable & { readonly isTTY?: boolean },
+  unit: 'records' | 'MB',
+): ShowProgress {
   if (!terminal.isTTY) return () => {};
-  return (records, part) => {
+  return (count, part) => {
     const filled = Math.round((part ?? 0) * 30);
     const bar = part === undefined ? '' : `[${'#'.repeat(filled).padEnd(30)}] `;
-    terminal.write(`\r${bar}${records.toLocaleString('en')} records${part === 1 ? '\n' : ''}`);
+    terminal.write(`\r${bar}${count.toLocaleString('en')} ${unit}${part === 1 ? '\n' : ''}`);
   };
 }
 

@@ -25,6 +25,13 @@ export interface LimitState {
   readonly refused: Readonly<Record<'key' | 'all', number>>;
 }
 
+/** The connections of a database's pool: all of them, the idle ones, and the queries that wait. */
+export interface PoolState {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+}
+
 /** All metrics of one process, as data that can be sent to another process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
@@ -47,6 +54,8 @@ export class Metrics {
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #origins = new Map<string, () => OriginState>();
   readonly #limits = new Map<string, LimitState>();
+  #pool: PoolState | undefined;
+  #databaseBytes: (() => number | undefined) | undefined;
 
   /** The values of the label `operation` that clients choose. */
   readonly operationNames = new LabelValues(100, 'anonymous');
@@ -74,6 +83,16 @@ export class Metrics {
     'petstore_rest_call_duration_seconds',
     'REST calls by operation and by status or kind of failure, including retries.',
     ['operation', 'status'],
+  );
+  readonly v1Requests = this.#histogram(
+    'petstore_v1_request_duration_seconds',
+    'Requests to the REST interface of the built-in backend, by operation and status.',
+    ['operation', 'status'],
+  );
+  readonly databaseQueries = this.#histogram(
+    'petstore_database_query_duration_seconds',
+    'Queries of the built-in backend by operation, with the wait for a connection or a lock.',
+    ['operation'],
   );
   readonly retries = this.#counter(
     'petstore_rest_retries',
@@ -104,49 +123,44 @@ export class Metrics {
   constructor() {
     // The series must start at 0: Prometheus sees no increase in one that starts at 1.
     this.errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
-    const [origins, limits, registers] = [this.#origins, this.#limits, [this.#registry]];
-    const originGauge = (
-      name: string,
-      help: string,
-      aggregator: Aggregator,
-      measure: (state: OriginState) => number,
-    ) =>
-      new Gauge({
-        name,
-        help,
-        labelNames: ['service'],
-        registers,
-        aggregator,
-        collect() {
-          for (const [service, state] of origins) this.set({ service }, measure(state()));
-        },
-      });
-    originGauge(
-      'petstore_rest_circuit',
-      '0 closed, 0.5 half open, 1 open.',
-      'max',
-      ({ circuit }) => circuitValues[circuit],
-    );
-    originGauge(
+    const limits = this.#limits;
+    const circuitHelp = '0 closed, 0.5 half open, 1 open.';
+    const setCircuits = (one: Gauge<'service'>) => {
+      for (const [service, state] of this.#origins) {
+        one.set({ service }, circuitValues[state().circuit]);
+      }
+    };
+    this.#gauge('petstore_rest_circuit', circuitHelp, ['service'], setCircuits, 'max');
+    this.#gauge(
       'petstore_rest_refused_keys',
       'API keys with an open circuit.',
-      'sum',
-      ({ refusedKeys }) => refusedKeys,
-    );
-    new Gauge({
-      name: 'petstore_limit_used',
-      help: 'How much of each limit is in use.',
-      labelNames: ['limit'],
-      registers,
-      collect() {
-        for (const [limit, { used }] of limits) this.set({ limit }, used);
+      ['service'],
+      (one) => {
+        for (const [service, state] of this.#origins) one.set({ service }, state().refusedKeys);
       },
+    );
+    this.#gauge('petstore_limit_used', 'How much of each limit is in use.', ['limit'], (one) => {
+      for (const [limit, { used }] of limits) one.set({ limit }, used);
     });
+    const connectionsHelp = 'Connections to PostgreSQL by state: used or idle.';
+    this.#gauge('petstore_database_connections', connectionsHelp, ['state'], (one) => {
+      if (this.#pool === undefined) return;
+      const { totalCount, idleCount } = this.#pool;
+      one.set({ state: 'used' }, totalCount - idleCount);
+      one.set({ state: 'idle' }, idleCount);
+    });
+    const waitingHelp = 'Queries that wait for a connection to PostgreSQL.';
+    this.#gauge('petstore_database_waiting_queries', waitingHelp, [], (one) =>
+      one.set(this.#pool?.waitingCount ?? 0),
+    );
+    const sizeHelp = "Size of the built-in backend's database, without SQLite's -wal file.";
+    const setSize = (one: Gauge) => one.set(this.#databaseBytes?.() ?? 0);
+    this.#gauge('petstore_database_size_bytes', sizeHelp, [], setSize, 'max');
     new Counter({
       name: 'petstore_limit_refused',
       help: 'Refusals by each limit, per key or for all keys together.',
       labelNames: ['limit', 'by'],
-      registers,
+      registers: [this.#registry],
       collect() {
         this.reset();
         for (const [limit, { refused }] of limits) {
@@ -160,6 +174,26 @@ export class Metrics {
 
   #histogram<Label extends string>(name: string, help: string, labelNames: Label[]) {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
+  }
+
+  /** Adds a gauge that is set at each scrape. Workers' values are summed, or the highest is kept. */
+  #gauge<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    set: (gauge: Gauge<Label>) => void,
+    aggregator: Aggregator = 'sum',
+  ): void {
+    const collect = () => set(gauge);
+    const registers = [this.#registry];
+    const gauge: Gauge<Label> = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      aggregator,
+      collect,
+    });
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]) {
@@ -179,6 +213,16 @@ export class Metrics {
   /** Adds the state of a limit to every scrape. */
   watchLimit(limit: LimitState): void {
     this.#limits.set(limit.name, limit);
+  }
+
+  /** Adds the state of the pool of connections to PostgreSQL to every scrape. */
+  watchPool(pool: PoolState): void {
+    this.#pool = pool;
+  }
+
+  /** Adds the size of the database to every scrape, once it is known. */
+  watchDatabaseSize(bytes: () => number | undefined): void {
+    this.#databaseBytes = bytes;
   }
 
   /** Returns all metrics as data. */

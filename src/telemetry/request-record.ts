@@ -37,6 +37,8 @@ export class RequestRecord implements Disposable {
   status = 500;
   /** The GraphQL operation; undefined for other requests and until it is known. */
   operation: EndedRequest['operation'];
+  /** The operation of the contract, if the request is for `/v1` or `/quickstart`. */
+  v1Operation: string | undefined;
   /** Whether a field needed the caller's key. The errors then show whether it was accepted. */
   usedKey = false;
   /** Whether the backend has accepted the caller's key. */
@@ -139,6 +141,10 @@ export class RequestRecord implements Disposable {
       calls: this.#calls,
     };
     if (operation !== undefined || this.codes.length > 0) this.#measure(request);
+    if (this.v1Operation !== undefined) {
+      const labels = { operation: this.v1Operation, status: this.status };
+      this.#telemetry.metrics.v1Requests.observe(labels, request.ms / 1000);
+    }
     this.#trace?.end(request);
     this.#telemetry.log.request(request);
   }

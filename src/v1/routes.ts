@@ -27,13 +27,14 @@ export interface V1Options {
 }
 
 /**
- * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies. Sets
- * `keyAccepted` if the pet store has accepted the key.
+ * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies. Sets the operation
+ * of the contract, and `keyAccepted` if the pet store has accepted the key.
  * @throws HttpError if the HTTP request is refused.
  */
 export type V1Handler = (
   request: HttpRequest,
-  caller: Pick<Call, 'requestId'> & CallObserver & { keyAccepted: boolean },
+  caller: Pick<Call, 'requestId'> &
+    CallObserver & { keyAccepted: boolean; v1Operation: string | undefined },
   scope: DisposableStack,
 ) => Promise<HttpResponse>;
 
@@ -85,6 +86,10 @@ const routes: readonly Route[] = [
   { path: /^\/v1\/docs(?:\/([\w.-]+))?$/, methods: { GET: sendReference }, isPublic: true },
 ];
 
+const operationOf = new Map<Handle, string>(
+  Object.entries(handlers).map(([id, handle]) => [handle, id]),
+);
+
 /** The call of a public route, which never uses the pet store. */
 const anonymousCall: Call = { apiKey: '', authorization: '', key: 0, requestId: '' };
 
@@ -104,6 +109,7 @@ export function createV1(options: V1Options): V1Handler {
       if (handle === undefined) throw methodNotAllowed(allowedBy(route), request.method);
       if (route.isPublic)
         return await handle(resources, { request, call: anonymousCall, parameter });
+      caller.v1Operation = operationOf.get(handle);
       const { apiKey, authorization } = readBearer(request.headers['authorization']);
       const { key, signal } = request;
       const { requestId } = caller;

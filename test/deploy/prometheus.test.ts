@@ -3,8 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
+import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasPrometheus, startPrometheus } from '../support/prometheus.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -30,6 +32,10 @@ const { panels }: { readonly panels: readonly Panel[] } = JSON.parse(
   await read('deploy/grafana/dashboard.json'),
 );
 const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+const isOfBuiltin = (expression: string) => /petstore_(?:v1|database)_/.test(expression);
+/** An expression of the dashboard as Grafana sends it. */
+const complete = (expression: string) =>
+  expression.replaceAll('$__rate_interval', '1m').replaceAll('$job', '.*');
 
 /** The rows of the documented table of metrics: their names, and when to alert. */
 const documented = [
@@ -98,6 +104,42 @@ describe('the dashboard and the alerts', () => {
     await testRules(tests);
   });
 
+  it.skipIf(!hasPrometheus)('fire the alerts for a slow database and a failing /v1', async () => {
+    const count = 'petstore_v1_request_duration_seconds_count{job="a", operation="listPets"';
+    const bucket = (name: string, le: string) =>
+      `petstore_${name}_duration_seconds_bucket{job="a", operation="listPets", le="${le}"}`;
+    const cases = {
+      PetstoreRestRequestsFail: [
+        [`${count}, status="200"}`, '0+94x30'],
+        [`${count}, status="503"}`, '0+6x30'],
+      ],
+      PetstoreRestRequestsSlow: [
+        [bucket('v1_request', '1'), '0+98x30'],
+        [bucket('v1_request', '2.5'), '0+100x30'],
+        [bucket('v1_request', '+Inf'), '0+100x30'],
+      ],
+      PetstoreQueriesSlow: [
+        [bucket('database_query', '0.5'), '0+98x30'],
+        [bucket('database_query', '1'), '0+100x30'],
+        [bucket('database_query', '+Inf'), '0+100x30'],
+      ],
+      PetstoreQueriesWaiting: [['petstore_database_waiting_queries{job="a"}', '0x10 1x20']],
+    };
+    await testRules(
+      Object.entries(cases).map(([alert, series]) => ({
+        interval: '1m',
+        input_series: series.map(([name, values]) => ({ series: name, values })),
+        promql_expr_test: [
+          {
+            expr: `count by (alertname) (ALERTS{alertstate="firing"})`,
+            eval_time: '20m',
+            exp_samples: [{ labels: `{alertname="${alert}"}`, value: 1 }],
+          },
+        ],
+      })),
+    );
+  });
+
   it.skipIf(!hasPrometheus)('fire no alert for calls that are repeated at once', async () => {
     const firing = { 503: true, noConnection: true, stale: false, connectionClosed: false };
     const repeated = (after: string) => `petstore_rest_retries_total{job="a", after="${after}"}`;
@@ -144,6 +186,9 @@ const faults = {
   broken: ['PetstoreCircuitOpen'],
 } as const;
 
+/** The shipped rules, with shorter times. */
+const quickRules = rules.replace(/\[\d+[mhd]\]/g, '[4s]').replace(/for: \d+m/g, 'for: 1s');
+
 describe.skipIf(!hasPrometheus)('Prometheus', () => {
   it('fires no alert while the gateway is healthy, and the expected alerts at each fault', async () => {
     let behaviour: 'healthy' | keyof typeof faults = 'healthy';
@@ -162,8 +207,6 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
       MAX_REQUESTS_IN_FLIGHT: '250',
     });
     const admin = /Metrics +http:\/\/(\S+)\/metrics/.exec(gateway.output.stdout)?.[1] ?? '';
-    // The shipped rules, with shorter times.
-    const quickRules = rules.replace(/\[\d+[mhd]\]/g, '[4s]').replace(/for: \d+m/g, 'for: 1s');
     await using prometheus = await startPrometheus('shop/petstore-gateway', admin, quickRules);
 
     let id = 0;
@@ -206,9 +249,8 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
       await Promise.all([load(behaviour === 'slow' ? 300 : 20, one, isOver), watch(isOver)]);
       expect([...fired], fault).toEqual(expect.arrayContaining([...expected]));
     }
-    for (const expression of shown) {
-      const complete = expression.replaceAll('$__rate_interval', '1m').replaceAll('$job', '.*');
-      expect(await prometheus.query(complete), complete).toBeGreaterThan(0);
+    for (const expression of shown.filter((one) => !isOfBuiltin(one)).map(complete)) {
+      expect(await prometheus.query(expression), expression).toBeGreaterThan(0);
     }
     gateway.kill('SIGKILL');
     await gateway.exited;
@@ -220,4 +262,47 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
       },
     );
   }, 180_000);
+
+  it('shows the built-in backend, and fires the alerts when its database is locked', async () => {
+    await using postgres = await startPostgres();
+    const databaseUrl = await postgres.createDatabase();
+    await using gateway = await nodeStart({
+      DATABASE_URL: databaseUrl,
+      DATABASE_POOL_SIZE: '2',
+      ADMIN_PORT: '0',
+    });
+    const admin = /Metrics +http:\/\/(\S+)\/metrics/.exec(gateway.output.stdout)?.[1] ?? '';
+    await using prometheus = await startPrometheus('shop/petstore-gateway', admin, quickRules);
+    let isOver = false;
+    const load = Array.from({ length: 10 }, async () => {
+      const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+      const body = '{"name":"Rex","categoryId":1}';
+      while (!isOver) {
+        const response = await fetch(`${gateway.url}/v1/pets`, { method: 'POST', headers, body });
+        await response.text();
+      }
+    });
+    const expressions = shown.filter(isOfBuiltin).map(complete);
+    expect(expressions.length).toBe(7);
+    for (const expression of expressions) {
+      await vi.waitFor(
+        async () => expect(await prometheus.query(expression), expression).toBeGreaterThan(0),
+        { timeout: 15_000, interval: 250 },
+      );
+    }
+    expect(await prometheus.query('petstore_database_size_bytes > 1e6')).toBe(1);
+    expect(await prometheus.firing()).not.toContain('PetstoreRestRequestsFail');
+    const other = new pg.Client(databaseUrl);
+    await other.connect();
+    await other.query('begin; lock table pets in access exclusive mode');
+    const expected = ['PetstoreQueriesWaiting', 'PetstoreRestRequestsFail'];
+    await vi.waitFor(
+      async () =>
+        expect([...(await prometheus.firing())]).toEqual(expect.arrayContaining(expected)),
+      { timeout: 60_000, interval: 250 },
+    );
+    await other.end();
+    isOver = true;
+    await Promise.all(load);
+  }, 120_000);
 });

@@ -74,6 +74,37 @@ describe('the commands of docs/built-in-backend.md', () => {
     const exported = await readFile(join(checkout.folder, 'pets.jsonl'), 'utf8');
     expect(exported).toMatch(/^\{"id":\d+,"name":"Rex","categoryId":9223372036854775807\}\n$/);
   });
+
+  it('back up, compare in a drill and restore', async () => {
+    const [backup, restore, drill] = await blocksOf(
+      'docs/built-in-backend.md',
+      'Back up and restore',
+    );
+    await using checkout = await openCheckout();
+    const add = async (url: string, name: string) => {
+      const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+      const body = JSON.stringify({ name, categoryId: 1 });
+      const response = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body });
+      expect(response.status).toBe(201);
+    };
+    {
+      await using gateway = await checkout.start('npm start');
+      await add(gateway.url, 'before');
+      const compared = await checkout.paste(drill?.block ?? '');
+      expect(compared).toMatch(
+        /Backed up the database to drill\.db \(0 MB\)\.\n +13 before\.jsonl\n +13 restored\.jsonl\n/,
+      );
+      await checkout.paste(backup?.block ?? '');
+      await add(gateway.url, 'after');
+    }
+    await using restored = await checkout.start(restore?.block ?? '');
+    const response = await fetch(`${restored.url}/v1/pets`, {
+      headers: { authorization: 'Bearer demo-key' },
+    });
+    const names = ((await response.json()) as { name: string }[]).map(({ name }) => name);
+    expect(names.length).toBe(13);
+    expect(names).toContain('before');
+  });
 });
 
 describe('the commands of docs/incremental-delivery.md', () => {

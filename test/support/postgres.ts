@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 
-/** PostgreSQL refuses to run as root, so under root it runs as `nobody`. */
-const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+/** PostgreSQL and PgBouncer refuse to run as root, so under root they run as `nobody`. */
+export const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /**
  * Starts a PostgreSQL server on a free port, with its data in a temporary folder. `settings` are
@@ -119,8 +119,8 @@ async function run(command: string, args: readonly string[], options: SpawnOptio
   };
 }
 
-/** A port that was free a moment ago, because PostgreSQL does not accept port 0. */
-async function freePort(): Promise<number> {
+/** A port that was free a moment ago, for servers that do not accept port 0. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

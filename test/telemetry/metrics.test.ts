@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { openPetStore } from '../../src/backends/open.ts';
 import type { Metrics } from '../../src/telemetry/metrics.ts';
 import { openRecord } from '../../src/telemetry/request-record.ts';
-import { openGateway } from '../support/gateway.ts';
+import { callWith, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
 
@@ -59,6 +60,57 @@ describe('the metrics', () => {
     expect(text).toContain(
       `petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Old",client="unknown"} ${requests.length / 2}`,
     );
+  });
+});
+
+describe('the metrics of the built-in backend', () => {
+  it('time requests to /v1 by operation and status', async () => {
+    await using opened = await openGateway();
+    const send = (path: string, init: RequestInit = {}) =>
+      opened.gateway(
+        new Request(`http://localhost${path}`, {
+          ...init,
+          headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+        }),
+      );
+    await send('/v1/pets');
+    await send('/v1/pets', { method: 'HEAD' });
+    await send('/v1/pets?limit=0');
+    await send('/v1/pets', { method: 'POST', body: '{"name":"Rex","categoryId":1}' });
+    await send('/v1/pets/404');
+    await send('/quickstart/messages', { method: 'POST', body: '{"message":"hi"}' });
+    await opened.gateway(new Request('http://localhost/v1/store/orders'));
+    await send('/v1/nothing');
+    await send('/v1/openapi.json');
+    await postGraphQL(opened.gateway, '{ pets { id } }');
+    const { text } = await opened.metrics.scrape();
+    const counts = [...text.matchAll(/^petstore_v1_request_duration_seconds_count(.*)$/gm)];
+    expect(counts.map(([, series]) => series)).toEqual([
+      '{operation="listPets",status="200"} 2',
+      '{operation="listPets",status="400"} 1',
+      '{operation="createPet",status="201"} 1',
+      '{operation="getPet",status="404"} 1',
+      '{operation="sendMessage",status="200"} 1',
+      '{operation="listOrders",status="401"} 1',
+    ]);
+  });
+
+  it('time queries by operation, and contain the size of the database', async () => {
+    const telemetry = openTelemetry();
+    const options = { kind: 'builtin', databaseUrl: ':memory:', demoKey: 'demo-key' } as const;
+    await using petStore = await openPetStore(options, telemetry);
+    await petStore.listPets(callWith(), {});
+    await petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const valueIn = async (series: string) => {
+      const { text } = await telemetry.metrics.scrape();
+      return Number(new RegExp(`^petstore_database_${series} (.*)$`, 'm').exec(text)?.[1]);
+    };
+    const inserted = 'query_duration_seconds_count{operation="createPet"}';
+    const before = await valueIn(inserted);
+    await petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    expect((await valueIn(inserted)) - before).toBe(1);
+    expect(await valueIn('query_duration_seconds_count{operation="listPets"}')).toBeGreaterThan(0);
+    await vi.waitFor(async () => expect(await valueIn('size_bytes')).toBeGreaterThan(10_000));
   });
 });
 

@@ -4,6 +4,7 @@ import { engineOf, openDatabase } from './database.ts';
 import { exportLines } from './export.ts';
 import { importLines } from './import.ts';
 import type { Kind, Line } from './import-line.ts';
+import { migrate } from './migrations.ts';
 
 /** Administrative access to the built-in backend's database: API keys, import and export. */
 export interface Administration extends AsyncDisposable {
@@ -16,6 +17,8 @@ export interface Administration extends AsyncDisposable {
   ): Promise<number>;
   /** Exports all records of a kind as JSON Lines. */
   exportLines(kind: Kind): AsyncIterable<string>;
+  /** Undoes the migrations after this one, so that an earlier version can run. */
+  migrateTo(migration: string): Promise<unknown>;
 }
 
 /** Opens the database for administration and migrates it. */
@@ -27,6 +30,7 @@ export async function openAdministration(databaseUrl: string, log: Log): Promise
     importLines: (kind, lines, onProgress) =>
       importLines(database, engine, kind, lines, onProgress),
     exportLines: (kind) => exportLines(database, kind),
+    migrateTo: (migration) => migrate(database, engine, migration),
     [Symbol.asyncDispose]: () => database.destroy(),
   };
 }

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { ErrorResponse } from '../../contract/error.ts';
 import type { Database } from './database.ts';
 
 /** An account that holds API keys. */
@@ -8,13 +7,37 @@ export interface Account {
   readonly createdAt: string;
 }
 
-/** An API key without its secret. */
+/** An API key without its secret. Times are ISO 8601 text. */
 export interface ApiKey {
   readonly id: string;
   readonly account: string;
+  readonly label: string | null;
   readonly createdAt: string;
+  readonly expiresAt: string | null;
+  /** When a gateway last accepted the key, up to a minute earlier than it really did. */
+  readonly lastUsedAt: string | null;
   readonly revokedAt: string | null;
+  /** The id of the key that was created by `rotate`. */
+  readonly replacedBy: string | null;
 }
+
+/** A key that was just created, the only time that its secret is shown. */
+export type CreatedApiKey = ApiKey & { readonly key: string };
+
+/** A new key, and the key that it replaces. */
+export type RotatedApiKey = CreatedApiKey & { readonly replaces: ApiKey };
+
+/** The columns of `ApiKey`. */
+export const keyColumns = [
+  'id',
+  'account',
+  'label',
+  'created_at as createdAt',
+  'expires_at as expiresAt',
+  'last_used_at as lastUsedAt',
+  'revoked_at as revokedAt',
+  'replaced_by as replacedBy',
+] as const;
 
 /** An account or key command failed, for example because the account does not exist. */
 export class ApiKeyError extends Error {
@@ -59,18 +82,17 @@ export class ApiKeys {
 
   /**
    * Creates a key of 256 random bits. Only its hash is stored, so the key cannot be shown again.
-   * @throws ApiKeyError if the account does not exist.
+   * Without a lifetime, in milliseconds, it never expires.
+   * @throws ApiKeyError if the account does not exist or the label is not printable.
    */
-  async create(account: string): Promise<ApiKey & { readonly key: string }> {
+  async create(account: string, label?: string, lifetimeMs?: number): Promise<CreatedApiKey> {
     await this.#requireAccount(account);
-    const key = `pet_${randomBytes(32).toString('base64url')}`;
-    const id = randomBytes(6).toString('hex');
-    const created_at = new Date().toISOString();
-    await this.#database
-      .insertInto('api_keys')
-      .values({ id, account, key_hash: hashOf(key), created_at, revoked_at: null })
-      .execute();
-    return { id, account, createdAt: created_at, revokedAt: null, key };
+    if (label === undefined || /^\P{C}{1,64}$/u.test(label)) {
+      return insertKey(this.#database, account, label, lifetimeMs);
+    }
+    throw new ApiKeyError(
+      `Label: expected 1 to 64 printable characters, received ${JSON.stringify(label)}.`,
+    );
   }
 
   /** Lists an account's keys, oldest first. @throws ApiKeyError if the account does not exist. */
@@ -78,11 +100,38 @@ export class ApiKeys {
     await this.#requireAccount(account);
     return this.#database
       .selectFrom('api_keys')
-      .select(['id', 'account', 'created_at as createdAt', 'revoked_at as revokedAt'])
+      .select(keyColumns)
       .where('account', '=', account)
       .orderBy('created_at')
       .orderBy('id')
       .execute();
+  }
+
+  /**
+   * Creates a key with the label and the lifetime of another one, which expires after the overlap.
+   * @throws ApiKeyError if there is no such key, or if it is revoked, expired or replaced.
+   */
+  async rotate(id: string, overlapMs: number): Promise<RotatedApiKey> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const { account, label, createdAt, expiresAt } = await findKey(transaction, id);
+      const lifetimeMs = expiresAt ? Date.parse(expiresAt) - Date.parse(createdAt) : undefined;
+      const created = await insertKey(transaction, account, label, lifetimeMs);
+      const expires_at = timeAfter(overlapMs);
+      const replaces = await transaction
+        .updateTable('api_keys')
+        .set({ expires_at: expiresAt !== null && expiresAt < expires_at ? expiresAt : expires_at })
+        .set({ replaced_by: created.id })
+        .where('id', '=', id)
+        .where('replaced_by', 'is', null)
+        .where('revoked_at', 'is', null)
+        .where(({ eb }) =>
+          eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', timeAfter(0))]),
+        )
+        .returning(keyColumns)
+        .executeTakeFirst();
+      if (replaces !== undefined) return { ...created, replaces };
+      throw new ApiKeyError(`The API key ${id} is revoked, expired or already replaced.`);
+    });
   }
 
   /**
@@ -96,15 +145,7 @@ export class ApiKeys {
       .where('id', '=', id)
       .where('revoked_at', 'is', null)
       .execute();
-    const key = await this.#database
-      .selectFrom('api_keys')
-      .select(['id', 'account', 'created_at as createdAt', 'revoked_at as revokedAt'])
-      .where('id', '=', id)
-      .executeTakeFirst();
-    if (key !== undefined) return key;
-    throw new ApiKeyError(
-      `There is no API key with the id ${JSON.stringify(id)}. List the keys of an account with: keys list ACCOUNT`,
-    );
+    return findKey(this.#database, id);
   }
 
   async #requireAccount(name: string): Promise<void> {
@@ -120,47 +161,43 @@ export class ApiKeys {
   }
 }
 
-/**
- * Resolves if the key is known and not revoked.
- * @throws ErrorResponse 401 otherwise.
- */
-export type CheckApiKey = (apiKey: string) => Promise<void>;
-
-/** How long a valid key is cached, in milliseconds. The cache saves one query per request. */
-const cacheMs = 2000;
-const maxCachedKeys = 10_000;
-
-/**
- * Checks keys against the stored hashes. The demo key is also accepted, but never stored, so that no
- * database can carry it into production.
- */
-export function createApiKeyCheck(database: Database, demoKey: string | undefined): CheckApiKey {
-  const goodUntil = new Map<string, number>();
-  return async (apiKey) => {
-    if (apiKey === demoKey) return;
-    const now = performance.now();
-    if ((goodUntil.get(apiKey) ?? 0) > now) return;
-    goodUntil.delete(apiKey);
-    const row = await database
-      .selectFrom('api_keys')
-      .select('id')
-      // Comparing hashes leaks nothing about a key through timing.
-      .where('key_hash', '=', hashOf(apiKey))
-      .where('revoked_at', 'is', null)
-      .executeTakeFirst();
-    if (row === undefined) {
-      throw ErrorResponse.of({
-        code: 'invalid_api_key',
-        message: 'The API key is unknown or revoked.',
-        status: 401,
-      });
-    }
-    if (goodUntil.size >= maxCachedKeys) goodUntil.clear();
-    goodUntil.set(apiKey, now + cacheMs);
-  };
+async function insertKey(
+  database: Database,
+  account: string,
+  label: string | null = null,
+  lifetimeMs?: number,
+): Promise<CreatedApiKey> {
+  const key = `pet_${randomBytes(32).toString('base64url')}`;
+  const id = randomBytes(6).toString('hex');
+  const now = Date.now();
+  const created_at = timeAfter(0, now);
+  const expires_at = lifetimeMs === undefined ? null : timeAfter(lifetimeMs, now);
+  const row = await database
+    .insertInto('api_keys')
+    .values({ id, account, label, key_hash: hashOf(key), created_at, expires_at })
+    .returning(keyColumns)
+    .executeTakeFirstOrThrow();
+  return { ...row, key };
 }
 
-/** Hashes a key. A fast hash is safe, because keys are random and cannot be guessed. */
-function hashOf(key: string): string {
+async function findKey(database: Database, id: string): Promise<ApiKey> {
+  const key = await database
+    .selectFrom('api_keys')
+    .select(keyColumns)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (key !== undefined) return key;
+  throw new ApiKeyError(
+    `There is no API key with the id ${JSON.stringify(id)}. List the keys of an account with: keys list ACCOUNT`,
+  );
+}
+
+/** Returns the time after a duration in milliseconds, as ISO 8601 text, which sorts like the time. */
+export function timeAfter(ms: number, now = Date.now()): string {
+  return new Date(now + ms).toISOString();
+}
+
+/** Hashes a key as it is stored. A fast hash is safe, because keys are random and cannot be guessed. */
+export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }

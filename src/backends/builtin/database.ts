@@ -1,7 +1,8 @@
-import { type Dialect, type Generated, Kysely } from 'kysely';
+import { type Dialect, type Generated, Kysely, sql } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
-import { type OnLock, whenFree } from './locks.ts';
+import { whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
+import type { PoolOptions } from './postgres.ts';
 import type { PetRow } from './rows.ts';
 
 /** The tables of the built-in backend; `migrations.ts` creates them. Times are ISO 8601 text. */
@@ -15,10 +16,15 @@ export interface Tables {
     /** Identifies the key in commands; independent of the key itself. */
     id: string;
     account: string;
+    label: string | null;
     /** SHA-256 of the key in hex; the key itself is not stored. */
     key_hash: string;
     created_at: string;
+    expires_at: string | null;
+    last_used_at: string | null;
     revoked_at: string | null;
+    /** The id of the key that replaces this one. */
+    replaced_by: string | null;
   };
 }
 
@@ -37,10 +43,10 @@ export function engineOf(databaseUrl: string): Engine {
 export async function openDatabase(
   databaseUrl: string,
   log: Log,
-  onLock: OnLock = 'wait',
+  options: PoolOptions = {},
 ): Promise<Database> {
   const engine = engineOf(databaseUrl);
-  const dialect = await dialectOf(engine, databaseUrl, log, onLock);
+  const dialect = await dialectOf(engine, databaseUrl, log, options);
   const database = new Kysely<Tables>({ dialect });
   try {
     const migrations = await whenFree(() => migrate(database, engine));
@@ -53,7 +59,27 @@ export async function openDatabase(
       cause,
     });
   }
+  options.metrics?.watchDatabaseSize(sizeOf(database, engine));
   return database;
+}
+
+const sizeQueries = {
+  postgres: 'select pg_database_size(current_database()) as bytes',
+  sqlite: 'select page_count * page_size as bytes from pragma_page_count, pragma_page_size',
+};
+
+/** Returns the size in bytes at the call before, so that no scrape waits for a slow database. */
+function sizeOf(database: Database, engine: Engine): () => number | undefined {
+  const query = sql.raw<{ bytes: bigint }>(sizeQueries[engine]);
+  let bytes: number | undefined;
+  const update = async () => {
+    const { rows } = await query.execute(database);
+    bytes = Number(rows[0]?.bytes);
+  };
+  return () => {
+    update().catch(() => {});
+    return bytes;
+  };
 }
 
 /** Explains a migration that this version does not have; returns undefined for any other failure. */
@@ -68,14 +94,14 @@ async function dialectOf(
   engine: Engine,
   databaseUrl: string,
   log: Log,
-  onLock: OnLock,
+  options: PoolOptions,
 ): Promise<Dialect> {
   if (engine === 'postgres') {
     const { postgresDialect } = await import('./postgres.ts');
-    return postgresDialect(databaseUrl, log, onLock);
+    return postgresDialect(databaseUrl, log, options);
   }
   const { sqliteDialect } = await import('./sqlite.ts');
-  return sqliteDialect(databaseUrl.replace(/^file:/, ''), onLock);
+  return sqliteDialect(databaseUrl.replace(/^file:/, ''), options.onLock ?? 'wait');
 }
 
 function withoutPassword(databaseUrl: string): string {

@@ -54,20 +54,54 @@ function migrationsFor(engine: Engine): Record<string, Migration> {
           .execute();
       },
     },
+    '0002-api-key-lifetimes': {
+      async up({ schema }: Kysely<unknown>) {
+        for (const column of keyColumns) {
+          await schema.alterTable('api_keys').addColumn(column, 'text').execute();
+        }
+      },
+      /** Expired keys stay refused. Keys that would expire later lose their expiry. */
+      async down(database: Kysely<unknown>) {
+        await sql`update api_keys set revoked_at = expires_at
+          where revoked_at is null and expires_at <= ${new Date().toISOString()}`.execute(database);
+        for (const column of keyColumns) {
+          await database.schema.alterTable('api_keys').dropColumn(column).execute();
+        }
+      },
+    },
   };
 }
+
+/** The columns that the second migration adds. SQLite adds and drops one per statement. */
+const keyColumns = ['label', 'expires_at', 'last_used_at', 'replaced_by'];
+
+/** The lock of migrations; Kysely's own, which earlier versions take. */
+const migrationLock = sql.lit(3853314791062309107n);
 
 /**
  * Migrates the tables in one transaction, under a lock: if several processes start at once, one
  * migrates and the others wait. Returns the names of the migrations that ran.
+ * @param target the last migration to keep; later ones are undone. By default, all are run.
  * @throws the error of the migration that failed; the transaction is rolled back.
  */
-export async function migrate<T>(database: Kysely<T>, engine: Engine): Promise<string[]> {
-  const migrator = new Migrator({
-    db: database,
-    provider: { getMigrations: async () => migrationsFor(engine) },
+export async function migrate<T>(
+  database: Kysely<T>,
+  engine: Engine,
+  target?: string,
+): Promise<string[]> {
+  return database.transaction().execute(async (transaction) => {
+    // Ends with the transaction, so that it works behind PgBouncer, where a session has no end.
+    if (engine === 'postgres') {
+      await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
+    }
+    const migrator = new Migrator({
+      db: transaction,
+      provider: { getMigrations: async () => migrationsFor(engine) },
+    });
+    const { error, results = [] } = await (target === undefined
+      ? migrator.migrateToLatest()
+      : migrator.migrateTo(target));
+    if (error !== undefined) throw error;
+    return results.map(({ migrationName }) => migrationName);
   });
-  const { error, results = [] } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
-  return results.map(({ migrationName }) => migrationName);
 }

@@ -2,11 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts';
 import { JsonText } from '../../contract/json.ts';
-import type { Call, PetStore } from '../../contract/pet-store.ts';
+import {
+  type Call,
+  type OperationId,
+  operations,
+  type PetStore,
+} from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
 import { nextSlice } from '../../limits/slices.ts';
-import type { Log } from '../../telemetry/log.ts';
-import { createApiKeyCheck } from './api-keys.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
 import { storageFault } from './faults.ts';
@@ -21,25 +26,31 @@ export interface BuiltinPetStoreOptions {
   readonly databaseUrl: string;
   /** Set only for a demo, which accepts this key and fills an empty database with pets. */
   readonly demoKey: string | undefined;
+  /** The most connections to PostgreSQL; 10 by default. */
+  readonly poolSize?: number | undefined;
 }
 
 /** Opens the built-in backend, which implements the contract on a SQL database, and migrates it. */
 export async function openBuiltinPetStore(
   options: BuiltinPetStoreOptions,
-  log: Log,
+  telemetry: Pick<Telemetry, 'log' | 'metrics'>,
 ): Promise<PetStore> {
-  const database = await openDatabase(options.databaseUrl, log, 'fail');
+  const database = await openDatabase(options.databaseUrl, telemetry.log, {
+    onLock: 'fail',
+    poolSize: options.poolSize,
+    metrics: telemetry.metrics,
+  });
   if (options.demoKey) await whenFree(() => addDemoData(database));
-  return createPetStore(database, engineOf(options.databaseUrl), options.demoKey, log);
+  return createPetStore(database, engineOf(options.databaseUrl), options.demoKey, telemetry);
 }
 
 function createPetStore(
   database: Database,
   engine: Engine,
   demoKey: string | undefined,
-  log: Log,
+  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ): PetStore {
-  const checkApiKey = createApiKeyCheck(database, demoKey);
+  const checkApiKey = createApiKeyCheck(database, demoKey, log);
 
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
     try {
@@ -52,32 +63,36 @@ function createPetStore(
     }
   }
 
-  async function read<T>({ apiKey, requestId }: Call, work: () => Promise<T>): Promise<T> {
-    await guard(requestId, false, () => checkApiKey(apiKey));
-    return guard(requestId, false, work);
-  }
-
-  async function write<T>(call: Call, work: () => Promise<T>): Promise<T> {
-    const { apiKey, key, requestId } = call;
-    await guard(requestId, false, () => checkApiKey(apiKey));
+  async function run<T>(
+    operation: OperationId,
+    { apiKey, key, requestId }: Call,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    await guard(requestId, false, () => checkApiKey(apiKey, requestId));
+    const isWrite = operations[operation].method === 'POST';
     // SQLite writes inside the event loop, and ends when the disk has it.
-    await nextSlice(key);
-    return guard(requestId, true, work);
+    if (isWrite) await nextSlice(key);
+    const start = performance.now();
+    try {
+      return await guard(requestId, isWrite, work);
+    } finally {
+      metrics.databaseQueries.observe({ operation }, (performance.now() - start) / 1000);
+    }
   }
 
   const readPage = createPageReader(database, engine);
 
   return {
-    listPets: (call, query) => read(call, () => readPage(query)),
+    listPets: (call, query) => run('listPets', call, () => readPage(query)),
 
     createPet: (call, pet) =>
-      write(call, async () => {
+      run('createPet', call, async () => {
         requireStorable('name', pet.name);
         return toPet(await insertPet(database, pet));
       }),
 
     getPet: (call, petId) =>
-      read(call, async () => {
+      run('getPet', call, async () => {
         const row = await database
           .selectFrom('pets')
           .select(selectedPet)
@@ -92,7 +107,7 @@ function createPetStore(
       }),
 
     listOrders: (call) =>
-      read(call, async () => {
+      run('listOrders', call, async () => {
         const first = database.selectFrom('orders').selectAll().orderBy('id').limit(maxOrders);
         const counted = database
           .selectFrom(first.as('first'))
@@ -107,7 +122,7 @@ function createPetStore(
       }),
 
     sendMessage: (call, message) =>
-      write(call, async () => {
+      run('sendMessage', call, async () => {
         requireStorable('message', message);
         const row = {
           id: randomUUID(),

@@ -1,25 +1,44 @@
-import { PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import {
+  PostgresAdapter,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+} from 'kysely';
 import pg from 'pg';
 import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { NotConnectedError } from './faults.ts';
 import { isLocked, type OnLock } from './locks.ts';
 
 /** Timeouts for PostgreSQL, in milliseconds. */
 const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100 };
 
+/** Options of a pool of connections to PostgreSQL. */
+export interface PoolOptions {
+  readonly onLock?: OnLock | undefined;
+  /** The most connections; 10 by default. */
+  readonly poolSize?: number | undefined;
+  readonly metrics?: Metrics | undefined;
+}
+
 /**
- * Creates a Kysely dialect for PostgreSQL with a pool of ten connections. Broken and unresponsive
- * connections are discarded, so the pool recovers by itself when the database restarts.
+ * Creates a Kysely dialect for PostgreSQL with a pool of connections. Broken and unresponsive
+ * connections are discarded, so the pool recovers by itself when the database restarts. It also
+ * works behind PgBouncer in transaction mode.
  */
-export function postgresDialect(databaseUrl: string, log: Log, onLock: OnLock): PostgresDialect {
+export function postgresDialect(databaseUrl: string, log: Log, options: PoolOptions) {
+  const { onLock, poolSize } = options;
+  // The server cancels a slow statement; the client gives up if the server does not respond.
+  const settings = {
+    statement_timeout: timeouts.statement,
+    ...(onLock === 'fail' ? { lock_timeout: timeouts.lock } : {}),
+  };
   const pool = new pg.Pool({
     connectionString: databaseUrl,
-    max: 10,
+    max: poolSize ?? 10,
     connectionTimeoutMillis: timeouts.connect,
-    // The server cancels a slow statement; the client gives up if the server does not respond.
-    statement_timeout: timeouts.statement,
     query_timeout: timeouts.query,
-    ...(onLock === 'fail' ? { lock_timeout: timeouts.lock } : {}),
+    ...settings,
     keepAlive: true,
     application_name: 'petstore-gateway',
     types: { getTypeParser },
@@ -28,7 +47,17 @@ export function postgresDialect(databaseUrl: string, log: Log, onLock: OnLock): 
     log.warn({ error: name, reason: message }, 'a database connection broke');
   // The pool handles errors of idle connections only; any other unhandled error ends the process.
   pool.on('error', onBroken).on('connect', (client) => client.on('error', onBroken));
-  return new PostgresDialect({ pool: discardBroken(pool) });
+  options.metrics?.watchPool(pool);
+  return new SharedSessionDialect({ pool: createPool(pool, settings) });
+}
+
+/** `migrate` has a lock of its own, because Kysely's belongs to a session. */
+class SharedSessionDialect extends PostgresDialect {
+  override createAdapter(): PostgresAdapter {
+    const noLock = async () => {};
+    const locks = { acquireMigrationLock: noLock, releaseMigrationLock: noLock };
+    return Object.assign(new PostgresAdapter(), locks);
+  }
 }
 
 /** Parses int8 as a bigint, and all other types as pg does. */
@@ -37,18 +66,43 @@ const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
     ? (text: string) => BigInt(text)
     : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser;
 
-/** Discards connections after a query timeout; pg would return them to the pool, still busy. */
-function discardBroken(pool: pg.Pool): PostgresPool {
+/**
+ * Adapts the pool to Kysely. If PgBouncer refuses the settings of connections, transactions begin with
+ * them. Connections are discarded after a query timeout; pg would return them to the pool, still busy.
+ */
+function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): PostgresPool {
+  const begin = [
+    'begin',
+    ...Object.entries(settings).map(([name, ms]) => `set local ${name} = ${ms}`),
+  ];
+  let isBouncer = false;
+
+  async function connect(): Promise<pg.PoolClient> {
+    const sendsSettings = !isBouncer;
+    try {
+      return await pool.connect();
+    } catch (cause) {
+      const { message, code } = cause as NodeJS.ErrnoException;
+      if (!sendsSettings || !/^unsupported startup parameter/.test(message)) {
+        throw new NotConnectedError(message || String(code), { cause });
+      }
+      isBouncer = true;
+      for (const name of Object.keys(settings)) Object.assign(pool.options, { [name]: undefined });
+      return connect();
+    }
+  }
+
   return {
     options: pool.options,
     connect: async () => {
-      const client = await pool.connect().catch((cause: NodeJS.ErrnoException) => {
-        throw new NotConnectedError(cause.message || String(cause.code), { cause });
-      });
+      const client = await connect();
+      const send = isBouncer
+        ? sendInTransactions(client, begin.join('; '))
+        : client.query.bind(client);
       let broken = false;
       const query = async (sql: string, parameters: unknown[]) => {
         try {
-          return await client.query(sql, parameters);
+          return await send(sql, parameters);
         } catch (error) {
           // A DatabaseError was sent by the server, so the connection is intact.
           broken ||= !(error instanceof pg.DatabaseError);
@@ -60,5 +114,36 @@ function discardBroken(pool: pg.Pool): PostgresPool {
       return { query, release: () => client.release(broken) } as unknown as PostgresPoolClient;
     },
     end: () => pool.end(),
+  };
+}
+
+/**
+ * Sends statements to PgBouncer in transaction mode, where the next statement may run in another
+ * session. Every transaction has the settings, also one around a single write.
+ */
+function sendInTransactions(client: pg.PoolClient, begin: string) {
+  let isOpen = false;
+  return async (sql: string, parameters: unknown[]): Promise<unknown> => {
+    if (/^create temporary/.test(sql)) {
+      throw new Error(
+        'An import needs a session, which PgBouncer does not keep in transaction mode. Set DATABASE_URL to the address of PostgreSQL itself. Nothing was imported.',
+      );
+    }
+    if (sql === 'begin') {
+      isOpen = true;
+      await client.query(begin);
+      return { rows: [] };
+    }
+    if (/^(?:commit|rollback)$/.test(sql)) isOpen = false;
+    if (isOpen || !/^(?:insert|update|delete)/.test(sql)) return client.query(sql, parameters);
+    await client.query(begin);
+    try {
+      const result = await client.query(sql, parameters);
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(() => {});
+      throw error;
+    }
   };
 }

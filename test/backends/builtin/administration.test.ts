@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { importFrom } from '../../../src/commands/transfer.ts';
 import { petFields } from '../../../src/contract/records.ts';
 import { describeOnEveryDatabase } from '../../support/databases.ts';
 import { callWith, openBuiltin, startGateway } from '../../support/gateway.ts';
-import { quiet } from '../../support/log.ts';
+import { openTelemetry, quiet } from '../../support/log.ts';
 
 async function* lines(...texts: string[]): AsyncGenerator<string> {
   yield* texts;
@@ -28,6 +29,7 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
     const { key, ...created } = await keys.create('acme');
     expect(key).toMatch(/^pet_[A-Za-z0-9_-]{43}$/);
     expect(await keys.list('acme')).toEqual([created]);
+    expect(created).toMatchObject({ label: null, expiresAt: null, lastUsedAt: null });
     expect([...(await store.listPets(callWith(key), {}))]).toEqual([]);
 
     await keys.revoke(created.id);
@@ -70,6 +72,142 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
     );
     expect(new Set(created.map(({ key }) => key)).size).toBe(20);
     expect(new Set(created.map(({ id }) => id)).size).toBe(20);
+  });
+});
+
+describeOnEveryDatabase('an API key', (createDatabase) => {
+  /** Opens a database with the account `acme`. */
+  async function openKeys() {
+    const databaseUrl = await createDatabase();
+    const administration = await openAdministration(databaseUrl, quiet.log);
+    await administration.keys.createAccount('acme');
+    return { databaseUrl, administration, keys: administration.keys };
+  }
+
+  it('is refused when it has expired, with a code that only the log contains', async () => {
+    const { databaseUrl, administration, keys } = await openKeys();
+    await using _ = administration;
+    const telemetry = openTelemetry();
+    await using store = await openPetStore(
+      { kind: 'builtin', databaseUrl, demoKey: undefined },
+      telemetry,
+    );
+    const lifetimeMs = 1500;
+    const { key, id, createdAt, expiresAt } = await keys.create('acme', undefined, lifetimeMs);
+    expect(Date.parse(expiresAt ?? '') - Date.parse(createdAt)).toBe(lifetimeMs);
+    const { key: unlimited } = await keys.create('acme');
+    const list = (apiKey: string) => store.listPets(callWith(apiKey), {});
+    expect([...(await list(key))]).toEqual([]);
+    const refusal = await vi.waitFor(
+      async () => {
+        const error = await list(key).catch((reason: unknown) => reason);
+        expect(error).toMatchObject({ status: 401 });
+        return error;
+      },
+      { timeout: 10_000, interval: 50 },
+    );
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt ?? ''));
+    expect(refusal).toEqual(await list('wrong').catch((reason: unknown) => reason));
+    const expired = { code: 'api_key_expired', keyId: id, account: 'acme', requestId: 'test' };
+    const logged = telemetry.lines.map((line) => JSON.parse(line));
+    expect(logged).toContainEqual(expect.objectContaining(expired));
+    expect(telemetry.lines.join('')).not.toContain(key);
+    expect([...(await list(unlimited))]).toEqual([]);
+  }, 20_000);
+
+  it('records its last use once a minute', async () => {
+    const { databaseUrl, administration, keys } = await openKeys();
+    await using _ = administration;
+    const { key } = await keys.create('acme');
+    const lastUse = async () => (await keys.list('acme'))[0]?.lastUsedAt ?? null;
+    /** Uses the key in a gateway that has not cached it, after a use so long ago. */
+    const useAfter = async (ms: number | undefined) => {
+      const before = ms === undefined ? null : new Date(Date.now() - ms).toISOString();
+      const database = await openDatabase(databaseUrl, quiet.log);
+      await database.updateTable('api_keys').set({ last_used_at: before }).execute();
+      await database.destroy();
+      await using store = await openStore(databaseUrl);
+      await store.listPets(callWith(key), {});
+      return before;
+    };
+    const isRecent = async () => Date.parse((await lastUse()) ?? '') > Date.now() - 30_000;
+    await useAfter(undefined);
+    await vi.waitFor(async () => expect(await isRecent()).toBe(true));
+    expect(await useAfter(40_000)).toBe(await lastUse());
+    await useAfter(61_000);
+    await vi.waitFor(async () => expect(await isRecent()).toBe(true));
+  }, 20_000);
+
+  it('is replaced by one with its label and lifetime, and expires after the overlap', async () => {
+    const { databaseUrl, administration, keys } = await openKeys();
+    await using _ = administration;
+    await using store = await openStore(databaseUrl);
+    const [hour, day] = [3_600_000, 86_400_000];
+    const old = await keys.create('acme', 'checkout', 90 * day);
+    const { key, replaces, ...created } = await keys.rotate(old.id, hour);
+    expect(created).toMatchObject({ account: 'acme', label: 'checkout', replacedBy: null });
+    const lifetime = Date.parse(created.expiresAt ?? '') - Date.parse(created.createdAt);
+    expect(lifetime).toBe(90 * day);
+    const overlap = Date.parse(replaces.expiresAt ?? '') - Date.parse(created.createdAt);
+    expect(Math.abs(overlap - hour)).toBeLessThan(day / 24 / 60);
+    expect(replaces.replacedBy).toBe(created.id);
+    for (const accepted of [old.key, key]) {
+      expect([...(await store.listPets(callWith(accepted), {}))]).toEqual([]);
+    }
+    const unusable = `The API key ${old.id} is revoked, expired or already replaced.`;
+    await expect(keys.rotate(old.id, hour)).rejects.toThrow(unusable);
+    // An overlap does not extend a key's life.
+    const short = await keys.create('acme', undefined, hour);
+    expect((await keys.rotate(short.id, day)).replaces.expiresAt).toBe(short.expiresAt);
+    const unlimited = await keys.create('acme');
+    expect((await keys.rotate(unlimited.id, day)).expiresAt).toBeNull();
+    await keys.revoke(created.id);
+    await expect(keys.rotate(created.id, hour)).rejects.toThrow('is revoked');
+    const expired = await keys.create('acme', undefined, 1);
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(Date.parse(expired.expiresAt ?? '')));
+    await expect(keys.rotate(expired.id, hour)).rejects.toThrow('is revoked');
+    expect(await keys.list('acme')).toHaveLength(7);
+    await expect(keys.rotate('nothing', hour)).rejects.toThrow('no API key with the id "nothing"');
+  });
+
+  it('has a printable label', async () => {
+    const { administration, keys } = await openKeys();
+    await using _ = administration;
+    for (const label of ['', 'a\u001b[31mb', 'a\nb', 'x'.repeat(65), '\ud800']) {
+      await expect(keys.create('acme', label)).rejects.toThrow('expected 1 to 64 printable');
+    }
+    const label = 'Größe 🐕 (checkout)';
+    expect((await keys.create('acme', label)).label).toBe(label);
+  });
+
+  it('keeps working when its table is migrated back and forth', async () => {
+    const { databaseUrl, administration, keys } = await openKeys();
+    const unlimited = await keys.create('acme', 'checkout');
+    const limited = await keys.create('acme', undefined, 3_600_000);
+    const expired = await keys.create('acme', undefined, 1);
+    const revoked = await keys.create('acme');
+    const { revokedAt } = await keys.revoke(revoked.id);
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(Date.parse(expired.expiresAt ?? '')));
+    await administration.migrateTo('0001-pet-store');
+    await administration[Symbol.asyncDispose]();
+    const rows = [unlimited, limited, expired, revoked].map(({ id, account, createdAt }) => ({
+      id,
+      account,
+      createdAt,
+    }));
+    // Opening migrates to the latest version again.
+    await using again = await openAdministration(databaseUrl, quiet.log);
+    const kept = new Map((await again.keys.list('acme')).map((key) => [key.id, key]));
+    for (const row of rows) {
+      expect(kept.get(row.id)).toMatchObject({ ...row, label: null, expiresAt: null });
+    }
+    const revocations = [unlimited, limited, expired, revoked].map(
+      ({ id }) => kept.get(id)?.revokedAt,
+    );
+    expect(revocations).toEqual([null, null, expired.expiresAt, revokedAt]);
+    await using store = await openStore(databaseUrl);
+    expect([...(await store.listPets(callWith(unlimited.key), {}))]).toEqual([]);
+    await expect(store.listPets(callWith(expired.key), {})).rejects.toMatchObject({ status: 401 });
   });
 });
 
@@ -270,15 +408,37 @@ describeOnEveryDatabase('the commands', (createDatabase) => {
   it('create and revoke a key, and print text or JSON', async () => {
     const databaseUrl = await createDatabase();
     await run(databaseUrl, 'keys', 'create-account', 'acme');
-    const created = await run(databaseUrl, 'keys', 'create', 'acme', '--json');
-    const { id, key } = JSON.parse(created.stdout);
+    const options = ['--label', 'the shop', '--expires', '90d', '--json'];
+    const created = await run(databaseUrl, 'keys', 'create', 'acme', ...options);
+    const { id, key, ...rest } = JSON.parse(created.stdout);
+    expect(Date.parse(rest.expiresAt) - Date.parse(rest.createdAt)).toBe(90 * 86_400_000);
+    const rotated = await run(databaseUrl, 'keys', 'rotate', id, '--overlap', '12h');
+    expect(rotated.stdout).toMatch(
+      new RegExp(
+        `^pet_\\S+\n\nThis is key \\w{12} of account acme\\. It expires at .*\nIt replaces key ${id}, which expires at \\S+Z\\.\n$`,
+      ),
+    );
     const list = await run(databaseUrl, 'keys', 'list', 'acme');
-    expect(list.stdout).toMatch(/^KEY +CREATED +REVOKED\n[0-9a-f]{12} +\d{4}-\S+Z\n$/);
+    const row = String.raw`\w{12}  the shop  \d{4}-\S+Z  \d{4}-\S+Z\n`;
+    expect(list.stdout).toMatch(
+      new RegExp(`^KEY +LABEL +CREATED +EXPIRES +LAST USED +REVOKED\n${row}${row}$`),
+    );
     expect(list.stdout).not.toContain(key);
+    const listed = JSON.parse((await run(databaseUrl, 'keys', 'list', 'acme', '--json')).stdout);
+    expect(listed[0]).toMatchObject({ id, label: 'the shop', replacedBy: listed[1].id });
     expect((await run(databaseUrl, 'keys', 'revoke', id)).stdout).toContain(
       `Revoked key ${id} of account acme`,
     );
-  }, 30_000);
+  }, 60_000);
+
+  it('migrate back, and forth again', async () => {
+    const databaseUrl = await createDatabase();
+    const back = await run(databaseUrl, 'migrate', '--to', '0001-pet-store');
+    expect(back.stdout).toBe('The database is at the migration 0001-pet-store.\n');
+    expect((await run(databaseUrl, 'migrate')).stdout).toBe('The database is up to date.\n');
+    const unknown = await run(databaseUrl, 'migrate', '--to', 'nothing');
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('nothing')]);
+  }, 60_000);
 
   it('exit with 1 if the command fails, and with 2 if the command line is invalid', async () => {
     const databaseUrl = await createDatabase();
@@ -289,7 +449,14 @@ describeOnEveryDatabase('the commands', (createDatabase) => {
       stderr:
         'There is no account with the name "nobody". Create it with: keys create-account nobody\n',
     });
-    for (const args of [['keys', 'burn'], ['export', 'cats'], ['import', 'pets'], ['--nope']]) {
+    const expiry = ['keys', 'create', 'acme', '--expires', '90'];
+    for (const args of [
+      ['keys', 'burn'],
+      expiry,
+      ['export', 'cats'],
+      ['import', 'pets'],
+      ['--nope'],
+    ]) {
       expect((await run(databaseUrl, ...args)).code).toBe(2);
     }
     expect((await run(databaseUrl, 'import', 'pets', '/nope.jsonl')).stderr).toContain('ENOENT');

@@ -1,53 +1,154 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
+import { backUp, openAdministration } from '../../../src/backends/open.ts';
 import { describeOnEveryDatabase } from '../../support/databases.ts';
 import { quiet } from '../../support/log.ts';
 import { nodeStart } from '../../support/process.ts';
 
+const root = join(import.meta.dirname, '../../..');
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
-it('backs up SQLite with the command in docs/production.md during writes', async () => {
-  const docs = await readFile(new URL('../../../docs/production.md', import.meta.url), 'utf8');
-  const [, script = ''] = /^node --eval "(.*)"$/m.exec(docs) ?? [];
-  const folder = await mkdtemp(join(tmpdir(), 'pet-store-backup-'));
-  await mkdir(join(folder, 'data'));
-  try {
-    const names: string[] = [];
-    let isOver = false;
-    {
-      const file = join(folder, 'data/pet-store.db');
-      await using gateway = await nodeStart({ DATABASE_URL: `file:${file}` });
-      const writing = (async () => {
-        for (let index = 0; !isOver; index++) {
-          const body = JSON.stringify({ name: `pet ${index}`, categoryId: 1 });
-          const response = await fetch(`${gateway.url}/v1/pets`, { method: 'POST', headers, body });
-          expect(response.status).toBe(201);
-          names.push(`pet ${index}`);
-        }
-      })();
-      await expect.poll(() => names.length).toBeGreaterThan(50);
-      const before = names.length;
-      await promisify(execFile)(process.execPath, ['--eval', script], { cwd: folder });
-      isOver = true;
-      await writing;
-      names.length = before;
-    }
-    const restored = join(folder, 'restored.db');
-    await copyFile(join(folder, 'backup.db'), restored);
-    const database = await openDatabase(`file:${restored}`, quiet.log);
+describe('the backup of an SQLite database', () => {
+  let folder: string;
+  let source: string;
+  const file = () => join(folder, 'backup.db');
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pet-store-backup-'));
+    source = `file:${join(folder, 'pet-store.db')}`;
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function* lines(count: number) {
+    for (let id = 1; id <= count; id++) yield `{"id":${id},"name":"pet ${id}","categoryId":1}`;
+  }
+
+  async function namesIn(databaseUrl: string): Promise<string[]> {
+    const database = await openDatabase(databaseUrl, quiet.log);
     const rows = await database.selectFrom('pets').select('name').execute();
     await database.destroy();
-    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
-  } finally {
-    await rm(folder, { recursive: true });
+    return rows.map(({ name }) => String(name));
   }
-}, 30_000);
+
+  /** Runs the command. @returns its exit code and what it printed. */
+  async function backup(databaseUrl: string, ...args: string[]) {
+    const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
+    const command = [join(root, 'src/main.ts'), 'backup', ...args];
+    return promisify(execFile)(process.execPath, command, { cwd: folder, env }).then(
+      ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+    );
+  }
+
+  it('ends during writes, with everything that was acknowledged before it began', async () => {
+    {
+      await using administration = await openAdministration(source, quiet.log);
+      await administration.importLines('pets', lines(200_000), () => {});
+    }
+    await using gateway = await nodeStart({ DATABASE_URL: source });
+    const names: string[] = [];
+    let isOver = false;
+    const write = async (writer: number) => {
+      for (let index = 0; !isOver; index++) {
+        const name = `writer ${writer} ${index}`;
+        const body = JSON.stringify({ name, categoryId: 1 });
+        const response = await fetch(`${gateway.url}/v1/pets`, { method: 'POST', headers, body });
+        expect(response.status).toBe(201);
+        names.push(name);
+      }
+    };
+    const writing = [1, 2, 3, 4].map(write);
+    const acknowledged: string[] = [];
+    const parts: number[] = [];
+    let bytes = 0;
+    try {
+      await expect.poll(() => names.length, { timeout: 20_000 }).toBeGreaterThan(50);
+      acknowledged.push(...names);
+      bytes = await backUp(source, file(), (_, part) => parts.push(part));
+      expect(names.length).toBeGreaterThan(acknowledged.length);
+    } finally {
+      isOver = true;
+      await Promise.all(writing);
+    }
+    expect(parts.at(-1)).toBe(1);
+    expect(parts).toEqual(parts.toSorted((one, other) => one - other));
+    const { size, mode } = await stat(file());
+    expect([size, mode & 0o777]).toEqual([bytes, 0o600]);
+    expect(await readdir(folder)).not.toContainEqual(expect.stringContaining('.partial'));
+    const restored = new Set(await namesIn(`file:${file()}`));
+    expect(acknowledged.filter((name) => !restored.has(name))).toEqual([]);
+    expect(restored.has('pet 200000')).toBe(true);
+  }, 60_000);
+
+  it('overwrites no file, and prints its result as text or JSON', async () => {
+    await using _ = await openAdministration(source, quiet.log);
+    expect((await backup(source, 'backup.db')).stdout).toMatch(
+      /^Backed up the database to backup\.db \(\d+ MB\)\.\n$/,
+    );
+    const first = await readFile(file());
+    expect(await backup(source, 'backup.db')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'backup.db already exists. Nothing was backed up.\n',
+    });
+    expect(await readFile(file())).toEqual(first);
+    const { stdout } = await backup(source, 'second.db', '--json');
+    expect(JSON.parse(stdout)).toEqual({ file: 'second.db', bytes: first.length });
+  }, 30_000);
+
+  it('does not migrate the database', async () => {
+    await using _ = await openAdministration(source, quiet.log);
+    const old = new DatabaseSync(join(folder, 'old.db'));
+    old.exec('create table pets (id integer primary key)');
+    old.close();
+    await backUp(`file:${join(folder, 'old.db')}`, file(), () => {});
+    const copy = new DatabaseSync(file());
+    const tables = copy.prepare('select name from sqlite_schema').all();
+    copy.close();
+    expect(tables).toEqual([expect.objectContaining({ name: 'pets' })]);
+  });
+
+  it('leaves nothing behind if the database is missing, damaged or no file', async () => {
+    const path = join(folder, 'damaged.db');
+    const damaged = new DatabaseSync(path);
+    damaged.exec('begin; create table pets (id integer primary key, name text)');
+    const insert = damaged.prepare('insert into pets (name) values (?)');
+    for (let id = 0; id < 2000; id++) insert.run(`pet ${id}`);
+    damaged.exec('commit');
+    damaged.close();
+    const bytes = await readFile(path);
+    for (let page = 2; page * 4096 < bytes.length; page++)
+      bytes.fill('A', page * 4096 + 3000, page * 4096 + 3010);
+    await writeFile(path, bytes);
+    await writeFile(join(folder, 'text.db'), 'text');
+    const failures = [
+      ['damaged.db', 'the backup failed: the copy is damaged: '],
+      ['text.db', 'the backup failed: file is not a database'],
+      ['missing.db', 'ENOENT: no such file or directory'],
+    ] as const;
+    const files = await readdir(folder);
+    for (const [name, message] of failures) {
+      const work = backUp(`file:${join(folder, name)}`, file(), () => {});
+      await expect(work).rejects.toThrow(message);
+      expect(await readdir(folder)).toEqual(files);
+    }
+    await expect(backUp(':memory:', file(), () => {})).rejects.toThrow('expected a database in a');
+  });
+
+  it('prints the command to run for PostgreSQL, without the password', async () => {
+    const { code, stderr } = await backup('postgres://me:hunter2@127.0.0.1/pets', "it's.dump");
+    expect([code, stderr]).toEqual([
+      1,
+      `Nothing was backed up, because PostgreSQL has a command for it. Run:\n  pg_dump --format=custom --file='it'\\''s.dump' "$DATABASE_URL"\n`,
+    ]);
+  }, 30_000);
+});
 
 describeOnEveryDatabase('a database that was migrated by a newer version', (createDatabase) => {
   it('is rejected with an error that explains the solution', async () => {

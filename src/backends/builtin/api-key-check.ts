@@ -1,0 +1,70 @@
+import { ErrorResponse } from '../../contract/error.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { hashOf, keyColumns, timeAfter } from './api-keys.ts';
+import type { Database } from './database.ts';
+
+/**
+ * Resolves if the key is known, and neither expired nor revoked.
+ * @throws ErrorResponse 401 otherwise; only the log has the reason, as a code.
+ */
+export type CheckApiKey = (apiKey: string, requestId: string) => Promise<void>;
+
+/** How long a valid key is cached, in milliseconds. The cache saves one query per request. */
+const cacheMs = 2000;
+const maxCachedKeys = 10_000;
+
+/** How often the last use of a key is stored, in milliseconds. */
+const lastUseMs = 60_000;
+
+/**
+ * Checks keys against the stored hashes. The demo key is also accepted, but never stored, so that no
+ * database can carry it into production.
+ */
+export function createApiKeyCheck(
+  database: Database,
+  demoKey: string | undefined,
+  log: Log,
+): CheckApiKey {
+  const goodUntil = new Map<string, number>();
+
+  /** Stores when the key was used. No request waits for it, or fails with it. */
+  function storeUse(id: string): void {
+    database
+      .updateTable('api_keys')
+      .set({ last_used_at: timeAfter(0) })
+      .where('id', '=', id)
+      // Another gateway may have stored a use meanwhile.
+      .where(({ eb }) =>
+        eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', timeAfter(-lastUseMs))]),
+      )
+      .execute()
+      .catch((err) => log.debug({ err, keyId: id }, 'the last use of a key was not stored'));
+  }
+
+  return async (apiKey, requestId) => {
+    if (apiKey === demoKey) return;
+    if ((goodUntil.get(apiKey) ?? 0) > performance.now()) return;
+    goodUntil.delete(apiKey);
+    const key = await database
+      .selectFrom('api_keys')
+      .select(keyColumns)
+      // Comparing hashes leaks nothing about a key through timing.
+      .where('key_hash', '=', hashOf(apiKey))
+      .executeTakeFirst();
+    const validMs = key?.expiresAt ? Date.parse(key.expiresAt) - Date.now() : cacheMs;
+    if (key === undefined || key.revokedAt !== null || validMs <= 0) {
+      if (key !== undefined) {
+        const code = key.revokedAt === null ? 'api_key_expired' : 'api_key_revoked';
+        log.info({ code, keyId: key.id, account: key.account, requestId }, 'API key refused');
+      }
+      throw ErrorResponse.of({
+        code: 'invalid_api_key',
+        message: 'The API key is unknown, expired or revoked.',
+        status: 401,
+      });
+    }
+    if (key.lastUsedAt === null || key.lastUsedAt < timeAfter(-lastUseMs)) storeUse(key.id);
+    if (goodUntil.size >= maxCachedKeys) goodUntil.clear();
+    goodUntil.set(apiKey, performance.now() + Math.min(cacheMs, validMs));
+  };
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, fstatSync } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
+import { engineOf } from './database.ts';
+
+/** How often the progress of a backup is reported, in milliseconds. */
+const progressIntervalMs = 100;
+
+/**
+ * Copies an SQLite database to a new file while others read and write it, and checks the copy. The
+ * file appears once the copy is complete and on disk. It contains what was stored before the call.
+ * @param onProgress is called with the bytes that are written, and their fraction of about all.
+ * @returns the size of the file in bytes.
+ * @throws if the file exists, or if the database is not a file; the message names the command for
+ *   PostgreSQL.
+ */
+export async function backUp(
+  databaseUrl: string,
+  file: string,
+  onProgress: (bytes: number, part: number) => void,
+): Promise<number> {
+  if (engineOf(databaseUrl) === 'postgres') {
+    const target = `'${file.replaceAll("'", "'\\''")}'`;
+    throw new Error(
+      `Nothing was backed up, because PostgreSQL has a command for it. Run:\n  pg_dump --format=custom --file=${target} "$DATABASE_URL"`,
+    );
+  }
+  if (databaseUrl === ':memory:') {
+    throw new Error('DATABASE_URL: expected a database in a file, received :memory:.');
+  }
+  const database = databaseUrl.replace(/^file:/, '');
+  const { size } = await stat(database);
+  if (existsSync(file)) throw new Error(`${file} already exists. Nothing was backed up.`);
+  const partial = `${file}.${randomUUID()}.partial`;
+  // SQLite writes to an existing file if it is empty. This one is readable only by its owner.
+  const copy = await open(partial, 'wx', 0o600);
+  const progress = setInterval(() => {
+    const { size: bytes } = fstatSync(copy.fd);
+    onProgress(bytes, Math.min(bytes / size, 0.99));
+  }, progressIntervalMs);
+  try {
+    await copyAndCheck(database, partial);
+    await copy.sync();
+    await rename(partial, file);
+  } catch (cause) {
+    await rm(partial, { force: true });
+    throw new Error(`${file}: the backup failed: ${(cause as Error).message}`, { cause });
+  } finally {
+    clearInterval(progress);
+    await copy.close();
+  }
+  const { size: bytes } = await stat(file);
+  onProgress(bytes, 1);
+  return bytes;
+}
+
+/** Runs in a thread, because SQLite works synchronously; as text, because the build bundles all files. */
+const copyInThread = `
+  const { DatabaseSync } = require('node:sqlite');
+  const { parentPort, workerData: { database, copy } } = require('node:worker_threads');
+  const source = new DatabaseSync(database, { timeout: 10_000 });
+  source.prepare('VACUUM INTO ?').run(copy);
+  source.close();
+  const target = new DatabaseSync(copy, { readOnly: true });
+  const { integrity_check } = target.prepare('PRAGMA integrity_check(1)').get();
+  target.close();
+  parentPort.postMessage(integrity_check);
+`;
+
+/**
+ * `VACUUM INTO` reads one state of the database; SQLite's backup API starts over at each write of
+ * another process.
+ */
+async function copyAndCheck(database: string, copy: string): Promise<void> {
+  const thread = new Worker(copyInThread, { eval: true, workerData: { database, copy } });
+  const [integrity] = await once(thread, 'message');
+  if (integrity !== 'ok') throw new Error(`the copy is damaged: ${integrity}`);
+}

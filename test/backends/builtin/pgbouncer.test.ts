@@ -1,0 +1,181 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../../src/backends/builtin/database.ts';
+import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
+import { callWith, openBuiltin } from '../../support/gateway.ts';
+import { quiet } from '../../support/log.ts';
+import { hasPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { describePetStore } from '../describe-pet-store.ts';
+
+if (!hasPgBouncer) process.stdout.write('PgBouncer tests are SKIPPED: install pgbouncer.\n');
+
+describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>;
+  let bouncer: Awaited<ReturnType<typeof startPgBouncer>>;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    bouncer = await startPgBouncer(await postgres.createDatabase());
+  }, 60_000);
+  afterAll(async () => {
+    await bouncer[Symbol.asyncDispose]();
+    await postgres[Symbol.asyncDispose]();
+  }, 60_000);
+
+  const rex = { name: 'Rex', categoryId: '1' };
+
+  /** Runs one query on PostgreSQL itself, or on PgBouncer. */
+  async function query(databaseUrl: string, text: string) {
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    const { rows } = await client.query(text).finally(() => client.end());
+    return rows;
+  }
+
+  describePetStore('the built-in backend', async () => {
+    const petStore = await openBuiltin(bouncer.behind(await postgres.createDatabase()));
+    return { petStore, [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose]() };
+  });
+
+  it('migrates once if many start at the same time, and keeps no lock', async () => {
+    const url = await postgres.createDatabase();
+    const opening = Array.from({ length: 10 }, () => openBuiltin(bouncer.behind(url)));
+    const stores = await Promise.all(opening);
+    const lists = await Promise.all(stores.map((store) => store.listPets(callWith(), {})));
+    expect(lists.map((pets) => [...pets].length)).toEqual(Array(10).fill(12));
+    expect(await query(url, "select * from pg_locks where locktype = 'advisory'")).toEqual([]);
+    for (const store of stores) await store[Symbol.asyncDispose]();
+  }, 30_000);
+
+  it('keeps no lock after a migration that fails', async () => {
+    const url = await postgres.createDatabase();
+    await query(url, 'create table pets (id text)');
+    await expect(openBuiltin(bouncer.behind(url))).rejects.toThrow('"pets" already exists');
+    expect(await query(url, "select * from pg_locks where locktype = 'advisory'")).toEqual([]);
+    await query(url, 'drop table pets');
+    await using store = await openBuiltin(bouncer.behind(url));
+    expect((await store.createPet(callWith(), rex)).name).toBe('Rex');
+  });
+
+  it('leaves no settings in the sessions that it shares with others', async () => {
+    const url = await postgres.createDatabase();
+    await using store = await openBuiltin(bouncer.behind(url));
+    await Promise.all(Array.from({ length: 30 }, () => store.createPet(callWith(), rex)));
+    const shown = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        query(
+          bouncer.behind(url),
+          "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock, pg_sleep(0.1)",
+        ),
+      ),
+    );
+    for (const [row] of shown) expect(row).toMatchObject({ statement: '0', lock: '0' });
+  });
+
+  it('reports that nothing was stored if another session locks an id for too long', async () => {
+    const url = await postgres.createDatabase();
+    await using store = await openBuiltin(bouncer.behind(url));
+    const { id } = await store.createPet(callWith(), rex);
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query('begin');
+    await other.query(
+      `insert into pets (id, name, category_id) select ${id} + n, 'locked', 1 from generate_series(1, 5000) n on conflict do nothing`,
+    );
+    await expect(store.createPet(callWith(), rex)).rejects.toThrow(
+      /is busy\. Nothing was stored\. Try again later\.$/,
+    );
+    await other.query('rollback');
+    await other.end();
+    expect((await store.createPet(callWith(), rex)).name).toBe('Rex');
+  }, 20_000);
+
+  it('assigns other ids while an import locks the next ones', async () => {
+    const url = await postgres.createDatabase();
+    await using store = await openBuiltin(bouncer.behind(url));
+    const add = () => store.createPet(callWith(), rex);
+    const [first] = await Promise.all([add(), add(), add()]);
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query('begin');
+    await other.query(
+      `insert into pets (id, name, category_id) select ${first.id} + n, 'locked', 1 from generate_series(1, 320) n on conflict do nothing`,
+    );
+    await other.query("select setval('pets_id_seq', 1000)");
+    const added = await Promise.all(Array.from({ length: 10 }, add));
+    for (const pet of added) expect(BigInt(pet.id)).toBeGreaterThan(1000n);
+    await other.query('rollback');
+    await other.end();
+  }, 20_000);
+
+  it('begins its transactions with the settings', async () => {
+    const database = await openDatabase(bouncer.behind(await postgres.createDatabase()), quiet.log);
+    await database.transaction().execute(async (transaction) => {
+      const setting = transaction.selectNoFrom(({ fn, val }) =>
+        fn<string>('current_setting', [val('statement_timeout')]).as('value'),
+      );
+      expect(await setting.execute()).toEqual([{ value: '5s' }]);
+    });
+    await database.destroy();
+  });
+
+  it('reports that the database cannot be reached while PostgreSQL is down, and recovers', async () => {
+    await using store = await openBuiltin(bouncer.behind(await postgres.createDatabase()));
+    await postgres.stop();
+    try {
+      const message = /^The store's database cannot be reached\./;
+      await expect(store.listPets(callWith(), {})).rejects.toThrow(message);
+      await expect(store.createPet(callWith(), rex)).rejects.toThrow(message);
+    } finally {
+      await postgres.start();
+    }
+    await vi.waitFor(() => store.createPet(callWith(), rex), { timeout: 60_000, interval: 500 });
+    expect([...(await store.listPets(callWith(), {}))]).toHaveLength(13);
+  }, 90_000);
+
+  it('manages keys, exports, and explains that an import needs a session', async () => {
+    const url = bouncer.behind(await postgres.createDatabase());
+    await using administration = await openAdministration(url, quiet.log);
+    const { keys } = administration;
+    await keys.createAccount('acme');
+    const { id } = await keys.create('acme');
+    const { key } = await keys.rotate(id, 60_000);
+    await using store = await openPetStore(
+      { kind: 'builtin', databaseUrl: url, demoKey: undefined },
+      quiet,
+    );
+    await store.createPet(callWith(key), rex);
+    expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(1);
+    async function* lines() {
+      yield '{"name":"a","categoryId":1}';
+    }
+    await expect(administration.importLines('pets', lines(), () => {})).rejects.toThrow(
+      'An import needs a session, which PgBouncer does not keep in transaction mode.',
+    );
+  });
+});
+
+describe('DATABASE_POOL_SIZE', () => {
+  it('limits the connections to PostgreSQL', async () => {
+    await using postgres = await startPostgres();
+    const databaseUrl = await postgres.createDatabase();
+    for (const poolSize of [2, undefined]) {
+      const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key', poolSize } as const;
+      await using store = await openPetStore(options, quiet);
+      const load = Array.from({ length: 50 }, () =>
+        store.createPet(callWith(), {
+          name: 'Rex',
+          categoryId: '1',
+        }),
+      );
+      await Promise.all(load);
+      const client = new pg.Client(databaseUrl);
+      await client.connect();
+      const { rows } = await client.query(
+        "select count(*)::int as used from pg_stat_activity where datname = current_database() and application_name = 'petstore-gateway'",
+      );
+      await client.end();
+      expect(rows).toEqual([{ used: poolSize ?? 10 }]);
+    }
+  }, 60_000);
+});

@@ -1,0 +1,65 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { account, freePort } from './postgres.ts';
+
+/** Whether PgBouncer is installed (Debian package `pgbouncer`). */
+export const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
+
+/** Starts a PgBouncer in transaction mode in front of a PostgreSQL server. */
+export async function startPgBouncer(databaseUrl: string) {
+  const server = new URL(databaseUrl);
+  const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
+  await chmod(folder, 0o755);
+  const port = await freePort();
+  const users = join(folder, 'users.txt');
+  await writeFile(users, `"${server.username}" "${server.password}"\n`);
+  const settings = {
+    listen_addr: '127.0.0.1',
+    listen_port: String(port),
+    unix_socket_dir: '',
+    auth_type: 'plain',
+    auth_file: users,
+    admin_users: server.username,
+    pool_mode: 'transaction',
+    default_pool_size: '3',
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  const databases = `[databases]\n* = host=${server.hostname} port=${server.port}`;
+  await writeFile(
+    join(folder, 'pgbouncer.ini'),
+    `${databases}\n[pgbouncer]\n${lines.join('\n')}\n`,
+  );
+  const child = spawn('pgbouncer', ['pgbouncer.ini'], {
+    ...account,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const exited = once(child, 'close');
+  const ready = Promise.withResolvers<void>();
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    log += chunk;
+    if (log.includes('process up')) ready.resolve();
+  });
+  exited.then(() => ready.reject(new Error(`PgBouncer did not start: ${log}`)));
+  await ready.promise;
+  return {
+    /** The `DATABASE_URL` of the same database behind PgBouncer. */
+    behind(url: string): string {
+      const bounced = new URL(url);
+      bounced.port = String(port);
+      return bounced.href;
+    },
+    async [Symbol.asyncDispose]() {
+      process.off('exit', kill);
+      child.kill('SIGINT');
+      await exited;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
