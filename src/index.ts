@@ -17,6 +17,7 @@ export type {
   LocalExecuteIncrementally,
   LocalPartialResult,
   LocalResult,
+  ResultExtensions,
   TypedDocument,
   TypedError,
 } from './server/local-caller.ts';

@@ -350,6 +350,24 @@ describe('gateway.execute', () => {
     }
   });
 
+  it('refuses an id that JavaScript may have rounded', async () => {
+    await using gateway = await createGateway(config);
+    const add = 'mutation ($input: AddPetInput!) { addPet(input: $input) { categoryId } }';
+    const addTo = (categoryId: unknown) =>
+      gateway.execute(add, { input: { name: 'Rex', categoryId } }, { authorization });
+    expect(await addTo(2 ** 53)).toMatchObject({
+      errors: [
+        {
+          message: expect.stringContaining('pass it as a string or a bigint'),
+          extensions: { code: 'BAD_USER_INPUT', issues: [{ path: ['input', 'categoryId'] }] },
+        },
+      ],
+    });
+    for (const exact of ['9007199254740993', 9007199254740993n]) {
+      expect(await addTo(exact)).toEqual({ data: { addPet: { categoryId: '9007199254740993' } } });
+    }
+  });
+
   it('returns typed errors, logs requests and applies the limits', async () => {
     const { log, lines } = openTelemetry();
     await using gateway = await createGateway(config, log);

@@ -1,6 +1,6 @@
 import type { Deprecation, ResultExtensions, TypedError } from '../graphql/result.ts';
 
-export type { Deprecation, TypedError };
+export type { Deprecation, ResultExtensions, TypedError };
 
 /**
  * A parsed document with the types of its result and variables, as GraphQL Codegen generates it.

@@ -47,6 +47,13 @@ describe('the delay before a query is repeated', () => {
     }
   });
 
+  it('does not exist if the signal of the caller is aborted', () => {
+    const response = { errors: [failed('UPSTREAM_TIMEOUT', { status: 504 }, ['pets'])] };
+    const [open, ended] = [new AbortController().signal, AbortSignal.abort()];
+    expect(longest({ response, signal: open })).toBe(250);
+    expect(longest({ response, signal: ended })).toBeUndefined();
+  });
+
   it('doubles, is random, and ends with the last attempt', () => {
     const delays = [1, 2, 3, 4, 5].map((attempt) => longest({ attempt }, { maxAttempts: 5 }));
     expect(delays).toEqual([250, 500, 1000, 2000, undefined]);

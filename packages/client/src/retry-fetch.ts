@@ -15,7 +15,7 @@ export function createRetryFetch(
     const signal = init?.signal ?? (input as Partial<Request>).signal;
     for (let attempt = 1; ; attempt++) {
       const sent = send(input, init);
-      const delayMs = retryDelay({ kind, attempt, ...(await read(sent)) }, options);
+      const delayMs = retryDelay({ kind, attempt, signal, ...(await read(sent)) }, options);
       if (delayMs === undefined) return sent;
       await sent.then(({ body }) => body?.cancel()).catch(() => {});
       // When the caller aborts, the next attempt fails at once with the reason.

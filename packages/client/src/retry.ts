@@ -20,6 +20,8 @@ export interface Attempt {
   readonly response?: { readonly data?: unknown; readonly errors?: unknown };
   /** Why there is no GraphQL response. It does not say whether the request has arrived. */
   readonly networkError?: unknown;
+  /** The caller's signal. What the caller has ended is not repeated. */
+  readonly signal?: AbortSignal | null | undefined;
 }
 
 const transient = [
@@ -35,12 +37,12 @@ const transient = [
  * is repeated only if every field failed with a transient error whose `outcome` is `NOT_DONE`.
  */
 export function retryDelay(
-  { kind, attempt, response, networkError }: Attempt,
+  { kind, attempt, response, networkError, signal }: Attempt,
   options: RetryOptions = {},
   random: () => number = Math.random,
 ): number | undefined {
   const { maxAttempts = 3, baseDelayMs = 250, maxDelayMs = 10_000 } = options;
-  if (attempt >= maxAttempts) return undefined;
+  if (attempt >= maxAttempts || signal?.aborted) return undefined;
   const errors = Array.isArray(response?.errors) ? response.errors : [];
   const failures = errors.filter((error): boolean => isGatewayError(error, ...transient));
   const isRepeatable =

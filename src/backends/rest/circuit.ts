@@ -38,10 +38,11 @@ export class Circuit {
     return this.#failures;
   }
 
-  /** Whether a call must not start now. */
-  rejects(now: number): boolean {
-    if (this.#openedAt === undefined) return false;
-    return this.#isProbing || now - this.#openedAt < this.#limits.halfOpenAfterMs;
+  /** How long no call may start, in milliseconds: 0 if one may now, a second while one is the probe. */
+  rejectsForMs(now: number): number {
+    if (this.#openedAt === undefined) return 0;
+    if (this.#isProbing) return 1000;
+    return Math.max(0, Math.ceil(this.#openedAt + this.#limits.halfOpenAfterMs - now));
   }
 
   /** Records the start of a call. If the circuit is open, the call is the probe. */

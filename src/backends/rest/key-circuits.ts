@@ -38,6 +38,6 @@ export class KeyCircuits {
   /** Returns the number of keys whose calls are rejected now. */
   countOpen(): number {
     const now = performance.now();
-    return [...this.#circuits.values()].filter((circuit) => circuit.rejects(now)).length;
+    return [...this.#circuits.values()].filter((circuit) => circuit.rejectsForMs(now) > 0).length;
   }
 }

@@ -105,8 +105,10 @@ export function openOrigin(
     const startedAt = performance.now();
     const keyCircuit = keyCircuits.find(key);
     // The key's circuit is checked first, so that a failing key does not probe the origin.
-    if (keyCircuit?.rejects(startedAt)) return refuse('keyCircuit', limits.halfOpenAfterMs);
-    if (circuit.rejects(startedAt)) return refuse('circuit', limits.halfOpenAfterMs);
+    const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
+    if (keyRejectedMs > 0) return refuse('keyCircuit', keyRejectedMs);
+    const rejectedMs = circuit.rejectsForMs(startedAt);
+    if (rejectedMs > 0) return refuse('circuit', rejectedMs);
     keyCircuit?.start();
     circuit.start();
     const outcome = await dispatchCall(pool, options, { cancellation, bodyBytes, key });
@@ -145,7 +147,8 @@ export function openOrigin(
     async checkReady(): Promise<Failed | undefined> {
       // Ready again when a probe is due: a load balancer sends no requests, and so no probe, until
       // the gateway is ready.
-      if (circuit.rejects(performance.now())) return refuse('circuit', limits.halfOpenAfterMs);
+      const rejectedMs = circuit.rejectsForMs(performance.now());
+      if (rejectedMs > 0) return refuse('circuit', rejectedMs);
       const { host, hostname, port, protocol } = new URL(origin);
       const address = hostname.replace(/^\[|\]$/g, '');
       const { promise, resolve } = Promise.withResolvers<Failed | undefined>();

@@ -19,4 +19,16 @@ describe('a circuit', () => {
     call('success');
     expect(changes).toEqual(['open', 'closed']);
   });
+
+  it('says how long it rejects calls: less and less, then as long as a probe may take', () => {
+    const circuit = new Circuit({ breakAfterFailures: 1, halfOpenAfterMs: 5000 });
+    expect(circuit.rejectsForMs(performance.now())).toBe(0);
+    circuit.end('failure', performance.now());
+    const now = performance.now();
+    expect(circuit.rejectsForMs(now)).toBeGreaterThan(0);
+    expect(circuit.rejectsForMs(now + 3000)).toBeLessThanOrEqual(2000);
+    expect(circuit.rejectsForMs(now + 5000)).toBe(0);
+    circuit.start();
+    expect(circuit.rejectsForMs(now + 5000)).toBe(1000);
+  });
 });
