@@ -1,4 +1,3 @@
-import { GraphQLError, GraphQLID, GraphQLScalarType } from 'graphql';
 import { builder } from './builder.ts';
 
 builder.scalarType('DateTime', {
@@ -10,19 +9,3 @@ builder.scalarType('JSON', {
   description: 'JSON whose shape is not published, returned unchanged. Integers keep all digits.',
   serialize: (json) => json,
 });
-
-// A number that JavaScript may have rounded already. Over HTTP, such digits arrive as text.
-builder.addScalarType(
-  'ID',
-  new GraphQLScalarType({
-    ...GraphQLID.toConfig(),
-    coerceInputValue(value) {
-      if (!Number.isInteger(value) || Number.isSafeInteger(value)) {
-        return GraphQLID.coerceInputValue(value);
-      }
-      throw new GraphQLError(
-        `ID cannot represent ${value} exactly; pass it as a string or a bigint.`,
-      );
-    },
-  }),
-);

@@ -1,5 +1,6 @@
 import { type DocumentNode, print } from 'graphql';
 import { parsePlainJson } from '../contract/json.ts';
+import { HttpError } from '../http/error.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { keyOf } from '../limits/key.ts';
@@ -65,6 +66,7 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     const authorization = caller.authorization ?? undefined;
     const key = keyOf(authorization);
     scope.defer(admission.enter(key, record));
+    requireExact('$', variables);
     const request = { text: textOf(document), variables: { ...(variables as object | undefined) } };
     const explain = caller.explain === true;
     const rest = { isReadOnly: false, explain, record, scope, delivery: () => delivery };
@@ -105,6 +107,17 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
       }
     },
   };
+}
+
+/** @throws HttpError if a variable or a member of one is a number that JavaScript may have rounded. */
+function requireExact(path: string, values: unknown): void {
+  for (const [name, value] of Object.entries(values ?? {})) {
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      const problem = `expected an integer beyond 2^53 as a string or a bigint, received the number ${value}, which may be rounded`;
+      throw new HttpError(400, 'BAD_USER_INPUT', `${path}${name}: ${problem}.`);
+    }
+    if (path === '$') requireExact(`$${name}.`, value);
+  }
 }
 
 /** Delivers parts as JSON texts. */
