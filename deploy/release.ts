@@ -34,6 +34,12 @@ function latestSection(changelog: string): { heading: string; text: string } {
 const imageFiles = () =>
   [...read('.dockerignore').matchAll(/^!(.*)$/gm)].map(([, path = '']) => path);
 
+/** What the next versions are compared with, and what it has to equal. */
+const releasedFiles = [
+  ['schema/released.graphql', 'schema/schema.graphql'],
+  ['packages/client/released/persisted-documents.json', 'packages/client/persisted-documents.json'],
+] as const;
+
 function release(dryRun: boolean): void {
   const { version } = JSON.parse(read('package.json'));
   const { heading, text } = latestSection(read('CHANGELOG.md'));
@@ -41,6 +47,11 @@ function release(dryRun: boolean): void {
     throw new Error(
       `Expected the section "${version}" first in CHANGELOG.md, received "${heading}".`,
     );
+  }
+  for (const [released, current] of dryRun ? [] : releasedFiles) {
+    if (read(released) !== read(current)) {
+      throw new Error(`Expected ${released} to equal ${current}: copy it, then commit.`);
+    }
   }
   if (!dryRun && run('git', 'status', '--porcelain') !== '') {
     throw new Error('Expected a commit without local changes.');

@@ -19,8 +19,10 @@ function showCalls(calls) {
   panel.hidden = calls === undefined;
   if (calls === undefined) return panel.replaceChildren();
   const end = Math.max(0, ...calls.map(({ startMs, durationMs }) => startMs + durationMs));
-  const count = calls.length === 1 ? '1 REST call' : `${calls.length || 'No'} REST calls`;
-  const title = calls.length === 0 ? count : `${count} in ${milliseconds(end)}`;
+  if (calls.length === 0) {
+    return panel.replaceChildren('No REST calls. The built-in backend makes none.');
+  }
+  const title = `${calls.length} REST call${calls.length === 1 ? '' : 's'} in ${milliseconds(end)}`;
   const heads = ['Field', 'Call', 'Status', 'Time', 'Details'].map((text) =>
     createElement('th', { scope: 'col' }, text),
   );

@@ -20,12 +20,15 @@ function editorModel(name) {
 /** Whether the last operation was sent with the key of the field. */
 let keyWasSent = true;
 
-/** The headers of a request: those of the controls, then those of the tab, which win. */
+/**
+ * The headers of a request: those of the controls, then those of the tab, which win. Undefined if the key
+ * cannot be sent.
+ */
 function requestHeaders(tabHeaders = {}) {
   const key = control('key').value.trim();
   if (!/^[\w.~+/-]*=*$/.test(key)) {
-    reportKey('An API key has only the characters A-Z a-z 0-9 . _ ~ + / - =.');
-    throw new Error(control('key-problem').textContent);
+    reportKey('An API key has only the characters A-Z a-z 0-9 . _ ~ + / - =. Leave out "Bearer".');
+    return undefined;
   }
   const fromTab = new Headers(tabHeaders);
   keyWasSent = !fromTab.has('authorization');
@@ -56,8 +59,13 @@ function inspectResult(result) {
 
 /** The name of the operation that was last selected in the active tab. */
 let selectedOperation;
+let activeTab;
 options.onTabChange = ({ tabs, activeTabIndex }) => {
-  selectedOperation = tabs[activeTabIndex].operationName;
+  const { id, operationName } = tabs[activeTabIndex];
+  selectedOperation = operationName;
+  // The calls are those of the tab that was left.
+  if (activeTab !== undefined && activeTab !== id) showCalls();
+  activeTab = id;
 };
 // Without this, each edit writes the query into the URL, but not the variables.
 options.onEditQuery = () => undefined;
@@ -86,6 +94,7 @@ function selectOperation(name) {
   const editor = editors.find((candidate) => candidate.getModel() === model);
   editor.setPosition(found.range.getStartPosition());
   editor.revealLineInCenter(found.range.startLineNumber);
+  editor.focus();
 }
 
 /** Copies a link to the operation of the active tab, without the key. */
@@ -129,11 +138,14 @@ function placeControls() {
 
 /**
  * Esc moves the focus from an editor to the element around it, from where Tab goes on. While suggestions
- * are open, it closes only them.
+ * are open, it closes only them. In the Find box, GraphiQL and its editor would both execute at Ctrl-Enter.
  */
-function leaveEditor({ key, target }) {
+function handleKey(event) {
+  const { key, target } = event;
   const editor = '[aria-roledescription="editor"]:not([aria-haspopup="true"])';
   if (key === 'Escape' && target.matches(editor)) target.closest('[tabindex="0"]').focus();
+  const executes = key === 'Enter' && (event.ctrlKey || event.metaKey);
+  if (executes && target.closest('.find-widget')) event.stopImmediatePropagation();
 }
 
 openLink();
@@ -143,7 +155,7 @@ control('explain-label').hidden = !explain;
 control('explain').addEventListener('change', () => showCalls());
 control('copy-link').addEventListener('click', copyLink);
 // Before the editor handles the key.
-document.addEventListener('keydown', leaveEditor, { capture: true });
+window.addEventListener('keydown', handleKey, { capture: true });
 new MutationObserver((_changes, observer) => {
   if (placeControls()) observer.disconnect();
 }).observe(control('root'), { childList: true, subtree: true });

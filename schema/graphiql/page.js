@@ -10,10 +10,16 @@ self.MonacoEnvironment = {
  * tab at every reload, and its first tab without variables.
  */
 function rememberActiveTab() {
-  const state = JSON.parse(localStorage.getItem('graphiql:tabState'));
-  const { tabs, activeTabIndex } = state ?? { tabs: options.defaultTabs, activeTabIndex: 0 };
+  let active = options.defaultTabs[0];
+  try {
+    const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState'));
+    active = tabs[activeTabIndex] ?? active;
+  } catch {
+    // Nothing is stored yet, or not by GraphiQL.
+    localStorage.removeItem('graphiql:tabState');
+  }
   for (const name of ['query', 'variables']) {
-    localStorage.setItem(`graphiql:${name}`, tabs[activeTabIndex]?.[name] ?? '');
+    localStorage.setItem(`graphiql:${name}`, active?.[name] ?? '');
   }
 }
 
@@ -25,6 +31,7 @@ async function fetcher({ query, operationName, variables }, { headers: tabHeader
     showCalls();
   }
   const headers = isIntrospection ? new Headers() : requestHeaders(tabHeaders);
+  if (headers === undefined) return { errors: [{ message: control('key-problem').textContent }] };
   headers.set('accept', 'application/graphql-response+json, application/json, multipart/mixed');
   headers.set('content-type', 'application/json');
   const members = [`"query":${JSON.stringify(query)}`];

@@ -20,6 +20,9 @@ export interface InputIssue {
   readonly message: string;
 }
 
+/** The arguments and input fields for which a variable is used. */
+type Uses = readonly (string | undefined)[];
+
 /** The most issues of an error. */
 const maxIssues = 20;
 
@@ -53,14 +56,14 @@ export function invalidVariables(
 ): GraphQLError | undefined {
   const issues: InputIssue[] = [];
 
-  function find(value: unknown, type: GraphQLInputType, path: readonly string[], use?: string) {
+  function find(value: unknown, type: GraphQLInputType, path: readonly string[], uses: Uses) {
     const object = getNullableType(type);
     if (isInputObjectType(object) && jsonType(value) === 'object') {
       const fields = object.getFields();
       const members = value as Readonly<Record<string, unknown>>;
       for (const name in { ...fields, ...members }) {
-        const at = [...path, name.slice(0, 64)];
-        if (fields[name]) find(members[name], fields[name].type, at, name);
+        const at = [...path, name.slice(0, 64).toWellFormed()];
+        if (fields[name]) find(members[name], fields[name].type, at, [name]);
         else issues.push({ path: at, message: `Expected no such field in ${object}.` });
       }
       return;
@@ -68,22 +71,25 @@ export function invalidVariables(
     const found = issues.length;
     const report = ({ message }: GraphQLError) => issues.push({ path, message });
     validateInputValue(value, type, report, hideSuggestions);
-    if (found === issues.length) issues.push(...check(value, path, use));
+    for (const use of uses) {
+      if (found === issues.length) issues.push(...check(value, path, use));
+    }
   }
 
   const nodes: VariableDefinitionNode[] = [];
-  const uses = new Map<string, string | undefined>();
+  const uses = new Map<string, Uses[number][]>();
   visit(document, {
     VariableDefinition: (node) => void nodes.push(node),
     Variable({ name }, _key, parent) {
-      uses.set(name.value, (parent as Partial<ArgumentNode>).name?.value);
+      const use = (parent as Partial<ArgumentNode>).name?.value;
+      uses.set(name.value, [...(uses.get(name.value) ?? []), use]);
     },
   });
   for (const { variable, type, defaultValue } of nodes) {
     const name = variable.name.value;
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (value === undefined && defaultValue) continue;
-    find(value, typeFromAST(schema, type) as GraphQLInputType, [name], uses.get(name));
+    find(value, typeFromAST(schema, type) as GraphQLInputType, [name], uses.get(name) ?? []);
   }
   return issues.length > 0 ? invalidInput(issues, nodes) : undefined;
 }

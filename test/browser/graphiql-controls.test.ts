@@ -45,6 +45,7 @@ describe('the controls of GraphiQL', { timeout: 120_000 }, () => {
     expect(await problem.innerText()).toBe('');
     await execute(page);
     await problem.getByText('An API key has only the characters').waitFor();
+    await result.getByText('"message": "An API key has only').waitFor();
     await keyField(page).fill('demo-key');
     await execute(page);
     await result.getByText('"Biscuit"').waitFor();
@@ -115,8 +116,8 @@ describe('the controls of GraphiQL', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Copy link' }).click();
     await page.getByText('Link copied, without the key.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
+    await page.goto(link);
+    await page.locator('[aria-roledescription="editor"]:focus').waitFor({ state: 'attached' });
     await page.keyboard.press('ControlOrMeta+Enter');
     await result.getByText('"NOT_FOUND"').waitFor();
     expect(JSON.parse(sent.at(-1) ?? '')).toMatchObject({ operationName: 'Two' });
@@ -129,6 +130,30 @@ describe('the controls of GraphiQL', { timeout: 120_000 }, () => {
     await page.getByRole('tab', { name: 'Two', selected: true }).waitFor();
     expect(await titles()).toEqual(tabs);
   });
+
+  browserTest('execute nothing at Ctrl-Enter in the Find box', async () => {
+    await using graphiql = await openGraphiql();
+    const { page, result, sent } = graphiql;
+    await page.locator('.graphiql-query-editor .monaco-editor').click();
+    await page.keyboard.press('ControlOrMeta+F');
+    await page.locator('.find-widget textarea:focus').waitFor();
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await execute(page);
+    await result.getByText('"Biscuit"').waitFor();
+    expect(sent.filter((body) => !body.includes('__schema'))).toHaveLength(1);
+  });
+
+  browserTest.for(['{', '{}', '"x"'])(
+    'open with stored tabs that are damaged: %s',
+    async (tabs) => {
+      await using graphiql = await openGraphiql();
+      const { page, result } = graphiql;
+      await page.addInitScript(`localStorage['graphiql:tabState'] = ${JSON.stringify(tabs)}`);
+      await page.reload();
+      await execute(page);
+      await result.getByText('"Biscuit"').waitFor();
+    },
+  );
 
   browserTest('offer the link in the address bar where there is no clipboard', async () => {
     await using graphiql = await openGraphiql();
@@ -148,7 +173,7 @@ describe('the controls of GraphiQL', { timeout: 120_000 }, () => {
   browserTest('let the keyboard leave every editor', async () => {
     await using graphiql = await openGraphiql();
     const { page } = graphiql;
-    await page.getByText('Esc, then Tab, leaves an editor.').waitFor();
+    await page.getByText('Esc then Tab leaves.').waitFor();
     await page.locator('.graphiql-query-editor').getByText('ListPets').waitFor();
     await page.getByRole('button', { name: 'Copy link' }).focus();
     await page.keyboard.press('Tab');
@@ -278,6 +303,8 @@ describe('the REST calls below the result', { timeout: 120_000 }, () => {
     const region = page.getByRole('region', { name: 'REST calls' });
     await region.getByText(/1 REST call in \d/).waitFor();
     await region.getByText('GET /pets').waitFor();
+    await openTab(page, 'GetPet');
+    expect(await region.count()).toBe(0);
   });
 
   browserTest('are not offered if the server does not list them', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -106,12 +106,25 @@ describe('npm run release -- --dry-run', () => {
 });
 
 describe('npm run release', () => {
-  it('requires a section of the version, and a commit', async () => {
+  it('requires a section of the version, the released files, and a commit', async () => {
     await expect(release()).rejects.toMatchObject({
       stderr: `Expected the section "${version}" first in CHANGELOG.md, received "Unreleased".\n`,
     });
     const changelog = `# Changelog\n\n## Unreleased\n\n## ${version} - 2026-11-22\n\n- Old.\n`;
     await writeFile(join(checkout, 'CHANGELOG.md'), changelog);
+    for (const [released, current] of [
+      ['schema/released.graphql', 'schema/schema.graphql'],
+      [
+        'packages/client/released/persisted-documents.json',
+        'packages/client/persisted-documents.json',
+      ],
+    ] as const) {
+      await writeFile(join(checkout, released), 'old');
+      await expect(release()).rejects.toMatchObject({
+        stderr: `Expected ${released} to equal ${current}: copy it, then commit.\n`,
+      });
+      await copyFile(join(checkout, current), join(checkout, released));
+    }
     await expect(release()).rejects.toMatchObject({
       stderr: 'Expected a commit without local changes.\n',
     });

@@ -42,6 +42,17 @@ describe('the issues of BAD_USER_INPUT', () => {
       ],
     ],
     [
+      'each use of a variable',
+      `mutation ($s: String!, $l: PetStatus) {
+        addPet(input: { name: $s, categoryId: 1, status: $l }) { id }
+        sendMessage(message: $s) { id } }`,
+      { s: '', l: 'lost' },
+      [
+        ['s', empty],
+        ['l', lost],
+      ],
+    ],
+    [
       "the gateway's own checks",
       addPet,
       { input: { name: '', categoryId: JSON.rawJSON(beyond) } },
