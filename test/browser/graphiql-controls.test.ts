@@ -112,16 +112,15 @@ describe('the controls of GraphiQL', { timeout: 120_000 }, () => {
     expect(sent.filter((body) => !body.includes('__schema'))).toEqual([]);
     expect(page.url()).toBe(`${url}/graphql`);
     await page.locator('.graphiql-query-editor').getByText('Two').waitFor();
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: 'Copy link' }).click();
-    await page.getByText('Link copied, without the key.').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link);
-    await page.goto(link);
     await page.locator('[aria-roledescription="editor"]:focus').waitFor({ state: 'attached' });
     await page.keyboard.press('ControlOrMeta+Enter');
     await result.getByText('"NOT_FOUND"').waitFor();
     expect(JSON.parse(sent.at(-1) ?? '')).toMatchObject({ operationName: 'Two' });
     expect(sent.at(-1)).toContain('9007199254740993');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByText('Link copied, without the key.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link);
     // GraphiQL names the tab after the executed operation.
     const tabs = ['Two', 'ListPets', 'Storefront'];
     const titles = async () => (await page.getByRole('tab').allInnerTexts()).slice(0, 3);
