@@ -109,7 +109,9 @@ export function openOrigin(
     if (circuit.rejects(startedAt)) return refuse('circuit', limits.halfOpenAfterMs);
     keyCircuit?.start();
     circuit.start();
-    const outcome = await dispatchCall(pool, options, { cancellation, bodyBytes, key });
+    const maxBodyBytes = limits.maxResponseBytes;
+    const callLimits = { cancellation, bodyBytes, key, maxBodyBytes };
+    const outcome = await dispatchCall(pool, options, callLimits);
     const effects = consequencesOf(outcome);
     keyCircuits.end(key, effects.key, startedAt);
     if (effects.key === 'failure') circuit.end(effects.service, startedAt, key, maxPerKey);

@@ -46,7 +46,7 @@ export function createSend(
     const headers = {
       authorization,
       accept: 'application/json',
-      // The limit applies to the received bytes. A decompressed body could be much larger.
+      // Decoding takes CPU time. Services that encode their responses anyway are understood.
       'accept-encoding': 'identity',
       'x-request-id': call.requestId,
       ...observation?.traceHeaders,
