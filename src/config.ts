@@ -157,6 +157,11 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (mode === 'off' && file) {
     yield 'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
   }
+  const { UPSTREAM_CERT_FILE: cert, UPSTREAM_KEY_FILE: key } = values;
+  if (!cert !== !key) {
+    const [missing, given] = cert ? ['KEY', 'CERT'] : ['CERT', 'KEY'];
+    yield `UPSTREAM_${missing}_FILE: expected the path of a PEM file, because UPSTREAM_${given}_FILE is set; received nothing`;
+  }
   const everyPort = values.CORS_ORIGINS?.find((origin) => origin.endsWith(':*'));
   if (everyPort && inProduction) {
     yield `CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; received ${everyPort}`;

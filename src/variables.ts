@@ -34,6 +34,7 @@ const databaseUrl = matching(
   /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
   'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
 );
+const pemFile = matching(/^/, 'the path of a PEM file');
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
 export const variables = {
@@ -72,6 +73,18 @@ export const variables = {
     ...setting('rest.timeoutMs', wholeNumber(1, 600_000), '10000'),
     meaning:
       'time limit for one REST call in milliseconds, including retries; at most 2 s of it to connect, and half of it until the response headers arrive',
+  },
+  UPSTREAM_CA_FILE: {
+    ...setting('rest.caFile', pemFile),
+    meaning: "certificates of the authorities to trust for REST calls, instead of Node's",
+  },
+  UPSTREAM_CERT_FILE: {
+    ...setting('rest.certFile', pemFile),
+    meaning: 'client certificate for REST calls, followed by the certificates of its issuers',
+  },
+  UPSTREAM_KEY_FILE: {
+    ...setting('rest.keyFile', pemFile),
+    meaning: 'private key of `UPSTREAM_CERT_FILE`, without a passphrase',
   },
   NODE_ENV: {
     fallback: 'development',

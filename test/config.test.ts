@@ -198,6 +198,20 @@ describe('loadConfig', () => {
     );
   });
 
+  it('refuses a client certificate without its key, and the reverse', () => {
+    expect(() => loadConfig({ UPSTREAM_CERT_FILE: 'a.pem' })).toThrow(
+      'UPSTREAM_KEY_FILE: expected the path of a PEM file, because UPSTREAM_CERT_FILE is set; received nothing',
+    );
+    expect(() => loadConfig({ UPSTREAM_KEY_FILE: 'a.pem' })).toThrow(
+      'UPSTREAM_CERT_FILE: expected the path of a PEM file, because UPSTREAM_KEY_FILE is set; received nothing',
+    );
+    const env = { PETSTORE_BASE_URL: 'https://pets.example/v1', UPSTREAM_CA_FILE: 'ca.pem' };
+    const pair = { UPSTREAM_CERT_FILE: 'cert.pem', UPSTREAM_KEY_FILE: 'key.pem' };
+    expect(loadConfig({ ...env, ...pair }).backend).toMatchObject({
+      ...{ caFile: 'ca.pem', certFile: 'cert.pem', keyFile: 'key.pem' },
+    });
+  });
+
   it('counts the cores for WORKERS=auto, and refuses workers with an in-memory database', () => {
     expect(loadConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
     expect(() => loadConfig({ WORKERS: '2', DATABASE_URL: ':memory:' })).toThrow(

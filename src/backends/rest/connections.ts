@@ -1,4 +1,4 @@
-import type { TLSSocket } from 'node:tls';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 
 /** Connecting failed, so nothing was sent. `cause` is the error of the connection. */
@@ -20,8 +20,8 @@ export type Connector = buildConnector.connector;
  * Creates a connector for HTTP/1.1 only. With HTTP/2, undici sends many calls over one connection
  * and repeats some of them, which bypasses the limits of the origin.
  */
-export function createConnector(timeoutMs: number): Connector {
-  const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
+export function createConnector(timeoutMs: number, tls: SecureContextOptions): Connector {
+  const connect = buildConnector({ ...tls, timeout: timeoutMs, allowH2: false });
   return (options, callback) => {
     let subject: string | undefined;
     // undici's types hide that its connector returns the socket.

@@ -4,7 +4,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { CallQueue, mostlyPerKey } from './call-queue.ts';
 import type { Cancellation } from './cancellation.ts';
 import { Circuit } from './circuit.ts';
-import { createConnector, TrackedClient } from './connections.ts';
+import { type Connector, TrackedClient } from './connections.ts';
 import { dispatchCall } from './dispatch-call.ts';
 import { outcomeOfFailure } from './failure.ts';
 import { KeyCircuits } from './key-circuits.ts';
@@ -60,10 +60,10 @@ export type Origin = ReturnType<typeof openOrigin>;
 export function openOrigin(
   service: string,
   origin: string,
+  connect: Connector,
   limits: OriginLimits,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ) {
-  const connect = createConnector(limits.connectTimeoutMs);
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
     connect,

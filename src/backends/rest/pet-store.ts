@@ -13,13 +13,15 @@ import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { logFailure } from './call-log.ts';
+import { createConnector } from './connections.ts';
 import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
 import { readError, readText } from './response.ts';
 import { createSend, type Send } from './send-with-retry.ts';
+import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** Options of the REST backend. */
-export interface RestPetStoreOptions {
+export interface RestPetStoreOptions extends TlsFiles {
   /** The base URL, including `/v1`. */
   readonly baseUrl: URL;
   /** The base URL of `POST /messages`; if undefined, messages cannot be sent. */
@@ -37,7 +39,7 @@ interface Parameters {
   readonly json?: object;
 }
 
-/** Opens the REST service as a `PetStore`. Connects on the first call. */
+/** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
 export function openRestPetStore(
   options: RestPetStoreOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,
@@ -50,7 +52,9 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const open = (service: string, { origin }: URL) => openOrigin(service, origin, limits, telemetry);
+  const connect = createConnector(limits.connectTimeoutMs, readTlsFiles(options));
+  const open = (service: string, { origin }: URL) =>
+    openOrigin(service, origin, connect, limits, telemetry);
   const petsOrigin = open('pets', baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared ? petsOrigin : open('messages', messagesBaseUrl);
