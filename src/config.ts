@@ -101,9 +101,10 @@ export function configRows(
     WORKERS: String(workers),
   };
   const rows = Object.entries<Variable>(variables).map(([name, { fallback }]) => {
-    const text = effective[name] ?? (env[name] || fallback || '');
-    const source = env[name] ? 'environment' : text === '' ? 'unset' : 'default';
-    return [name, text.replace(/\/\/.*@/, '//***@'), source];
+    const given = textOf(env, name);
+    const text = effective[name] ?? (given || fallback || '');
+    const source = given ? 'environment' : text === '' ? 'unset' : 'default';
+    return [name, text.replace(/^(\w+:\/\/)?.*@/, '$1***@'), source];
   });
   // The values of unknown variables may be secrets, so they are left out.
   const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, ignored']);
@@ -120,11 +121,16 @@ export function describeVariables(): string {
     .join('');
 }
 
+/** Returns the text of a variable. Proxies are usually set in lower case, which precedes. */
+function textOf(env: Environment, name: string): string | undefined {
+  return (name.endsWith('_PROXY') && env[name.toLowerCase()]) || env[name];
+}
+
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
 function readValues(env: Environment): Values {
   const problems: string[] = [];
   const read = ([name, { parse, accepts, fallback }]: [string, Variable]) => {
-    const text = env[name] || fallback;
+    const text = textOf(env, name) || fallback;
     const value = text && parse(text);
     if (text && value === undefined) {
       problems.push(`${name}: expected ${accepts}, received ${describeValue(text)}`);

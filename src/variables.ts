@@ -35,6 +35,18 @@ const databaseUrl = matching(
   'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
 );
 const pemFile = matching(/^/, 'the path of a PEM file');
+const proxyUrl = {
+  accepts: 'an http or https URL, with the credential of the proxy if it requires one',
+  parse(text: string): URL | undefined {
+    // Without a scheme it is http, as for curl.
+    const url = URL.parse(text.includes('://') ? text : `http://${text}`);
+    return url && /^https?:$/.test(url.protocol) ? url : undefined;
+  },
+};
+const hostList = {
+  accepts: 'comma-separated host names or IP addresses, each with an optional port, or *',
+  parse: (text: string) => text.split(/[\s,]+/).filter(Boolean),
+};
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
 export const variables = {
@@ -85,6 +97,19 @@ export const variables = {
   UPSTREAM_KEY_FILE: {
     ...setting('rest.keyFile', pemFile),
     meaning: 'private key of `UPSTREAM_CERT_FILE`, without a passphrase',
+  },
+  HTTP_PROXY: {
+    ...setting('rest.httpProxy', proxyUrl),
+    meaning: 'proxy for calls to a REST service with an `http:` URL; also as `http_proxy`',
+  },
+  HTTPS_PROXY: {
+    ...setting('rest.httpsProxy', proxyUrl),
+    meaning:
+      'proxy for calls to a REST service with an `https:` URL, through a tunnel (CONNECT); also as `https_proxy`',
+  },
+  NO_PROXY: {
+    ...setting('rest.noProxy', hostList),
+    meaning: 'hosts to reach without a proxy, with their subdomains; also as `no_proxy`',
   },
   NODE_ENV: {
     fallback: 'development',

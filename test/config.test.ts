@@ -212,6 +212,33 @@ describe('loadConfig', () => {
     });
   });
 
+  it('reads proxies in upper or lower case, as curl does', () => {
+    const service = { PETSTORE_BASE_URL: 'https://pets.example/v1' };
+    const backend = (env: Record<string, string>) => loadConfig({ ...service, ...env }).backend;
+    expect(
+      backend({ HTTP_PROXY: 'proxy.example:3128', NO_PROXY: 'localhost, .example' }),
+    ).toMatchObject({
+      httpProxy: new URL('http://proxy.example:3128'),
+      httpsProxy: undefined,
+      noProxy: ['localhost', '.example'],
+    });
+    const both = { HTTPS_PROXY: 'http://upper.example', https_proxy: 'https://lower.example' };
+    expect(backend(both)).toMatchObject({ httpsProxy: new URL('https://lower.example') });
+    for (const HTTPS_PROXY of ['socks5://proxy.example', 'http://', 'a b']) {
+      expect(() => loadConfig({ HTTPS_PROXY })).toThrow('HTTPS_PROXY: expected an http or https');
+    }
+    expect(() => loadConfig({ http_proxy: 'ftp://u:hunter2@x' })).toThrow(/^(?!.*er2)/s);
+  });
+
+  it.each([
+    ['ann:hunter2@proxy.example', '***@proxy.example'],
+    ['http://ann:hun/t@er2@proxy.example', 'http://***@proxy.example'],
+    ['proxy.example:3128', 'proxy.example:3128'],
+  ])('shows the proxy %s as %s', (https_proxy, shown) => {
+    const rows = configRows({ https_proxy }, loadConfig({}));
+    expect(rows).toContainEqual(['HTTPS_PROXY', shown, 'environment']);
+  });
+
   it('counts the cores for WORKERS=auto, and refuses workers with an in-memory database', () => {
     expect(loadConfig({ WORKERS: 'auto' }).workers).toBe(availableParallelism());
     expect(() => loadConfig({ WORKERS: '2', DATABASE_URL: ':memory:' })).toThrow(

@@ -149,9 +149,8 @@ export function openOrigin(
       // the gateway is ready.
       if (circuit.rejects(performance.now())) return refuse('circuit', limits.halfOpenAfterMs);
       const { host, hostname, port, protocol } = new URL(origin);
-      const address = hostname.replace(/^\[|\]$/g, '');
       const { promise, resolve } = Promise.withResolvers<Failed | undefined>();
-      connect({ host, hostname: address, port, protocol }, (error, socket) => {
+      connect({ host, hostname, port, protocol }, (error, socket) => {
         socket?.destroy();
         resolve(error === null ? undefined : outcomeOfFailure(error, false, 0, false));
       });

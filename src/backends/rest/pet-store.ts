@@ -14,14 +14,15 @@ import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { logFailure } from './call-log.ts';
 import { createConnector } from './connections.ts';
-import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
+import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
+import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
 import { createSend, type Send } from './send-with-retry.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** Options of the REST backend. */
-export interface RestPetStoreOptions extends TlsFiles {
+export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   /** The base URL, including `/v1`. */
   readonly baseUrl: URL;
   /** The base URL of `POST /messages`; if undefined, messages cannot be sent. */
@@ -52,16 +53,20 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const connect = createConnector(limits.connectTimeoutMs, readTlsFiles(options));
-  const open = (service: string, { origin }: URL) =>
-    openOrigin(service, origin, connect, limits, telemetry);
+  const tls = readTlsFiles(options);
+  const open = (service: string, url: URL) => {
+    const connect = createConnector(limits.connectTimeoutMs, tls, proxyOf(url, options));
+    return openOrigin(service, url.origin, connect, limits, telemetry);
+  };
   const petsOrigin = open('pets', baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared ? petsOrigin : open('messages', messagesBaseUrl);
+  const senderTo = (origin: Origin, url: URL) =>
+    createSend(origin, url, proxyOf(url, options), timeoutMs, metrics);
   const senders: Readonly<Record<Operation['service'], Send>> = {
-    pets: createSend(petsOrigin, baseUrl, timeoutMs, metrics),
+    pets: senderTo(petsOrigin, baseUrl),
     messages: messagesBaseUrl
-      ? createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics)
+      ? senderTo(messagesOrigin, messagesBaseUrl)
       : async () => ({ kind: 'notSent', why: 'notConfigured' }),
   };
 

@@ -13,34 +13,26 @@ export interface TlsFiles {
 
 /** Reads the files. @throws if one can't be used; the message names its variable. */
 export function readTlsFiles({ caFile, certFile, keyFile }: TlsFiles): SecureContextOptions {
-  const isCertificate = (pem: string) => new X509Certificate(pem);
-  const cert = read('UPSTREAM_CERT_FILE', 'a certificate in PEM', certFile, isCertificate);
-  return {
-    ca: read('UPSTREAM_CA_FILE', 'certificates in PEM', caFile, isCertificate),
-    cert,
-    key: read(
-      'UPSTREAM_KEY_FILE',
-      'the private key of UPSTREAM_CERT_FILE in PEM, without a passphrase',
-      keyFile,
-      (key) => createSecureContext({ cert, key }),
-    ),
-  };
+  const ca = read('CA', caFile, 'certificates', (pem) => new X509Certificate(pem));
+  const cert = read('CERT', certFile, 'a certificate', (pem) => new X509Certificate(pem));
+  const ownKey = 'the key of UPSTREAM_CERT_FILE without a passphrase';
+  const key = read('KEY', keyFile, ownKey, (pem) => createSecureContext({ cert, key: pem }));
+  return { ca, cert, key };
 }
 
 /** Reads a file. `check` throws if the text is not what is expected. */
 function read(
-  variable: string,
-  expected: string,
+  name: string,
   file: string | undefined,
+  expected: string,
   check: (pem: string) => void,
 ): string | undefined {
-  if (file === undefined) return undefined;
   try {
-    const pem = readFileSync(file, 'utf8');
-    check(pem);
+    const pem = file && readFileSync(file, 'utf8');
+    if (pem !== undefined) check(pem);
     return pem;
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new Error(`${variable}: expected ${expected}, in ${file}, found: ${message}`, { cause });
+    const problem = `expected ${expected} in PEM, in ${file}, found: ${(cause as Error).message}`;
+    throw new Error(`UPSTREAM_${name}_FILE: ${problem}`, { cause });
   }
 }

@@ -92,11 +92,8 @@ describe('a PEM file that cannot be used', () => {
       { certFile: garbage, keyFile },
       `UPSTREAM_CERT_FILE: expected a certificate in PEM, in ${garbage}`,
     ],
-    [
-      { certFile, keyFile: garbage },
-      'UPSTREAM_KEY_FILE: expected the private key of UPSTREAM_CERT_FILE',
-    ],
-    [{ certFile, keyFile: stranger.keyFile }, 'UPSTREAM_KEY_FILE: expected the private key'],
+    [{ certFile, keyFile: garbage }, 'UPSTREAM_KEY_FILE: expected the key of UPSTREAM_CERT_FILE'],
+    [{ certFile, keyFile: stranger.keyFile }, 'UPSTREAM_KEY_FILE: expected the key'],
   ])('is refused: %j', (files, message) => {
     const rest = { messagesBaseUrl: undefined, timeoutMs: 5000 };
     const baseUrl = new URL('https://pets.example/v1');
