@@ -43,6 +43,15 @@ const proxyUrl = {
     return url && /^https?:$/.test(url.protocol) ? url : undefined;
   },
 };
+const headerNames = {
+  accepts:
+    'comma-separated names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and neither authorization nor cookie',
+  parse(text: string): readonly string[] | undefined {
+    const names = text.split(',').map((name) => name.trim().toLowerCase());
+    const valid = (name: string) => /^[\w-]+$/.test(name) && !ownHeaders.test(name);
+    return names.every(valid) ? [...new Set(names)] : undefined;
+  },
+};
 const hostList = {
   accepts: 'comma-separated host names or IP addresses, each with an optional port, or *',
   parse: (text: string) => text.split(/[\s,]+/).filter(Boolean),
@@ -205,6 +214,11 @@ export const variables = {
     ...setting('coalesceReads', onOff, 'on'),
     meaning: 'share one REST call among equal reads in flight of the same API key',
   },
+  FORWARD_HEADERS: {
+    ...setting('forwardHeaders', headerNames),
+    meaning:
+      'headers to pass on to the REST service, at most 4 KiB together; reads are shared only if they are equal',
+  },
   SHUTDOWN_GRACE_MS: {
     ...setting('shutdownGraceMs', wholeNumber(0, 600_000), '10000'),
     meaning: 'time that requests in flight have to finish after SIGTERM, in milliseconds',
@@ -262,6 +276,13 @@ function parseBaseUrl(text: string): URL | undefined {
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
   return url.username || url.password || /[?#]/.test(text) ? undefined : url;
 }
+
+/**
+ * The headers that can't be forwarded: of the credential and cookies, of one connection (RFC 9110,
+ * section 7.6.1), and those that the gateway sets or that would change the kind of response.
+ */
+const ownHeaders =
+  /^(?:authorization|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect|range|accept|accept-encoding|x-request-id|traceparent|tracestate|(?:proxy|content|if)-.*)$/;
 
 /** Matches the origins of this machine with a wildcard port. */
 const everyPort = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/;

@@ -14,6 +14,7 @@ describe('loadConfig', () => {
       introspection: true,
       explain: true,
       corsOrigins: [],
+      forwardHeaders: undefined,
       operationLimits: {
         maxTokens: 1000,
         maxDepth: 10,

@@ -56,6 +56,7 @@ export function createSend(
       // Decoding takes CPU time. Services that encode their responses anyway are understood.
       'accept-encoding': 'identity',
       'x-request-id': call.requestId,
+      ...call.forwarded,
       ...forwarder?.headers,
       ...observation?.traceHeaders,
       ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -1,0 +1,35 @@
+import { HttpError } from '../../http/error.ts';
+import type { RequestHeaders } from '../../http/message.ts';
+
+/** Maximum size of the forwarded headers of a request, in bytes. */
+const maxBytes = 4096;
+
+/**
+ * Returns the headers of these lower-case names that a request has; undefined if it has none.
+ * @throws HttpError if they are too large, or can't be sent
+ */
+export function pickHeaders(
+  names: readonly string[],
+  headers: RequestHeaders,
+): Readonly<Record<string, string>> | undefined {
+  let picked: Record<string, string> | undefined;
+  let bytes = 0;
+  for (const name of names) {
+    const value = (headers as Readonly<Record<string, string | undefined>>)[name];
+    if (value === undefined) continue;
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw refusal(400, `${name}: expected Latin-1 text.`);
+    bytes += name.length + value.length;
+    picked ??= {};
+    picked[name] = value;
+  }
+  if (bytes <= maxBytes) return picked;
+  throw refusal(
+    431,
+    `${names.join(', ')}: expected at most 4 KiB together, received ${bytes} bytes.`,
+  );
+}
+
+function refusal(status: number, message: string): HttpError {
+  return new HttpError(status, 'BAD_REQUEST', message);
+}
