@@ -128,11 +128,38 @@ describe('loadConfig', () => {
       PETSTORE_GATEWAY_PORT_80_TCP: 'tcp://10.0.0.1:80',
       PETSTORE_GATEWAY_PORT_80_TCP_ADDR: '10.0.0.1',
     };
-    expect(unknownVariables(env)).toEqual(['PETSTORE_BASE_URI', 'petstore_base_url']);
+    expect(unknownVariables(env)).toEqual([
+      { name: 'PETSTORE_BASE_URI', meant: 'PETSTORE_BASE_URL' },
+      { name: 'petstore_base_url', meant: undefined },
+    ]);
     expect(configRows(env, loadConfig(env)).slice(-2)).toEqual([
-      ['PETSTORE_BASE_URI', '', 'unknown, ignored'],
+      ['PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?)', '', 'unknown, ignored'],
       ['petstore_base_url', '', 'unknown, ignored'],
     ]);
+  });
+
+  it.each([
+    ['MAX_REQUEST_IN_FLIGHT', 'MAX_REQUESTS_IN_FLIGHT'],
+    ['MAX_REQUESTS_IN_FLIGHT_PERKEY', 'MAX_REQUESTS_IN_FLIGHT_PER_KEY'],
+    ['LOG_LVL', 'LOG_LEVEL'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['WORKER', 'WORKERS'],
+    ['ADMIN_PROT', 'ADMIN_PORT'],
+    ['NODE_EVN', 'NODE_ENV'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['CORS_ORIGIN', 'CORS_ORIGINS'],
+    ['PETSTORE_BASE', undefined],
+  ])('recognizes %s as %s', (name, meant) => {
+    const found = { name, meant };
+    expect(unknownVariables({ [name]: 'x' })).toEqual([found]);
+    expect(unknownVariables({ [name]: '' })).toEqual([]);
+  });
+
+  it('does not take variables of other programs for misspelled ones', () => {
+    const names =
+      'HOME HOSTNAME PATH PWD LANG TERM USER SHELL HOSTS PORTS TZ DEBUG CI EDITOR MAIL FTP_PROXY ALL_PROXY http_proxy https_proxy no_proxy NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_PROTOCOL OTEL_EXPORTER_OTLP_TRACES_ENDPOINT KUBERNETES_PORT KUBERNETES_SERVICE_HOST INIT_CWD npm_config_cache npm_lifecycle_event LS_COLORS LOG_FILE MAX_BODY';
+    const env = Object.fromEntries(names.split(' ').map((name) => [name, 'x']));
+    expect(unknownVariables(env)).toEqual([]);
   });
 
   it('requires a manifest with PERSISTED_DOCUMENTS=only', () => {
