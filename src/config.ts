@@ -71,34 +71,23 @@ export function loadConfig(env: Environment): Config {
   });
 }
 
-/** A variable that is set, but not known, and the one that was probably meant. */
-export interface UnknownVariable {
-  readonly name: string;
-  readonly meant: string | undefined;
-}
-
 /**
- * Returns the variables that are probably misspelled, such as `LOG_LVL`, and all `PETSTORE_` ones
- * that the gateway doesn't know, without those that Kubernetes sets for a service named `petstore…`.
+ * Lists the variables that are probably misspelled, such as `LOG_LVL`, with those that were meant,
+ * and all `PETSTORE_` ones that the gateway doesn't know, without those that Kubernetes sets for a
+ * service named `petstore…`. Leaves out the values, which may be secrets.
  */
-export function unknownVariables(env: Environment): UnknownVariable[] {
+export function unknownVariables(env: Environment): string[] {
   // check-service reads PETSTORE_API_KEY.
   const known = [...Object.keys(variables), 'PETSTORE_API_KEY'];
-  const names = Object.keys(env).filter(
-    (name) => env[name] && !known.includes(name) && !kubernetesVariable.test(name),
-  );
-  return names.flatMap((name) => {
+  return Object.keys(env).flatMap((name) => {
+    if (!env[name] || known.includes(name) || kubernetesVariable.test(name)) return [];
     // HOST is too short for a guess, and FTP_PROXY is not a misspelled HTTP_PROXY.
     const candidates = known.filter((one) => one.length > 4 && one[0] === name[0]);
     const maxDistance = Math.min(2, Math.floor(name.length / 3));
     const meant = closestMatch(name, candidates, { maxDistance });
-    return meant || /^PETSTORE_/i.test(name) ? [{ name, meant }] : [];
+    if (meant) return `${name} (did you mean ${meant}?)`;
+    return /^PETSTORE_/i.test(name) ? name : [];
   });
-}
-
-/** Describes an unknown variable, without its value, which may be a secret. */
-export function describeUnknown({ name, meant }: UnknownVariable): string {
-  return meant ? `${name} (did you mean ${meant}?)` : name;
 }
 
 /** The variables that Kubernetes and Docker links set for a service. */
@@ -125,12 +114,7 @@ export function configRows(
     const source = given ? 'environment' : text === '' ? 'unset' : 'default';
     return [name, text.replace(/^(\w+:\/\/)?.*@/, '$1***@'), source];
   });
-  // The values of unknown variables may be secrets, so they are left out.
-  const unknown = unknownVariables(env).map((one) => [
-    describeUnknown(one),
-    '',
-    'unknown, ignored',
-  ]);
+  const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, ignored']);
   return [...rows, ...unknown];
 }
 
@@ -177,7 +161,7 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
     yield `${url}: expected the base URL of the REST service, because PETSTORE_ENVIRONMENT is ${values.PETSTORE_ENVIRONMENT ?? 'unset, which means production'}; received nothing`;
   }
   if (!url && inProduction && !env['DATABASE_URL'] && !values.DEMO) {
-    const ignored = unknownVariables(env).map(({ name }) => `; ${name} is not a known variable`);
+    const ignored = unknownVariables(env).map((name) => `; ${name} is not a known variable`);
     yield `DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither${ignored.join('')}`;
   }
   if (mode === 'only' && !file) {

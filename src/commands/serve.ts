@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AppOptions, openApp } from '../app.ts';
-import { configRows, describeUnknown, loadConfig, unknownVariables } from '../config.ts';
+import { configRows, loadConfig, unknownVariables } from '../config.ts';
 import { listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
@@ -53,8 +53,7 @@ export async function runServe(
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
   const unknown = unknownVariables(env);
   if (unknown.length > 0 && !worker) {
-    const names = unknown.map(describeUnknown);
-    log.warn({ variables: names }, 'ignoring unknown variables; check their spelling');
+    log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
   }
   const service = cluster?.isPrimary
     ? await (await import('../workers/primary.ts')).superviseWorkers(config, telemetry)

@@ -17,19 +17,14 @@ export function pickHeaders(
   for (const name of names) {
     const value = (headers as Readonly<Record<string, string | undefined>>)[name];
     if (value === undefined) continue;
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-      throw refusal(400, `${name}: expected Latin-1 text.`);
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      throw new HttpError(400, 'BAD_REQUEST', `${name}: expected Latin-1 text.`);
+    }
     bytes += name.length + value.length;
     picked ??= {};
     picked[name] = value;
   }
   if (bytes <= maxBytes) return picked;
-  throw refusal(
-    431,
-    `${names.join(', ')}: expected at most 4 KiB together, received ${bytes} bytes.`,
-  );
-}
-
-function refusal(status: number, message: string): HttpError {
-  return new HttpError(status, 'BAD_REQUEST', message);
+  const message = `${names.join(', ')}: expected at most 4 KiB together, received ${bytes} bytes.`;
+  throw new HttpError(431, 'BAD_REQUEST', message);
 }
