@@ -77,6 +77,7 @@ const packages = {
   kysely: '^src/backends/builtin/',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
+  leven: '^src/config\\.ts$',
   yaml: '^src/v1/openapi\\.ts$',
   graphql: '^src/(?:graphql|execution|server)/',
   '@graphql-yoga/render-graphiql': '^src/server/graphiql\\.ts$',

@@ -24,6 +24,8 @@ interface CommonOptions extends EngineOptions {
   readonly graphiql: boolean;
   /** Let callers ask for their REST calls. */
   readonly explain: boolean;
+  /** The names of the headers that are passed on to the REST service. */
+  readonly forwardHeaders: readonly string[] | undefined;
   /** Origins that may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
 }
@@ -103,6 +105,7 @@ export function createApp(parts: AppParts): App {
     petStore,
     persistedDocuments,
     explain: parts.explain,
+    forwardHeaders: parts.forwardHeaders,
     graphiql: parts.graphiql ? graphiql : undefined,
     reportError,
   });

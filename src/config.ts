@@ -1,3 +1,4 @@
+import { closestMatch } from 'leven';
 import { type Environment, type Values, type Variable, variables } from './variables.ts';
 
 /** The settings of a section such as `operationLimits.`, or of none, by their names in it. */
@@ -71,15 +72,22 @@ export function loadConfig(env: Environment): Config {
 }
 
 /**
- * Returns the `PETSTORE_` variables that the gateway doesn't know, such as a misspelled
- * `PETSTORE_BASE_URI`, without those that Kubernetes sets for a service named `petstore…`.
+ * Lists the variables that are probably misspelled, such as `LOG_LVL`, with those that were meant,
+ * and all `PETSTORE_` ones that the gateway doesn't know, without those that Kubernetes sets for a
+ * service named `petstore…`. Leaves out the values, which may be secrets.
  */
 export function unknownVariables(env: Environment): string[] {
   // check-service reads PETSTORE_API_KEY.
-  const known = new Set([...Object.keys(variables), 'PETSTORE_API_KEY']);
-  return Object.keys(env).filter(
-    (name) => /^PETSTORE_/i.test(name) && !known.has(name) && !kubernetesVariable.test(name),
-  );
+  const known = [...Object.keys(variables), 'PETSTORE_API_KEY'];
+  return Object.keys(env).flatMap((name) => {
+    if (!env[name] || known.includes(name) || kubernetesVariable.test(name)) return [];
+    // HOST is too short for a guess, and FTP_PROXY is not a misspelled HTTP_PROXY.
+    const candidates = known.filter((one) => one.length > 4 && one[0] === name[0]);
+    const maxDistance = Math.min(2, Math.floor(name.length / 3));
+    const meant = closestMatch(name, candidates, { maxDistance });
+    if (meant) return `${name} (did you mean ${meant}?)`;
+    return /^PETSTORE_/i.test(name) ? name : [];
+  });
 }
 
 /** The variables that Kubernetes and Docker links set for a service. */
@@ -101,11 +109,11 @@ export function configRows(
     WORKERS: String(workers),
   };
   const rows = Object.entries<Variable>(variables).map(([name, { fallback }]) => {
-    const text = effective[name] ?? (env[name] || fallback || '');
-    const source = env[name] ? 'environment' : text === '' ? 'unset' : 'default';
-    return [name, text.replace(/\/\/.*@/, '//***@'), source];
+    const given = textOf(env, name);
+    const text = effective[name] ?? (given || fallback || '');
+    const source = given ? 'environment' : text === '' ? 'unset' : 'default';
+    return [name, text.replace(/^(\w+:\/\/)?.*@/, '$1***@'), source];
   });
-  // The values of unknown variables may be secrets, so they are left out.
   const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, ignored']);
   return [...rows, ...unknown];
 }
@@ -120,11 +128,16 @@ export function describeVariables(): string {
     .join('');
 }
 
+/** Returns the text of a variable. Proxies are usually set in lower case, which precedes. */
+function textOf(env: Environment, name: string): string | undefined {
+  return (name.endsWith('_PROXY') && env[name.toLowerCase()]) || env[name];
+}
+
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
 function readValues(env: Environment): Values {
   const problems: string[] = [];
   const read = ([name, { parse, accepts, fallback }]: [string, Variable]) => {
-    const text = env[name] || fallback;
+    const text = textOf(env, name) || fallback;
     const value = text && parse(text);
     if (text && value === undefined) {
       problems.push(`${name}: expected ${accepts}, received ${describeValue(text)}`);
@@ -156,6 +169,11 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   }
   if (mode === 'off' && file) {
     yield 'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
+  }
+  const { UPSTREAM_CERT_FILE: cert, UPSTREAM_KEY_FILE: key } = values;
+  if (!cert !== !key) {
+    const [missing, given] = cert ? ['KEY', 'CERT'] : ['CERT', 'KEY'];
+    yield `UPSTREAM_${missing}_FILE: expected the path of a PEM file, because UPSTREAM_${given}_FILE is set; received nothing`;
   }
   const everyPort = values.CORS_ORIGINS?.find((origin) => origin.endsWith(':*'));
   if (everyPort && inProduction) {

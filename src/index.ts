@@ -47,6 +47,7 @@ const settings = [
   'introspection',
   'explain',
   'corsOrigins',
+  'forwardHeaders',
   'operationLimits',
   'persistedDocuments',
   'logLevel',
@@ -89,7 +90,7 @@ export async function createGateway(
     const app = opened.use(await openApp(config, context));
     opened.defer(() => gate.close());
     let closed: Promise<void> | undefined;
-    return Object.assign(createFetchHandler(app.handle, bodyBytes), {
+    return Object.assign(createFetchHandler(app.handle, bodyBytes, config.forwardHeaders), {
       nodeListener: listenerOf(app.handle, bodyBytes),
       execute: app.execute,
       executeIncrementally: app.executeIncrementally,

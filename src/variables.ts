@@ -41,6 +41,28 @@ const databaseUrl = matching(
   /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
   'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
 );
+const pemFile = matching(/^/, 'the path of a PEM file');
+const proxyUrl = {
+  accepts: 'an http or https URL, with the credential of the proxy if it requires one',
+  parse(text: string): URL | undefined {
+    // Without a scheme it is http, as for curl.
+    const url = URL.parse(text.includes('://') ? text : `http://${text}`);
+    return url && /^https?:$/.test(url.protocol) ? url : undefined;
+  },
+};
+const headerNames = {
+  accepts:
+    'comma-separated names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and neither authorization nor cookie',
+  parse(text: string): readonly string[] | undefined {
+    const names = text.split(',').map((name) => name.trim().toLowerCase());
+    const valid = (name: string) => /^[\w-]+$/.test(name) && !ownHeaders.test(name);
+    return names.every(valid) ? [...new Set(names)] : undefined;
+  },
+};
+const hostList = {
+  accepts: 'comma-separated host names or IP addresses, each with an optional port, or *',
+  parse: (text: string) => text.split(/[\s,]+/).filter(Boolean),
+};
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
 export const variables = {
@@ -83,6 +105,31 @@ export const variables = {
     ...setting('rest.timeoutMs', wholeNumber(1, 600_000), '10000'),
     meaning:
       'time limit for one REST call in milliseconds, including retries; at most 2 s of it to connect, and half of it until the response headers arrive',
+  },
+  UPSTREAM_CA_FILE: {
+    ...setting('rest.caFile', pemFile),
+    meaning: "certificates of the authorities to trust for REST calls, instead of Node's",
+  },
+  UPSTREAM_CERT_FILE: {
+    ...setting('rest.certFile', pemFile),
+    meaning: 'client certificate for REST calls, followed by the certificates of its issuers',
+  },
+  UPSTREAM_KEY_FILE: {
+    ...setting('rest.keyFile', pemFile),
+    meaning: 'private key of `UPSTREAM_CERT_FILE`, without a passphrase',
+  },
+  HTTP_PROXY: {
+    ...setting('rest.httpProxy', proxyUrl),
+    meaning: 'proxy for calls to a REST service with an `http:` URL; also as `http_proxy`',
+  },
+  HTTPS_PROXY: {
+    ...setting('rest.httpsProxy', proxyUrl),
+    meaning:
+      'proxy for calls to a REST service with an `https:` URL, through a tunnel (CONNECT); also as `https_proxy`',
+  },
+  NO_PROXY: {
+    ...setting('rest.noProxy', hostList),
+    meaning: 'hosts to reach without a proxy, with their subdomains; also as `no_proxy`',
   },
   NODE_ENV: {
     fallback: 'development',
@@ -178,6 +225,11 @@ export const variables = {
     ...setting('coalesceReads', onOff, 'on'),
     meaning: 'share one REST call among equal reads in flight of the same API key',
   },
+  FORWARD_HEADERS: {
+    ...setting('forwardHeaders', headerNames),
+    meaning:
+      'headers to pass on to the REST service, at most 4 KiB together; reads are shared only if they are equal',
+  },
   SHUTDOWN_GRACE_MS: {
     ...setting('shutdownGraceMs', wholeNumber(0, 600_000), '10000'),
     meaning: 'time that requests in flight have to finish after SIGTERM, in milliseconds',
@@ -235,6 +287,13 @@ function parseBaseUrl(text: string): URL | undefined {
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
   return url.username || url.password || /[?#]/.test(text) ? undefined : url;
 }
+
+/**
+ * The headers that can't be forwarded: of the credential and cookies, of one connection (RFC 9110,
+ * section 7.6.1), and those that the gateway sets or that would change the kind of response.
+ */
+const ownHeaders =
+  /^(?:authorization|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect|range|accept|accept-encoding|x-request-id|traceparent|tracestate|(?:proxy|content|if)-.*)$/;
 
 /** Matches the origins of this machine with a wildcard port. */
 const everyPort = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/;

@@ -19,6 +19,7 @@ describe('loadConfig', () => {
       introspection: true,
       explain: true,
       corsOrigins: [],
+      forwardHeaders: undefined,
       operationLimits: {
         maxTokens: 1000,
         maxDepth: 10,
@@ -111,7 +112,9 @@ describe('loadConfig', () => {
       "DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither",
     );
     if ('PETSTORE_BASE_URI' in env) {
-      expect(() => loadConfig(env)).toThrow('; PETSTORE_BASE_URI is not a known variable');
+      expect(() => loadConfig(env)).toThrow(
+        '; PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?) is not a known variable',
+      );
     }
     const url = 'https://pets.example/v1';
     expect(loadConfig({ ...env, PETSTORE_BASE_URL: url }).backend.kind).toBe('rest');
@@ -132,11 +135,38 @@ describe('loadConfig', () => {
       PETSTORE_GATEWAY_PORT_80_TCP: 'tcp://10.0.0.1:80',
       PETSTORE_GATEWAY_PORT_80_TCP_ADDR: '10.0.0.1',
     };
-    expect(unknownVariables(env)).toEqual(['PETSTORE_BASE_URI', 'petstore_base_url']);
+    expect(unknownVariables(env)).toEqual([
+      'PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?)',
+      'petstore_base_url',
+    ]);
     expect(configRows(env, loadConfig(env)).slice(-2)).toEqual([
-      ['PETSTORE_BASE_URI', '', 'unknown, ignored'],
+      ['PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?)', '', 'unknown, ignored'],
       ['petstore_base_url', '', 'unknown, ignored'],
     ]);
+  });
+
+  it.each([
+    ['MAX_REQUEST_IN_FLIGHT', 'MAX_REQUESTS_IN_FLIGHT'],
+    ['MAX_REQUESTS_IN_FLIGHT_PERKEY', 'MAX_REQUESTS_IN_FLIGHT_PER_KEY'],
+    ['LOG_LVL', 'LOG_LEVEL'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['WORKER', 'WORKERS'],
+    ['ADMIN_PROT', 'ADMIN_PORT'],
+    ['NODE_EVN', 'NODE_ENV'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['CORS_ORIGIN', 'CORS_ORIGINS'],
+    ['PETSTORE_BASE', undefined],
+  ])('recognizes %s as %s', (name, meant) => {
+    const suggestion = meant ? ` (did you mean ${meant}?)` : '';
+    expect(unknownVariables({ [name]: 'x' })).toEqual([name + suggestion]);
+    expect(unknownVariables({ [name]: '' })).toEqual([]);
+  });
+
+  it('does not take variables of other programs for misspelled ones', () => {
+    const names =
+      'HOME HOSTNAME PATH PWD LANG TERM USER SHELL HOSTS PORTS TZ DEBUG CI EDITOR MAIL FTP_PROXY ALL_PROXY http_proxy https_proxy no_proxy NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_PROTOCOL OTEL_EXPORTER_OTLP_TRACES_ENDPOINT KUBERNETES_PORT KUBERNETES_SERVICE_HOST INIT_CWD npm_config_cache npm_lifecycle_event LS_COLORS LOG_FILE MAX_BODY';
+    const env = Object.fromEntries(names.split(' ').map((name) => [name, 'x']));
+    expect(unknownVariables(env)).toEqual([]);
   });
 
   it('requires a manifest with PERSISTED_DOCUMENTS=only', () => {
@@ -206,6 +236,47 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ PERSISTED_DOCUMENTS_FILE: 'manifest.json' })).toThrow(
       /PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set/,
     );
+  });
+
+  it('refuses a client certificate without its key, and the reverse', () => {
+    expect(() => loadConfig({ UPSTREAM_CERT_FILE: 'a.pem' })).toThrow(
+      'UPSTREAM_KEY_FILE: expected the path of a PEM file, because UPSTREAM_CERT_FILE is set; received nothing',
+    );
+    expect(() => loadConfig({ UPSTREAM_KEY_FILE: 'a.pem' })).toThrow(
+      'UPSTREAM_CERT_FILE: expected the path of a PEM file, because UPSTREAM_KEY_FILE is set; received nothing',
+    );
+    const env = { PETSTORE_BASE_URL: 'https://pets.example/v1', UPSTREAM_CA_FILE: 'ca.pem' };
+    const pair = { UPSTREAM_CERT_FILE: 'cert.pem', UPSTREAM_KEY_FILE: 'key.pem' };
+    expect(loadConfig({ ...env, ...pair }).backend).toMatchObject({
+      ...{ caFile: 'ca.pem', certFile: 'cert.pem', keyFile: 'key.pem' },
+    });
+  });
+
+  it('reads proxies in upper or lower case, as curl does', () => {
+    const service = { PETSTORE_BASE_URL: 'https://pets.example/v1' };
+    const backend = (env: Record<string, string>) => loadConfig({ ...service, ...env }).backend;
+    expect(
+      backend({ HTTP_PROXY: 'proxy.example:3128', NO_PROXY: 'localhost, .example' }),
+    ).toMatchObject({
+      httpProxy: new URL('http://proxy.example:3128'),
+      httpsProxy: undefined,
+      noProxy: ['localhost', '.example'],
+    });
+    const both = { HTTPS_PROXY: 'http://upper.example', https_proxy: 'https://lower.example' };
+    expect(backend(both)).toMatchObject({ httpsProxy: new URL('https://lower.example') });
+    for (const HTTPS_PROXY of ['socks5://proxy.example', 'http://', 'a b']) {
+      expect(() => loadConfig({ HTTPS_PROXY })).toThrow('HTTPS_PROXY: expected an http or https');
+    }
+    expect(() => loadConfig({ http_proxy: 'ftp://u:hunter2@x' })).toThrow(/^(?!.*er2)/s);
+  });
+
+  it.each([
+    ['ann:hunter2@proxy.example', '***@proxy.example'],
+    ['http://ann:hun/t@er2@proxy.example', 'http://***@proxy.example'],
+    ['proxy.example:3128', 'proxy.example:3128'],
+  ])('shows the proxy %s as %s', (https_proxy, shown) => {
+    const rows = configRows({ https_proxy }, loadConfig({}));
+    expect(rows).toContainEqual(['HTTPS_PROXY', shown, 'environment']);
   });
 
   it('counts the cores for WORKERS=auto, and refuses workers with an in-memory database', () => {

@@ -104,14 +104,25 @@ describe('npm start', () => {
     );
   }, 30_000);
 
-  it('warns about unknown PETSTORE_ variables', async () => {
+  it('warns about unknown variables', async () => {
     await using started = await nodeStart({
       DATABASE_URL: ':memory:',
       PETSTORE_BASE_URI: 'https://u:hunter2@pets.example/v1',
+      PETSTORE_OTHER: 'hunter2',
+      LOG_LVL: 'hunter2',
     });
     started.kill('SIGTERM');
     await started.exited;
-    expect(started.output.stderr).toMatch(/"level":"warn".*"variables":\["PETSTORE_BASE_URI"\]/);
+    const line = started.output.stderr.split('\n').find((one) => one.includes('LOG_LVL'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      level: 'warn',
+      variables: [
+        'PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?)',
+        'PETSTORE_OTHER',
+        'LOG_LVL (did you mean LOG_LEVEL?)',
+      ],
+      msg: 'ignoring unknown variables; check their spelling',
+    });
     expect(started.output.stderr).not.toContain('hunter2');
   }, 30_000);
 

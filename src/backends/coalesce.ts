@@ -27,7 +27,7 @@ interface Flight<T> {
 
 /**
  * Makes one call for equal reads that start within `maxAgeMs`: reads with the same credential,
- * operation and parameters. A read that starts after a write of this process has ended does not
+ * operation, parameters and forwarded headers. A read that starts after a write of this process has ended does not
  * join an earlier read. If the caller that started a call disconnects, the others make one new
  * call, with their original deadlines.
  */
@@ -88,8 +88,11 @@ export function coalesceReads(
   function methodOf(id: OperationId): Method {
     const start = petStore[id] as Method;
     if (operations[id].method === 'POST') return (call, value) => write(start(call, value));
-    return (call, value) =>
-      read(id, value === undefined ? '' : JSON.stringify(value), call, (own) => start(own, value));
+    return (call, value) => {
+      const parameters = value === undefined ? '' : JSON.stringify(value);
+      const forwarded = call.forwarded ? JSON.stringify(call.forwarded) : '';
+      return read(id, parameters + forwarded, call, (own) => start(own, value));
+    };
   }
 
   const ids = Object.keys(operations) as OperationId[];

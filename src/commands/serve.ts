@@ -53,7 +53,7 @@ export async function runServe(
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
   const unknown = unknownVariables(env);
   if (unknown.length > 0 && !worker) {
-    log.warn({ variables: unknown }, 'ignoring unknown PETSTORE_ variables; check their spelling');
+    log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
   }
   const service = cluster?.isPrimary
     ? await (await import('../workers/primary.ts')).superviseWorkers(config, telemetry)

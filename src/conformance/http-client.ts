@@ -63,7 +63,7 @@ export function createSend(baseUrl: URL, timeoutMs: number): Send {
 function headersOf({ apiKey, body, contentType = 'application/json' }: ServiceRequest) {
   return {
     accept: 'application/json',
-    // The gateway sends the same header, and refuses encoded bodies.
+    // The gateway sends the same header.
     'accept-encoding': 'identity',
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
     ...(body === undefined || contentType === null ? {} : { 'content-type': contentType }),

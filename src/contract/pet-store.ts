@@ -17,6 +17,8 @@ export interface Call {
   /** A hash of the credential, by which callers share limits fairly. */
   readonly key: number;
   readonly requestId: string;
+  /** Headers to pass on to another service, by lower-case name. */
+  readonly forwarded?: Readonly<Record<string, string>> | undefined;
   /** Aborted when the caller disconnects. Cancels reads; a write that was sent is not cancelled. */
   readonly signal?: AbortSignal;
   /**

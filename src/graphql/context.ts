@@ -4,7 +4,8 @@ import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/
 import type { Call, OperationId, PetStore } from '../contract/pet-store.ts';
 
 /** Options of `createContext`. */
-export interface ContextOptions extends Pick<Call, 'key' | 'requestId' | 'observer' | 'scope'> {
+export interface ContextOptions
+  extends Pick<Call, 'key' | 'requestId' | 'forwarded' | 'observer' | 'scope'> {
   readonly petStore: PetStore;
   /** The unchanged `Authorization` header. */
   readonly authorization: string | undefined;
@@ -41,7 +42,7 @@ export type ResponseKey = string | number;
  * the key, so introspection works without one.
  */
 export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, key, requestId, signal, listener, observer, scope } = options;
+  const { petStore, key, requestId, signal, listener, observer, scope, forwarded } = options;
   let created: Call | undefined;
 
   async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
@@ -49,7 +50,7 @@ export function createContext(options: ContextOptions): GatewayContext {
     if (signal.aborted) throw cancelledError(signal);
     if (created === undefined) {
       const { apiKey, authorization } = readBearer(options.authorization);
-      created = { apiKey, authorization, key, requestId, signal, observer, scope };
+      created = { apiKey, authorization, key, requestId, signal, observer, scope, forwarded };
       if (listener) listener.usedKey = true;
     }
     try {

@@ -69,7 +69,8 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     requireExact('$', variables);
     const request = { text: textOf(document), variables: { ...(variables as object | undefined) } };
     const explain = caller.explain === true;
-    const rest = { isReadOnly: false, explain, record, scope, delivery: () => delivery };
+    const headers = caller.headers ? Object.fromEntries(new Headers(caller.headers)) : {};
+    const rest = { headers, isReadOnly: false, explain, record, scope, delivery: () => delivery };
     const result = await graphql.execute(request, { authorization, key, signal, ...rest });
     record.status = result.isExecuted ? 200 : 400;
     return result;

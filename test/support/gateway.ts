@@ -56,6 +56,7 @@ export async function openGateway(options: TestOptions = {}) {
     graphiql: false,
     introspection: true,
     explain: false,
+    forwardHeaders: undefined,
     corsOrigins: [],
     operationLimits: loadConfig({}).operationLimits,
     persistedDocuments: { mode: 'off', manifest: new Map() },
@@ -64,7 +65,9 @@ export async function openGateway(options: TestOptions = {}) {
     ...options,
     petStore,
   });
-  const checked = checkResponses(createFetchHandler(app.handle, byteLimits.bodyBytes));
+  const checked = checkResponses(
+    createFetchHandler(app.handle, byteLimits.bodyBytes, options.forwardHeaders),
+  );
   return {
     ...app,
     gateway: checked.gateway,

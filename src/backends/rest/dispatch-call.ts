@@ -1,9 +1,11 @@
+import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../limits/end-of-turn.ts';
 import type { Release, Share } from '../../limits/share.ts';
 import { sliceBytes } from '../../limits/slices.ts';
 import type { CancelListener, Cancellation } from './cancellation.ts';
 import type { TrackedClient } from './connections.ts';
+import { type CreateDecoder, codingOf, decoders } from './content-coding.ts';
 import { outcomeOfFailure } from './failure.ts';
 import type { Outcome, Responded } from './outcome.ts';
 
@@ -21,6 +23,8 @@ export interface CallLimits {
   /** The limit of the bytes of all bodies, and the key that this one counts for. */
   readonly bodyBytes: Share;
   readonly key: number;
+  /** Maximum size of a decoded body. That of the received bytes is undici's limit. */
+  readonly maxBodyBytes: number;
 }
 
 /**
@@ -56,6 +60,9 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   #status = 0;
   #headers: Responded['headers'] = {};
   #errorTimeout: NodeJS.Timeout | undefined;
+  /** Set if the body is encoded. */
+  #createDecoder: CreateDecoder | undefined;
+  #decoder: Transform | undefined;
 
   constructor(limits: CallLimits, resolve: (outcome: Outcome) => void) {
     this.#limits = limits;
@@ -80,14 +87,35 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
+    this.#createDecoder = decoders.get(codingOf(headers));
     if (this.#isError()) {
       this.#errorTimeout = setTimeout(() => this.#end(), errorBodyLimits.timeoutMs);
     }
   }
 
-  /** Copies chunks into one buffer, because each Buffer has an overhead. */
-  onResponseData(_: Controller, chunk: Buffer): void {
+  onResponseData(controller: Controller, chunk: Buffer): void {
     if (this.#isSettled) return;
+    if (this.#createDecoder === undefined) return void this.#collect(chunk);
+    this.#decoder ??= this.#decode(this.#createDecoder(chunk), controller);
+    if (!this.#decoder.write(chunk)) controller.pause();
+  }
+
+  /** Collects what a decoder returns. */
+  #decode(decoder: Transform, controller: Controller): Transform {
+    const invalid = (problem: string, cause?: Error) =>
+      this.#end({ kind: 'invalid', status: this.#status, problem, cause });
+    return decoder
+      .on('drain', () => controller.resume())
+      .on('error', (cause) => invalid('body: expected the encoding of its header.', cause))
+      .on('data', (chunk: Buffer) => {
+        this.#collect(chunk);
+        if (this.#size > this.#limits.maxBodyBytes) invalid('body: expected a smaller body.');
+      })
+      .on('end', () => this.#complete());
+  }
+
+  /** Copies chunks into one buffer, because each Buffer has an overhead. */
+  #collect(chunk: Buffer): void {
     const { bodyBytes, key } = this.#limits;
     const start = this.#size;
     this.#release?.();
@@ -113,7 +141,12 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   onResponseEnd(): void {
     if (this.#isSettled) return;
     if (this.client) this.client.wasUsed = true;
-    this.#settle(this.#size > sliceBytes && !this.#isError());
+    if (this.#decoder) this.#decoder.end();
+    else this.#complete();
+  }
+
+  #complete(): void {
+    if (!this.#isSettled) this.#settle(this.#size > sliceBytes && !this.#isError());
   }
 
   onResponseError(_: Controller, cause: Error): void {
@@ -137,6 +170,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   #settle(staysCounted: boolean, outcome?: Outcome): void {
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
+    this.#decoder?.destroy();
     this.#limits.cancellation.listener = undefined;
     if (!staysCounted) this.#release?.();
     if (outcome !== undefined) return void this.#resolve(outcome);

@@ -4,7 +4,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { CallQueue, mostlyPerKey } from './call-queue.ts';
 import type { Cancellation } from './cancellation.ts';
 import { Circuit } from './circuit.ts';
-import { createConnector, TrackedClient } from './connections.ts';
+import { type Connector, TrackedClient } from './connections.ts';
 import { dispatchCall } from './dispatch-call.ts';
 import { outcomeOfFailure } from './failure.ts';
 import { KeyCircuits } from './key-circuits.ts';
@@ -60,10 +60,10 @@ export type Origin = ReturnType<typeof openOrigin>;
 export function openOrigin(
   service: string,
   origin: string,
+  connect: Connector,
   limits: OriginLimits,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ) {
-  const connect = createConnector(limits.connectTimeoutMs);
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
     connect,
@@ -111,7 +111,9 @@ export function openOrigin(
     if (rejectedMs > 0) return refuse('circuit', rejectedMs);
     keyCircuit?.start();
     circuit.start();
-    const outcome = await dispatchCall(pool, options, { cancellation, bodyBytes, key });
+    const maxBodyBytes = limits.maxResponseBytes;
+    const callLimits = { cancellation, bodyBytes, key, maxBodyBytes };
+    const outcome = await dispatchCall(pool, options, callLimits);
     const effects = consequencesOf(outcome);
     keyCircuits.end(key, effects.key, startedAt);
     if (effects.key === 'failure') circuit.end(effects.service, startedAt, key, maxPerKey);
@@ -150,9 +152,8 @@ export function openOrigin(
       const rejectedMs = circuit.rejectsForMs(performance.now());
       if (rejectedMs > 0) return refuse('circuit', rejectedMs);
       const { host, hostname, port, protocol } = new URL(origin);
-      const address = hostname.replace(/^\[|\]$/g, '');
       const { promise, resolve } = Promise.withResolvers<Failed | undefined>();
-      connect({ host, hostname: address, port, protocol }, (error, socket) => {
+      connect({ host, hostname, port, protocol }, (error, socket) => {
         socket?.destroy();
         resolve(error === null ? undefined : outcomeOfFailure(error, false, 0, false));
       });

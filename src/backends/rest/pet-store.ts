@@ -13,13 +13,16 @@ import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { logFailure } from './call-log.ts';
-import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
+import { createConnector } from './connections.ts';
+import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
+import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
 import { createSend, type Send } from './send-with-retry.ts';
+import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** Options of the REST backend. */
-export interface RestPetStoreOptions {
+export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   /** The base URL, including `/v1`. */
   readonly baseUrl: URL;
   /** The base URL of `POST /messages`; if undefined, messages cannot be sent. */
@@ -37,7 +40,7 @@ interface Parameters {
   readonly json?: object;
 }
 
-/** Opens the REST service as a `PetStore`. Connects on the first call. */
+/** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
 export function openRestPetStore(
   options: RestPetStoreOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,
@@ -50,14 +53,20 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const open = (service: string, { origin }: URL) => openOrigin(service, origin, limits, telemetry);
+  const tls = readTlsFiles(options);
+  const open = (service: string, url: URL) => {
+    const connect = createConnector(limits.connectTimeoutMs, tls, proxyOf(url, options));
+    return openOrigin(service, url.origin, connect, limits, telemetry);
+  };
   const petsOrigin = open('pets', baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared ? petsOrigin : open('messages', messagesBaseUrl);
+  const senderTo = (origin: Origin, url: URL) =>
+    createSend(origin, url, proxyOf(url, options), timeoutMs, metrics);
   const senders: Readonly<Record<Operation['service'], Send>> = {
-    pets: createSend(petsOrigin, baseUrl, timeoutMs, metrics),
+    pets: senderTo(petsOrigin, baseUrl),
     messages: messagesBaseUrl
-      ? createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics)
+      ? senderTo(messagesOrigin, messagesBaseUrl)
       : async () => ({ kind: 'notSent', why: 'notConfigured' }),
   };
 

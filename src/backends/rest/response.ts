@@ -2,16 +2,19 @@ import { decodeErrorBody } from '../../contract/codec.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8 } from '../../contract/json.ts';
 import { readJson } from '../../contract/response-json.ts';
+import { codingOf, decoders } from './content-coding.ts';
 import type { Responded } from './outcome.ts';
 import { redactKey } from './redact-key.ts';
 
 /**
  * Returns the text of a body.
- * @throws InvalidResponseError if it is encoded, not UTF-8, or of another media type.
+ * @throws InvalidResponseError if its encoding is not decoded, it is not UTF-8, or of another media type.
  */
 export function readText({ headers, body }: Responded): string {
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw new InvalidResponseError('body: expected no encoding.');
+  const coding = codingOf(headers);
+  if (coding !== 'identity' && !decoders.has(coding)) {
+    throw new InvalidResponseError('body: expected no encoding, gzip, br or deflate.');
+  }
   const mediaType = headers['content-type'];
   if (mediaType !== undefined && !isJson(String(mediaType))) {
     throw new InvalidResponseError('body: expected application/json, received another type.');

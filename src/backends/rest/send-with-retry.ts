@@ -4,6 +4,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { Cancellation } from './cancellation.ts';
 import type { Origin } from './origin.ts';
 import { consequencesOf, type Outcome, reasonOf, wasSent } from './outcome.ts';
+import type { ServiceProxy } from './proxy.ts';
 import { parseRetryAfter } from './response.ts';
 
 /** The parameters of a REST call: a path below the base URL, and the JSON text of the body. */
@@ -25,14 +26,20 @@ export type Send = (
   observation: CallObservation | undefined,
 ) => Promise<Outcome>;
 
-/** Creates `Send` for `baseUrl`. Calls and retries end `timeoutMs` after the start of the wait. */
+/**
+ * Creates `Send` for `baseUrl`. Calls and retries end `timeoutMs` after the start of the wait. A
+ * proxy for an `http:` URL receives the whole URL of a call, and its own credential (RFC 9112,
+ * section 3.2.2).
+ */
 export function createSend(
   origin: Origin,
   baseUrl: URL,
+  proxy: ServiceProxy | undefined,
   timeoutMs: number,
   metrics: Pick<Metrics, 'retries'>,
 ): Send {
-  const prefix = baseUrl.pathname.replace(/\/+$/, '');
+  const forwarder = baseUrl.protocol === 'http:' ? proxy : undefined;
+  const prefix = (forwarder ? baseUrl.origin : '') + baseUrl.pathname.replace(/\/+$/, '');
 
   return async (call, { operation, method, path, body }, observation) => {
     const { authorization, key, signal } = call;
@@ -46,9 +53,11 @@ export function createSend(
     const headers = {
       authorization,
       accept: 'application/json',
-      // The limit applies to the received bytes. A decompressed body could be much larger.
+      // Decoding takes CPU time. Services that encode their responses anyway are understood.
       'accept-encoding': 'identity',
       'x-request-id': call.requestId,
+      ...call.forwarded,
+      ...forwarder?.headers,
       ...observation?.traceHeaders,
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };

@@ -3,7 +3,7 @@ import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { createExplainedContext } from '../../graphql/explained-context.ts';
 import { HttpError } from '../../http/error.ts';
-import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import type { HttpRequest, HttpResponse, RequestHeaders } from '../../http/message.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
@@ -11,6 +11,7 @@ import { BoundedCache } from './bounded-cache.ts';
 import { type Delivery, encodeParts } from './encoded-parts.ts';
 import { type EncodedResult, type EngineResult, encodeResult } from './encoded-result.ts';
 import type { PrepareDocument } from './engine.ts';
+import { pickHeaders } from './forwarded-headers.ts';
 import { type GraphqlParams, readParams } from './params.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 import { PreparedDocument, PreparedOperation } from './prepared-document.ts';
@@ -33,6 +34,8 @@ export interface GraphqlHandlerOptions {
   readonly persistedDocuments: PersistedDocuments;
   /** Whether callers may ask for their REST calls. */
   readonly explain: boolean;
+  /** The names of the headers that are passed on to the REST service, in lower case. */
+  readonly forwardHeaders: readonly string[] | undefined;
   /** The page for browsers; undefined if it is turned off. */
   readonly graphiql: GraphiqlPage | undefined;
   /** Called with every unexpected error and the id of its request. */
@@ -43,6 +46,8 @@ export interface GraphqlHandlerOptions {
 export interface Caller {
   /** The unparsed `Authorization` header. */
   readonly authorization: string | undefined;
+  /** Headers that may be passed on. */
+  readonly headers: RequestHeaders;
   /** The key that it counts as in limits; see `keyOf`. */
   readonly key: number;
   /** Aborted when the caller disconnects or its deadline passes. */
@@ -87,6 +92,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
     const { authorization, key, record, scope } = caller;
     const encoding = { record, key, reportError };
+    const { forwardHeaders } = options;
+    const forwarded = forwardHeaders && pickHeaders(forwardHeaders, caller.headers);
     const operation = await findOperation(request, caller);
     if (!(operation instanceof PreparedOperation)) {
       return encodeResult({ errors: operation }, encoding);
@@ -96,7 +103,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const delivery = operation.isDeferred ? caller.delivery() : undefined;
     const calls = delivery && new AbortController();
     const signal = calls ? AbortSignal.any([caller.signal, calls.signal]) : caller.signal;
-    const call = { authorization, key, requestId, signal, scope };
+    const call = { authorization, key, requestId, signal, scope, forwarded };
     const contextOptions = { petStore, ...call, listener: record, observer: record };
     const isExplained = caller.explain && options.explain;
     const explained = isExplained ? createExplainedContext(contextOptions, record) : undefined;
@@ -124,7 +131,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const delivery = () => (mayStream ? readDelivery(accept) : undefined);
       const isReadOnly = method === 'GET';
       const explain = headers['x-petstore-explain'] === '1';
-      const caller = { authorization, key, signal, isReadOnly, explain, record, scope, delivery };
+      const rest = { isReadOnly, explain, record, scope, delivery };
+      const caller = { authorization, headers, key, signal, ...rest };
       const text = requested.find(params, caller);
       const result =
         typeof text === 'string'

@@ -13,13 +13,21 @@ import type { Share } from '../../limits/share.ts';
 /** A handler of WHATWG Fetch requests, as in Hono, Next and Deno. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
-/** Translates between Fetch and the handler. Rejects if the request body can't be read. */
-export function createFetchHandler(handle: HttpHandler, bodyBytes: Share): FetchHandler {
+/**
+ * Translates between Fetch and the handler. Rejects if the request body can't be read.
+ * @param forwardHeaders further headers to read
+ */
+export function createFetchHandler(
+  handle: HttpHandler,
+  bodyBytes: Share,
+  forwardHeaders: readonly string[] = [],
+): FetchHandler {
+  const names = [...readableHeaders, ...forwardHeaders];
   return async (request) => {
     const { method, signal } = request;
     // Bun passes on a malformed Host as part of the URL; the router refuses it.
     const { pathname, search } = URL.parse(request.url) ?? { pathname: '/', search: '' };
-    const headers = readHeaders(request.headers);
+    const headers = readHeaders(request.headers, names);
     const key = keyOf(headers.authorization);
     const reader = new BodyReader(key, bodyBytes);
     if (method !== 'GET' && method !== 'HEAD') await readBody(request, reader);
@@ -63,9 +71,9 @@ async function readBody(request: Request, reader: BodyReader): Promise<void> {
 const readableHeaders = requestHeaders.filter((name) => name !== 'accept-encoding');
 
 /** Reads headers by name. Iterating would make servers such as Hono's build the whole list. */
-function readHeaders(headers: Headers): RequestHeaders {
-  const values: Partial<Record<keyof RequestHeaders, string>> = {};
-  for (const name of readableHeaders) {
+function readHeaders(headers: Headers, names: readonly string[]): RequestHeaders {
+  const values: Record<string, string> = {};
+  for (const name of names) {
     const value = headers.get(name);
     if (value !== null) values[name] = value;
   }

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../../src/backends/rest/cancellation.ts';
@@ -20,12 +21,18 @@ function usedBytes(): number {
   return heapUsed + external;
 }
 
+const maxBodyBytes = 4 * 1024 * 1024;
+
 /** Creates a limit of the bytes of bodies, of which one key may hold three quarters. */
 const limitOf = (total: number) => new Share('body_bytes', { total, perKey: total * 0.75 });
 
 /** Starts a call whose response the test delivers. */
-function startCall(bodyBytes: Share, key = 0) {
-  const controller = { abort() {} } as unknown as Dispatcher.DispatchController;
+function startCall(bodyBytes: Share, key = 0, headers = {}) {
+  const controller = {
+    abort() {},
+    pause() {},
+    resume() {},
+  } as unknown as Dispatcher.DispatchController;
   let handler: Dispatcher.DispatchHandler = {};
   const dispatcher = {
     dispatch: (_: unknown, one: Dispatcher.DispatchHandler) => {
@@ -34,9 +41,9 @@ function startCall(bodyBytes: Share, key = 0) {
   } as unknown as Dispatcher;
   const cancellation = new Cancellation(false, Number.POSITIVE_INFINITY);
   const options = { method: 'GET', path: '/' } as const;
-  const outcome = dispatchCall(dispatcher, options, { cancellation, bodyBytes, key });
+  const outcome = dispatchCall(dispatcher, options, { cancellation, bodyBytes, key, maxBodyBytes });
   handler.onRequestStart?.(controller, {});
-  handler.onResponseStart?.(controller, 200, {});
+  handler.onResponseStart?.(controller, 200, headers);
   return {
     outcome,
     /** Resolves to the response. */
@@ -74,6 +81,25 @@ describe('the body of a response', () => {
     for (const chunk of chunks) call.receive(chunk);
     call.end();
     expect((await call.response()).body.equals(Buffer.concat(chunks))).toBe(true);
+  });
+
+  it('uses no more memory than its limit if it is encoded', async () => {
+    const sent = gzipSync(Buffer.alloc(200_000_000));
+    const bodyBytes = limitOf(10_000_000);
+    const call = startCall(bodyBytes, 0, { 'content-encoding': 'gzip' });
+    const before = usedBytes();
+    call.receive(sent);
+    expect(await call.outcome).toMatchObject({ kind: 'invalid', status: 200 });
+    expect(usedBytes() - before).toBeLessThan(4 * maxBodyBytes);
+    expect(bodyBytes.used).toBe(0);
+  });
+
+  it('counts its decoded bytes', async () => {
+    const bodyBytes = limitOf(1_000_000);
+    const call = startCall(bodyBytes, 0, { 'content-encoding': 'gzip' });
+    call.receive(gzipSync(Buffer.alloc(800_000)));
+    expect(await call.outcome).toMatchObject({ kind: 'cancelled', by: 'gateway' });
+    expect(bodyBytes.used).toBe(0);
   });
 
   it('shares a limit with other bodies, and counts until the end', async () => {
@@ -126,7 +152,7 @@ describe('a call', () => {
         handler.onRequestStart?.(controller, {});
       },
     } as unknown as Dispatcher;
-    const limits = { cancellation, bodyBytes: limitOf(100), key: 0 };
+    const limits = { cancellation, bodyBytes: limitOf(100), key: 0, maxBodyBytes };
     const outcome = await dispatchCall(dispatcher, { method: 'POST', path: '/' }, limits);
     expect(outcome).toEqual({ kind: 'notSent', why: 'deadline' });
     expect([isAborted, cancellation.timesSent]).toEqual([true, 0]);

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { parseJson } from '../../../src/contract/json.ts';
@@ -418,16 +418,82 @@ const faults: readonly Fault[] = [
     ),
     code: invalid,
   },
+  ...[
+    { name: 'gzip', encode: gzipSync },
+    { name: 'X-GZIP', encode: gzipSync },
+    { name: 'br', encode: brotliCompressSync },
+    { name: 'deflate', encode: deflateSync },
+    { name: 'deflate (raw)', encode: deflateRawSync },
+  ].flatMap(({ name, encode }): Fault[] => {
+    const [coding] = name.split(' ');
+    const respond = (body: string | Buffer, status = '200 OK') =>
+      send(encodeResponse(status, encode(body), [`Content-Encoding: ${coding}`]));
+    const refused = '{"code":"no","message":"No.","status":403}';
+    return [
+      { name: `unsolicited ${name}`, respond: respond(pets), code: undefined, data: rex },
+      {
+        name: `403 in ${name}`,
+        respond: respond(refused, '403 No'),
+        code: 'FORBIDDEN',
+        status: 403,
+      },
+      {
+        name: `200 MB of zeros in ${name}`,
+        respond: respond(Buffer.alloc(200_000_000)),
+        code: invalid,
+      },
+    ];
+  }),
   {
-    name: 'an unsolicited gzip body',
-    respond: send(encodeResponse('200 OK', gzipSync(pets), ['Content-Encoding: gzip'])),
+    name: 'JSON that claims to be gzip',
+    respond: send(encodeResponse('200 OK', pets, ['Content-Encoding: gzip'])),
     code: invalid,
   },
   {
-    name: '200 MB of zeros in 190 KB of gzip',
+    name: 'truncated gzip',
     respond: send(
-      encodeResponse('200 OK', gzipSync(Buffer.alloc(200_000_000)), ['Content-Encoding: gzip']),
+      encodeResponse('200 OK', gzipSync(pets).subarray(0, -12), ['Content-Encoding: gzip']),
     ),
+    code: invalid,
+  },
+  {
+    name: 'an empty body that claims to be gzip',
+    respond: send(encodeResponse('200 OK', '', ['Content-Encoding: gzip'])),
+    code: invalid,
+  },
+  {
+    name: 'gzip that is cut off',
+    respond: sendAndReset(
+      encodeResponse('200 OK', gzipSync(pets).subarray(0, 20), [
+        'Content-Encoding: gzip',
+        'Content-Length: 500',
+      ]),
+    ),
+    code: unavailable,
+  },
+  {
+    name: 'gzip without end',
+    respond: drip(
+      encodeResponse('200 OK', gzipSync(pets).subarray(0, 20), [
+        'Content-Encoding: gzip',
+        'Content-Length: 500',
+      ]),
+      '',
+    ),
+    code: 'UPSTREAM_TIMEOUT',
+  },
+  {
+    name: '502 of zeros in gzip, 200 MB',
+    query: addPet,
+    respond: send(
+      encodeResponse('502 Bad', gzipSync(Buffer.alloc(200_000_000)), ['Content-Encoding: gzip']),
+    ),
+    code: 'UPSTREAM_ERROR',
+    status: 502,
+  },
+  {
+    name: 'an unknown content coding',
+    respond: send(encodeResponse('200 OK', pets, ['Content-Encoding: constructor'])),
     code: invalid,
   },
   {

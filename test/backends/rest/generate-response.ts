@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { petFields } from '../../../src/contract/records.ts';
 
@@ -8,7 +8,7 @@ export interface GeneratedResponse {
   readonly status: number;
   /** The bytes, in the pieces in which they are written. */
   readonly pieces: readonly Buffer[];
-  /** The body after HTTP decoding, if it arrives completely. */
+  /** The body after decoding, if it arrives completely. */
   readonly body: Buffer;
   readonly ending: Ending;
   /** Whether the response is undamaged, so that the outcome is known. */
@@ -140,8 +140,19 @@ const statusLine = fc.oneof(
   fc.constantFrom(202, 299, 301, 302, 307, 400, 401, 403, 404, 409, 418, 422, 429, 500, 502, 503),
 );
 
-/** The framing and the headers. */
+const encoders = {
+  gzip: gzipSync,
+  br: brotliCompressSync,
+  deflate: deflateSync,
+  Deflate: deflateRawSync,
+};
+
+/** The framing, the content coding and the headers. */
 const packing = fc.record({
+  coding: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(undefined) },
+    fc.constantFrom('gzip' as const, 'br' as const, 'deflate' as const, 'Deflate' as const),
+  ),
   framing: fc.constantFrom<'length' | 'chunks' | 'end'>('length', 'length', 'chunks', 'end'),
   interim: fc.constantFrom('', '', '', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
   type: fc.constantFrom(
@@ -173,7 +184,7 @@ const damage = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constantFrom('gzip', 'html', 'utf-16', 'longer', 'shorter') }),
+    arbitrary: fc.record({ kind: fc.constantFrom('html', 'utf-16', 'longer', 'shorter') }),
   },
 );
 
@@ -202,23 +213,20 @@ function pack(
   operation: Operation,
   code: number,
   content: string,
-  { framing, interim, type, headers, chunkSize, extension, trailer }: Packing,
+  { coding, framing, interim, type, headers, chunkSize, extension, trailer }: Packing,
   damaged: Damage,
   cuts: readonly number[],
 ): GeneratedResponse {
   let body: Buffer = Buffer.from(content);
-  let encoding = '';
   let mediaType: string | undefined = type;
   if (damaged.kind === 'body byte' && body.length > 0)
     body[damaged.at % body.length] = damaged.byte;
   if (damaged.kind === 'utf-16') body = Buffer.from(content, 'utf16le');
   if (damaged.kind === 'html') mediaType = 'text/html';
-  if (damaged.kind === 'gzip') {
-    body = gzipSync(body);
-    encoding = 'Content-Encoding: gzip\r\n';
-  }
-  const sizes = { longer: body.length + 5, shorter: Math.max(0, body.length - 5) };
-  const length = damaged.kind in sizes ? sizes[damaged.kind as keyof typeof sizes] : body.length;
+  const sent = coding ? encoders[coding](body) : body;
+  const encoding = coding ? `Content-Encoding: ${coding}\r\n` : '';
+  const sizes = { longer: sent.length + 5, shorter: Math.max(0, sent.length - 5) };
+  const length = damaged.kind in sizes ? sizes[damaged.kind as keyof typeof sizes] : sent.length;
   const frame = {
     length: `Content-Length: ${length}\r\n`,
     chunks: 'Transfer-Encoding: chunked\r\n',
@@ -227,20 +235,20 @@ function pack(
   const head = `${interim}HTTP/1.1 ${code} Reason\r\n${mediaType === undefined ? '' : `Content-Type: ${mediaType}\r\n`}${headers}${encoding}${frame}\r\n`;
   const packedBody =
     framing === 'chunks'
-      ? inChunks(body, Math.max(chunkSize, body.length >> 8), extension, trailer)
-      : body;
+      ? inChunks(sent, Math.max(chunkSize, sent.length >> 8), extension, trailer)
+      : sent;
   let bytes = Buffer.concat([Buffer.from(head), packedBody]);
   if (damaged.kind === 'head byte') bytes[damaged.at % head.length] = damaged.byte;
   const isCut = damaged.kind === 'cut' || damaged.kind === 'hang';
   if (isCut) bytes = bytes.subarray(0, damaged.at % bytes.length);
-  if (isCut && framing === 'end') body = bytes.subarray(head.length);
+  if (isCut && framing === 'end' && !coding) body = bytes.subarray(head.length);
   const isWrongLength = damaged.kind in sizes && framing === 'length';
   const isIntact = damaged.kind === 'none' || (damaged.kind in sizes && !isWrongLength);
   return {
     operation,
     status: code,
     pieces: inPieces(bytes, cuts),
-    body: damaged.kind === 'shorter' && isWrongLength ? body.subarray(0, length) : body,
+    body: damaged.kind === 'shorter' && isWrongLength && !coding ? body.subarray(0, length) : body,
     ending: endingOf(damaged.kind, framing, isIntact),
     isIntact,
     hasIntactHead: damaged.kind !== 'head byte' && !isCut,

@@ -1,0 +1,83 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { vi } from 'vitest';
+import type { Certificate } from './authority.ts';
+
+/** Whether tinyproxy is installed (Debian package `tinyproxy-bin`). */
+export const hasTinyproxy = spawnSync('tinyproxy', ['-v']).status === 0;
+
+/**
+ * Starts a proxy that connects each CONNECT and each absolute URL to its host, and records the bytes
+ * that it receives. `respond` replaces its response to a request.
+ */
+export async function startProxy({
+  respond,
+  certificate,
+}: {
+  readonly respond?: (socket: Socket) => void;
+  readonly certificate?: Certificate;
+} = {}) {
+  const sockets = new Set<Socket>();
+  const received: Buffer[] = [];
+  const heads: string[] = [];
+  const accept = (client: Socket) => {
+    sockets.add(client);
+    client.on('error', () => {}).on('data', (chunk: Buffer) => received.push(chunk));
+    client.once('data', (chunk: Buffer) => {
+      const head = chunk.toString('latin1');
+      heads.push(head);
+      if (respond) return respond(client);
+      const [, method, target = ''] = /^(\w+) (\S+)/.exec(head) ?? [];
+      const url = new URL(method === 'CONNECT' ? `http://${target}` : target);
+      const service = connect(Number(url.port), url.hostname, () => {
+        if (method === 'CONNECT') client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        else service.write(chunk);
+        client.pipe(service).pipe(client);
+      });
+      sockets.add(service.on('error', () => client.destroy()));
+    });
+  };
+  const server = certificate ? createTlsServer(certificate, accept) : createServer(accept);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}`,
+    /** The requests that it received, one per connection. */
+    heads,
+    /** All bytes that it received, as text. */
+    received: () => Buffer.concat(received).toString('latin1'),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Runs tinyproxy with a credential on a free port. */
+export async function startTinyproxy(user: string, password: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'tinyproxy-'));
+  const [config, log] = [join(folder, 'tinyproxy.conf'), join(folder, 'tinyproxy.log')];
+  const reserved = createServer().listen(0, '127.0.0.1');
+  await once(reserved, 'listening');
+  const { port } = reserved.address() as AddressInfo;
+  await new Promise((resolve) => reserved.close(resolve));
+  const lines = [`Port ${port}`, 'Listen 127.0.0.1', `LogFile "${log}"`, 'LogLevel Connect'];
+  writeFileSync(config, [...lines, `BasicAuth ${user} ${password}`, ''].join('\n'));
+  const child = spawn('tinyproxy', ['-d', '-c', config], { stdio: 'ignore' });
+  const exited = once(child, 'close');
+  await vi.waitFor(() => once(connect(port, '127.0.0.1'), 'connect'), { timeout: 10_000 });
+  return {
+    host: `127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await exited;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
