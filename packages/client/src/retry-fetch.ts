@@ -32,7 +32,10 @@ function kindOf(...[input, init]: Parameters<typeof fetch>): Attempt['kind'] | u
   if (typeof body !== 'string') return undefined;
   try {
     const { query } = JSON.parse(body);
-    return typeof query === 'string' && !query.includes('mutation') ? 'query' : 'mutation';
+    // The gateway ignores an empty text, and executes the hash beside it.
+    return typeof query === 'string' && query !== '' && !query.includes('mutation')
+      ? 'query'
+      : 'mutation';
   } catch {
     return 'mutation';
   }
