@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
@@ -193,6 +194,30 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     expect(errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
     // The request with fetch accepts no parts, so its result is complete when it arrives.
     expect(lists).toBe(name === 'fetch' ? 3 : 1);
+  });
+
+  it.skipIf(name === 'fetch')('ends a response in parts before it is repeated', async () => {
+    const ended: Promise<unknown>[] = [];
+    await using gateway = await startUpstream((_, response) => {
+      const error = { message: 'Busy.', path: ['available'], extensions: { code: 'OVERLOADED' } };
+      const data = { __typename: 'Query', available: null };
+      const part = (result: object) =>
+        response.write(
+          `\r\n---\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(result)}\r\n---`,
+        );
+      const type = 'multipart/mixed; boundary="-"; deferSpec=20220824';
+      response.writeHead(200, { 'content-type': type });
+      part({ data, errors: [error], hasNext: true });
+      const incremental = [{ data: { orders: [] }, path: [] }];
+      for (let parts = 0; parts < 3; parts++) part({ incremental, hasNext: true });
+      if (gateway.seen.length < 3) ended.push(once(response, 'close'));
+      else response.end('--');
+    });
+    const client = create(gateway.url, quick);
+    const { errors } = await client.query(DeferredStorefrontDocument);
+    expect(errors).toMatchObject([{ extensions: { code: 'OVERLOADED' } }]);
+    await Promise.all(ended);
+    expect(gateway.seen).toHaveLength(3);
   });
 
   it('does not repeat a read that is cut off after its first part', async () => {
