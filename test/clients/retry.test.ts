@@ -257,4 +257,28 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     await client.mutate(AddPetDocument, { input: named('Rex') });
     expect(requests).toBe(4);
   });
+
+  it.each([
+    [404, 'text/html', '<h1>No</h1>', 1],
+    [413, 'text/html', '<h1>No</h1>', 1],
+    [500, 'text/html', '<h1>No</h1>', 1],
+    [401, 'application/json', '{"message":"No."}', 1],
+    [503, 'application/json', '{"message":"No."}', 3],
+    [504, 'text/html', '<h1>No</h1>', 3],
+  ])('sends a read after %i %s as often as may help', async (status, type, text, attempts) => {
+    await using proxy = await startUpstream((_, response) =>
+      response.writeHead(status, { 'content-type': type }).end(text),
+    );
+    await create(proxy.url, quick).query(ListPetsDocument);
+    expect(proxy.seen).toHaveLength(attempts);
+  });
+
+  it('repeats a read whose response is cut off', async () => {
+    await using proxy = await startUpstream((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 99 });
+      response.write('{', () => response.destroy());
+    });
+    await create(proxy.url, quick).query(ListPetsDocument);
+    expect(proxy.seen).toHaveLength(3);
+  });
 });

@@ -8,7 +8,7 @@ export function createRetryLink(options?: RetryOptions): ApolloLink {
   return new ApolloLink((operation, forward) => {
     let attempt = 0;
     let delayMs: number | undefined;
-    const delayAfter = (failure: Pick<Attempt, 'response' | 'networkError'>) =>
+    const delayAfter = (failure: Partial<Attempt>) =>
       retryDelay({ kind: operation.operationType, attempt, ...failure }, options);
     return defer(() => {
       attempt++;
@@ -24,7 +24,7 @@ export function createRetryLink(options?: RetryOptions): ApolloLink {
       }),
       retry({
         delay(error) {
-          delayMs ??= delayAfter({ networkError: error });
+          delayMs ??= delayAfter({ networkError: error, status: error?.statusCode });
           return delayMs === undefined ? throwError(() => error) : timer(delayMs);
         },
       }),

@@ -42,14 +42,12 @@ function kindOf(...[input, init]: Parameters<typeof fetch>): Attempt['kind'] | u
 }
 
 /** Reads a copy of the response, unless it is in parts. */
-async function read(sent: Promise<Response>): Promise<Pick<Attempt, 'response' | 'networkError'>> {
+async function read(sent: Promise<Response>): Promise<Partial<Attempt>> {
   try {
     const response = await sent;
-    if (/json/.test(response.headers.get('content-type') ?? '')) {
-      return { response: await response.clone().json() };
-    }
-    // A proxy's own response, for example while the gateway restarts.
-    return [502, 503, 504].includes(response.status) ? {} : { response: {} };
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    const body = isJson ? await response.clone().json() : undefined;
+    return body?.data || body?.errors ? { response: body } : { status: response.status };
   } catch (networkError) {
     return { networkError };
   }

@@ -50,12 +50,14 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
           // A further part of an attempt that is repeated.
           if (retry.delayMs !== undefined) return false;
           const networkError = error?.networkError;
+          const { ok = true, status } = error?.response ?? {};
           retry.delayMs = retryDelay(
             {
               kind: operation.kind === 'query' ? 'query' : 'mutation',
               attempt: retry.attempt,
               ...(networkError
-                ? { networkError }
+                ? // A response that was cut off is `ok`.
+                  { networkError, status: ok ? undefined : status }
                 : { response: { data, errors: error?.graphQLErrors } }),
             },
             options,
