@@ -18,8 +18,8 @@ export function createRetryFetch(
       const delayMs = retryDelay({ kind, attempt, signal, ...(await read(sent)) }, options);
       if (delayMs === undefined) return sent;
       await sent.then(({ body }) => body?.cancel()).catch(() => {});
-      // When the caller aborts, the next attempt fails at once with the reason.
       await wait(delayMs, signal);
+      if (signal?.aborted) throw signal.reason;
     }
   };
 }

@@ -10,7 +10,7 @@ export interface RetryOptions {
   readonly maxDelayMs?: number;
 }
 
-/** An attempt that may have failed. Pass either its `response` or its `networkError`. */
+/** An attempt that may have failed. Pass its `response`, or else its `networkError`, its `status` or both. */
 export interface Attempt {
   /** If you do not know the kind, pass `mutation`. */
   readonly kind: 'query' | 'mutation' | 'subscription';
@@ -36,7 +36,8 @@ const transient = [
 /**
  * Returns the milliseconds to wait before the operation is sent again, or undefined if it must not
  * be, or need not be. A query is repeated after a network error, a proxy's 502, 503 or 504, or a
- * transient error. Anything else is repeated only if every field failed with a transient error whose `outcome` is `NOT_DONE`.
+ * transient error. Anything else is repeated only if every field failed with a transient error whose
+ * `outcome` is `NOT_DONE`.
  */
 export function retryDelay(
   { kind, attempt, response, networkError, status, signal }: Attempt,
