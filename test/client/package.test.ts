@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -99,6 +99,24 @@ describe('petstore-gateway-client', () => {
       .map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size);
     expect(bytes).toBeLessThan(100_000);
+  });
+
+  it('is installed beside any version of the libraries that it can work with', async () => {
+    const root = await mkdtemp(join(consumer.tarball, '..', 'beside-'));
+    const libraries = ['@apollo/client', '@urql/core', 'graphql', 'rxjs', 'wonka'];
+    for (const version of ['1.0.0', '99.0.0']) {
+      const dependencies: Record<string, string> = {};
+      for (const [index, name] of libraries.entries()) {
+        const folder = join(root, `${version}-${index}`);
+        await mkdir(folder);
+        await writeFile(join(folder, 'package.json'), JSON.stringify({ name, version }));
+        dependencies[name] = `file:../${version}-${index}`;
+      }
+      const project = join(root, version);
+      await mkdir(project);
+      await writeFile(join(project, 'package.json'), JSON.stringify({ dependencies }));
+      await run('npm', ['install', '--offline', '--no-audit', consumer.tarball], { cwd: project });
+    }
   });
 
   it('adds less than 0.5 KB to a bundle for one document', async () => {

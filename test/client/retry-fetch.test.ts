@@ -33,6 +33,11 @@ describe('createRetryFetch', () => {
     ],
     ['a batch', (url) => [url, post(`[${list}]`)], 1],
     ['a hash by POST', (url) => [url, post(JSON.stringify({ documentId: hash }))], 1],
+    [
+      'a hash beside an empty text',
+      (url) => [url, post(JSON.stringify({ query: '', documentId: hash }))],
+      1,
+    ],
     ['a text that is not JSON', (url) => [url, post('{')], 1],
     ['a body of bytes', (url) => [url, post(new TextEncoder().encode(list))], 1],
     ['a Request with a body', (url) => [new Request(url, { method: 'POST', body: list })], 1],

@@ -47,6 +47,13 @@ describe('the delay before a query is repeated', () => {
     }
   });
 
+  it('exists after a response of a proxy only with 502, 503 or 504', () => {
+    const statuses = [200, 401, 404, 413, 429, 500, 502, 503, 504];
+    const repeated = statuses.filter((status) => longest({ status }) !== undefined);
+    expect(repeated).toEqual([502, 503, 504]);
+    expect(longest({ kind: 'mutation', status: 503 })).toBeUndefined();
+  });
+
   it('does not exist if the signal of the caller is aborted', () => {
     const response = { errors: [failed('UPSTREAM_TIMEOUT', { status: 504 }, ['pets'])] };
     const [open, ended] = [new AbortController().signal, AbortSignal.abort()];

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
@@ -195,6 +196,30 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     expect(lists).toBe(name === 'fetch' ? 3 : 1);
   });
 
+  it.skipIf(name === 'fetch')('ends a response in parts before it is repeated', async () => {
+    const ended: Promise<unknown>[] = [];
+    await using gateway = await startUpstream((_, response) => {
+      const error = { message: 'Busy.', path: ['available'], extensions: { code: 'OVERLOADED' } };
+      const data = { __typename: 'Query', available: null };
+      const part = (result: object) =>
+        response.write(
+          `\r\n---\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(result)}\r\n---`,
+        );
+      const type = 'multipart/mixed; boundary="-"; deferSpec=20220824';
+      response.writeHead(200, { 'content-type': type });
+      part({ data, errors: [error], hasNext: true });
+      const incremental = [{ data: { orders: [] }, path: [] }];
+      for (let parts = 0; parts < 3; parts++) part({ incremental, hasNext: true });
+      if (gateway.seen.length < 3) ended.push(once(response, 'close'));
+      else response.end('--');
+    });
+    const client = create(gateway.url, quick);
+    const { errors } = await client.query(DeferredStorefrontDocument);
+    expect(errors).toMatchObject([{ extensions: { code: 'OVERLOADED' } }]);
+    await Promise.all(ended);
+    expect(gateway.seen).toHaveLength(3);
+  });
+
   it('does not repeat a read that is cut off after its first part', async () => {
     await using gateway = await startUpstream((_, response) => {
       const type = 'multipart/mixed; boundary="-"; deferSpec=20220824';
@@ -231,5 +256,29 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     expect(await client.query(ListPetsDocument)).toMatchObject({ data: { pets: [] } });
     await client.mutate(AddPetDocument, { input: named('Rex') });
     expect(requests).toBe(4);
+  });
+
+  it.each([
+    [404, 'text/html', '<h1>No</h1>', 1],
+    [413, 'text/html', '<h1>No</h1>', 1],
+    [500, 'text/html', '<h1>No</h1>', 1],
+    [401, 'application/json', '{"message":"No."}', 1],
+    [503, 'application/json', '{"message":"No."}', 3],
+    [504, 'text/html', '<h1>No</h1>', 3],
+  ])('sends a read after %i %s as often as may help', async (status, type, text, attempts) => {
+    await using proxy = await startUpstream((_, response) =>
+      response.writeHead(status, { 'content-type': type }).end(text),
+    );
+    await create(proxy.url, quick).query(ListPetsDocument);
+    expect(proxy.seen).toHaveLength(attempts);
+  });
+
+  it('repeats a read whose response is cut off', async () => {
+    await using proxy = await startUpstream((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 99 });
+      response.write('{', () => response.destroy());
+    });
+    await create(proxy.url, quick).query(ListPetsDocument);
+    expect(proxy.seen).toHaveLength(3);
   });
 });

@@ -1,6 +1,6 @@
 /** Retrying with Apollo Client. */
 import { ApolloLink } from '@apollo/client';
-import { defer, map, retry, throwError, timer } from 'rxjs';
+import { defer, fromEvent, map, NEVER, race, retry, throwError, timer } from 'rxjs';
 import { type Attempt, type RetryOptions, retryDelay } from './retry.ts';
 
 /** Creates a link that repeats failed operations as `retryDelay` says. Put it before the `HttpLink`. */
@@ -8,8 +8,9 @@ export function createRetryLink(options?: RetryOptions): ApolloLink {
   return new ApolloLink((operation, forward) => {
     let attempt = 0;
     let delayMs: number | undefined;
-    const delayAfter = (failure: Pick<Attempt, 'response' | 'networkError'>) =>
-      retryDelay({ kind: operation.operationType, attempt, ...failure }, options);
+    const signal: AbortSignal | undefined = operation.getContext()['fetchOptions']?.signal;
+    const delayAfter = (failure: Partial<Attempt>) =>
+      retryDelay({ kind: operation.operationType, attempt, signal, ...failure }, options);
     return defer(() => {
       attempt++;
       delayMs = undefined;
@@ -24,8 +25,15 @@ export function createRetryLink(options?: RetryOptions): ApolloLink {
       }),
       retry({
         delay(error) {
-          delayMs ??= delayAfter({ networkError: error });
-          return delayMs === undefined ? throwError(() => error) : timer(delayMs);
+          delayMs ??= delayAfter({ networkError: error, status: error?.statusCode });
+          if (delayMs === undefined) return throwError(() => error);
+          const aborted = signal ? fromEvent(signal, 'abort') : NEVER;
+          return race(timer(delayMs), aborted).pipe(
+            map(() => {
+              // HttpLink would send the request.
+              if (signal?.aborted) throw signal.reason;
+            }),
+          );
         },
       }),
     );

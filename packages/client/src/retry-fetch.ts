@@ -18,8 +18,8 @@ export function createRetryFetch(
       const delayMs = retryDelay({ kind, attempt, signal, ...(await read(sent)) }, options);
       if (delayMs === undefined) return sent;
       await sent.then(({ body }) => body?.cancel()).catch(() => {});
-      // When the caller aborts, the next attempt fails at once with the reason.
       await wait(delayMs, signal);
+      if (signal?.aborted) throw signal.reason;
     }
   };
 }
@@ -32,21 +32,22 @@ function kindOf(...[input, init]: Parameters<typeof fetch>): Attempt['kind'] | u
   if (typeof body !== 'string') return undefined;
   try {
     const { query } = JSON.parse(body);
-    return typeof query === 'string' && !query.includes('mutation') ? 'query' : 'mutation';
+    // The gateway ignores an empty text, and executes the hash beside it.
+    return typeof query === 'string' && query !== '' && !query.includes('mutation')
+      ? 'query'
+      : 'mutation';
   } catch {
     return 'mutation';
   }
 }
 
 /** Reads a copy of the response, unless it is in parts. */
-async function read(sent: Promise<Response>): Promise<Pick<Attempt, 'response' | 'networkError'>> {
+async function read(sent: Promise<Response>): Promise<Partial<Attempt>> {
   try {
     const response = await sent;
-    if (/json/.test(response.headers.get('content-type') ?? '')) {
-      return { response: await response.clone().json() };
-    }
-    // A proxy's own response, for example while the gateway restarts.
-    return [502, 503, 504].includes(response.status) ? {} : { response: {} };
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    const body = isJson ? await response.clone().json() : undefined;
+    return body?.data || body?.errors ? { response: body } : { status: response.status };
   } catch (networkError) {
     return { networkError };
   }

@@ -10,7 +10,7 @@ export interface RetryOptions {
   readonly maxDelayMs?: number;
 }
 
-/** An attempt that may have failed. Pass either its `response` or its `networkError`. */
+/** An attempt that may have failed. Pass its `response`, or else its `networkError`, its `status` or both. */
 export interface Attempt {
   /** If you do not know the kind, pass `mutation`. */
   readonly kind: 'query' | 'mutation' | 'subscription';
@@ -20,6 +20,8 @@ export interface Attempt {
   readonly response?: { readonly data?: unknown; readonly errors?: unknown };
   /** Why there is no GraphQL response. It does not say whether the request has arrived. */
   readonly networkError?: unknown;
+  /** The HTTP status, if something else than a GraphQL response has arrived. */
+  readonly status?: number | undefined;
   /** The caller's signal. What the caller has ended is not repeated. */
   readonly signal?: AbortSignal | null | undefined;
 }
@@ -33,11 +35,12 @@ const transient = [
 
 /**
  * Returns the milliseconds to wait before the operation is sent again, or undefined if it must not
- * be, or need not be. A query is repeated after a network error or a transient error. Anything else
- * is repeated only if every field failed with a transient error whose `outcome` is `NOT_DONE`.
+ * be, or need not be. A query is repeated after a network error, a proxy's 502, 503 or 504, or a
+ * transient error. Anything else is repeated only if every field failed with a transient error whose
+ * `outcome` is `NOT_DONE`.
  */
 export function retryDelay(
-  { kind, attempt, response, networkError, signal }: Attempt,
+  { kind, attempt, response, networkError, status, signal }: Attempt,
   options: RetryOptions = {},
   random: () => number = Math.random,
 ): number | undefined {
@@ -47,7 +50,10 @@ export function retryDelay(
   const failures = errors.filter((error): boolean => isGatewayError(error, ...transient));
   const isRepeatable =
     kind === 'query'
-      ? failures.length > 0 || (response === undefined && !isAborted(networkError))
+      ? failures.length > 0 ||
+        (response === undefined &&
+          [undefined, 502, 503, 504].includes(status) &&
+          !isAborted(networkError))
       : failures.length > 0 &&
         errors.every(
           (error) => failures.includes(error) && error.extensions.outcome === 'NOT_DONE',

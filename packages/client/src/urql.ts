@@ -1,14 +1,15 @@
 /** Retrying with urql. */
 import { type Exchange, makeOperation, type Operation } from '@urql/core';
 import {
-  delay,
   filter,
-  fromValue,
+  fromArray,
+  interval,
   makeSubject,
   map,
   merge,
   mergeMap,
   pipe,
+  take,
   takeUntil,
 } from 'wonka';
 import { type RetryOptions, retryDelay } from './retry.ts';
@@ -26,13 +27,17 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
         failed,
         mergeMap((operation) => {
           const { attempt, delayMs } = operation.context['retry'];
-          // Ends when the last subscriber leaves, or asks for the query anew.
+          // Ends when the operation is torn down, or the query is sent anew.
           const replaced = filter(
             ({ kind, key }: Operation) => kind !== 'mutation' && key === operation.key,
           );
+          // Ends a response in parts. Mutations in flight may share a key.
+          const ended = operation.kind === 'query' ? [makeOperation('teardown', operation)] : [];
           return pipe(
-            fromValue(withRetry(operation, attempt + 1)),
-            delay(delayMs),
+            // Unlike that of `delay`, its timer ends with it.
+            interval(delayMs),
+            take(1),
+            mergeMap(() => fromArray([...ended, withRetry(operation, attempt + 1)])),
             takeUntil(replaced(operations)),
           );
         }),
@@ -42,13 +47,17 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
         forward,
         filter(({ operation, data, error, hasNext }) => {
           const { retry } = operation.context;
+          // A further part of an attempt that is repeated.
+          if (retry.delayMs !== undefined) return false;
           const networkError = error?.networkError;
+          const { ok = true, status } = error?.response ?? {};
           retry.delayMs = retryDelay(
             {
               kind: operation.kind === 'query' ? 'query' : 'mutation',
               attempt: retry.attempt,
               ...(networkError
-                ? { networkError }
+                ? // A response that was cut off is `ok`.
+                  { networkError, status: ok ? undefined : status }
                 : { response: { data, errors: error?.graphQLErrors } }),
             },
             options,
