@@ -259,7 +259,7 @@ describe('docs/urql.md in Chromium', () => {
     await add('dogs');
     await page
       .getByRole('alert')
-      .getByText(/^categoryId: expected a whole number/)
+      .getByText(/^input\.categoryId: expected a whole number/)
       .waitFor();
     expect(await animals.count()).toBe(13);
   });
