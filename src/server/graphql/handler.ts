@@ -18,8 +18,11 @@ import { PreparedDocument, PreparedOperation } from './prepared-document.ts';
 import { RequestedDocuments } from './requested-document.ts';
 import { readDelivery, toResponse } from './response.ts';
 
-/** The memory limit of cached documents, including their compiled code, in bytes. */
-const maxCacheBytes = 32 * 1024 * 1024;
+/**
+ * The memory limits of cached documents, including their compiled code, in bytes. Those of callers
+ * whose key the backend has not accepted have their own, so that they cannot evict others.
+ */
+const maxCacheBytes = { accepted: 32 * 1024 * 1024, others: 512 * 1024 };
 
 /**
  * A document of more characters that is not cached waits for a slice, because validating it may
@@ -145,16 +148,17 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
 /**
  * Creates a function that returns the operation, or the errors of its document. It caches prepared
- * documents of callers whose key the backend has accepted.
+ * documents.
  */
 function createFindOperation(prepare: PrepareDocument) {
-  const documents = new BoundedCache<PreparedDocument>(maxCacheBytes);
+  const documents = new BoundedCache<PreparedDocument>(maxCacheBytes.accepted);
+  const documentsOfOthers = new BoundedCache<PreparedDocument>(maxCacheBytes.others);
 
   return async function findOperation(
     { text, operationName }: OperationRequest,
     { key, isReadOnly, record, scope }: Caller,
   ): Promise<PreparedOperation | readonly GraphQLError[]> {
-    const cached = documents.get(text);
+    const cached = documents.get(text) ?? documentsOfOthers.get(text);
     if (cached === undefined && text.length > longDocument) await nextSlice(key);
     const document = cached ?? prepare(text);
     if (!(document instanceof PreparedDocument)) return document;
@@ -167,7 +171,8 @@ function createFindOperation(prepare: PrepareDocument) {
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
     if (cached === undefined) {
       scope.defer(() => {
-        if (record.keyAccepted) documents.add(text, document, document.estimateBytes(text));
+        const cache = record.keyAccepted ? documents : documentsOfOthers;
+        cache.add(text, document, document.estimateBytes(text));
       });
     }
     return operation;

@@ -24,7 +24,7 @@ describe('the cache of documents', () => {
       { authorization: 'Bearer demo-key' },
     ],
   ])(
-    'does not keep %s',
+    'keeps little of %s',
     async (_, documentOf, headers) => {
       await using opened = await openGateway();
       const send = async (from: number, to: number) => {
