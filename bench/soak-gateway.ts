@@ -1,5 +1,5 @@
 import { serve } from '../src/commands/serve.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { createLog } from '../src/telemetry/log.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
 import { openTracing } from '../src/telemetry/tracing.ts';

@@ -1,5 +1,5 @@
 import { openApp } from './app.ts';
-import { type Config, ConfigError, loadConfig } from './config.ts';
+import { type Config, ConfigError, loadConfig } from './config/config.ts';
 import { once } from './http/once.ts';
 import { createByteLimits } from './server/byte-limits.ts';
 import { openGate } from './server/gate.ts';

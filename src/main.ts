@@ -5,7 +5,7 @@ import { exitOnClosedPipe, fail } from './commands/exit.ts';
 import * as keys from './commands/keys.ts';
 import { runServe } from './commands/serve.ts';
 import { backUpTo, exportTo, importFrom, progressOn } from './commands/transfer.ts';
-import { describeVariables } from './config.ts';
+import { describeVariables } from './config/describe.ts';
 
 process.stdout.on('error', exitOnClosedPipe);
 

@@ -1,7 +1,7 @@
 import { type Administration, openAdministration } from '../backends/open.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '../config/config.ts';
+import type { Environment } from '../config/environment.ts';
 import { createLog } from '../telemetry/log.ts';
-import type { Environment } from '../variables.ts';
 
 /** The result of a command: text for people, and the same information as JSON. */
 export interface Outcome {

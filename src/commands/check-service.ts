@@ -1,7 +1,7 @@
-import { describeValue } from '../config.ts';
+import { describeValue } from '../config/environment.ts';
+import { variables } from '../config/variables.ts';
 import { type CheckResult, checkContract, type ServiceUnderCheck } from '../conformance/run.ts';
 import { readBearer } from '../contract/bearer.ts';
-import { variables } from '../variables.ts';
 import { formatTable } from './table.ts';
 
 /** Options of the command; the URLs are not parsed yet. */

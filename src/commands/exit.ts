@@ -1,4 +1,4 @@
-import type { Environment } from '../variables.ts';
+import type { Environment } from '../config/environment.ts';
 
 /** Prints the error and exits. With a `LOG_LEVEL` of `debug` or `trace`, it prints the stack. */
 export function fail(env: Environment, error: unknown, exitCode = 1): never {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AppOptions, openApp } from '../app.ts';
-import { configRows, loadConfig, unknownVariables } from '../config.ts';
+import { loadConfig } from '../config/config.ts';
+import { configRows } from '../config/describe.ts';
+import { type Environment, unknownVariables } from '../config/environment.ts';
 import { listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
@@ -12,7 +14,6 @@ import { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { openTracing } from '../telemetry/tracing.ts';
 import { createV1 } from '../v1/routes.ts';
-import type { Environment } from '../variables.ts';
 import type { Service } from '../workers/primary.ts';
 import { banner } from './banner.ts';
 import { exitOnClosedPipe } from './exit.ts';

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Administration, backUp, maxLineBytes } from '../backends/open.ts';
-import type { Environment } from '../variables.ts';
+import type { Environment } from '../config/environment.ts';
 import { type Outcome, readBuiltinConfig } from './administer.ts';
 
 /** Shows the progress of a command: the records or megabytes, and the fraction of all if known. */

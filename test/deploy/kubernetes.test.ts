@@ -5,7 +5,7 @@ import * as service from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service';
 import * as budget from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { startGateway } from '../support/gateway.ts';
 
 const folder = new URL('../../deploy/kubernetes/', import.meta.url);

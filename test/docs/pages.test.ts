@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ListPetsDocument } from '../../packages/client/src/documents.ts';
 import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
-import { type Variable, variables } from '../../src/variables.ts';
+import { type Variable, variables } from '../../src/config/variables.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (page: string) => readFile(join(root, page), 'utf8');

@@ -1,6 +1,6 @@
 import { type AppParts, createApp } from '../../src/app.ts';
 import { openPetStore } from '../../src/backends/open.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import type { Call, PetStore } from '../../src/contract/pet-store.ts';
 import { keyOf } from '../../src/limits/key.ts';
 import { createByteLimits } from '../../src/server/byte-limits.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { type ProxyOptions, proxyOf } from '../../../src/backends/rest/proxy.ts';
-import { variables } from '../../../src/variables.ts';
+import { variables } from '../../../src/config/variables.ts';
 import { createAuthority } from '../../support/authority.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { loadConfig } from '../../../src/config.ts';
+import { loadConfig } from '../../../src/config/config.ts';
 import { InvalidResponseError } from '../../../src/contract/error.ts';
 import { JsonText } from '../../../src/contract/json.ts';
 import type { Pet } from '../../../src/contract/records.ts';

@@ -1,5 +1,5 @@
-import { closestMatch } from 'leven';
-import { type Environment, type Values, type Variable, variables } from './variables.ts';
+import { describeValue, type Environment, textOf, unknownVariables } from './environment.ts';
+import { type Values, type Variable, variables } from './variables.ts';
 
 /** The settings of a section such as `operationLimits.`, or of none, by their names in it. */
 type Settings<Section extends string = ''> = {
@@ -69,68 +69,6 @@ export function loadConfig(env: Environment): Config {
     maxRequestsInFlightPerKey:
       values.MAX_REQUESTS_IN_FLIGHT_PER_KEY ?? Math.ceil(values.MAX_REQUESTS_IN_FLIGHT / 4),
   });
-}
-
-/**
- * Lists the variables that are probably misspelled, such as `LOG_LVL`, with those that were meant,
- * and all `PETSTORE_` ones that the gateway doesn't know, without those that Kubernetes sets for a
- * service named `petstore…`. Leaves out the values, which may be secrets.
- */
-export function unknownVariables(env: Environment): string[] {
-  // check-service reads PETSTORE_API_KEY.
-  const known = [...Object.keys(variables), 'PETSTORE_API_KEY'];
-  return Object.keys(env).flatMap((name) => {
-    if (!env[name] || known.includes(name) || kubernetesVariable.test(name)) return [];
-    // HOST is too short for a guess, and FTP_PROXY is not a misspelled HTTP_PROXY.
-    const candidates = known.filter((one) => one.length > 4 && one[0] === name[0]);
-    const maxDistance = Math.min(2, Math.floor(name.length / 3));
-    const meant = closestMatch(name, candidates, { maxDistance });
-    if (meant) return `${name} (did you mean ${meant}?)`;
-    return /^PETSTORE_/i.test(name) ? name : [];
-  });
-}
-
-/** The variables that Kubernetes and Docker links set for a service. */
-const kubernetesVariable =
-  /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?$/;
-
-/** Returns the name, effective value and source of every variable, for `--print-config`. */
-export function configRows(
-  env: Environment,
-  { backend, graphiql, introspection, explain, workers }: Config,
-): string[][] {
-  const onOrOff = (isOn: boolean) => (isOn ? 'on' : 'off');
-  const effective: Environment = {
-    PETSTORE_ENVIRONMENT: backend.kind === 'rest' ? backend.environment : undefined,
-    DEMO: onOrOff(backend.kind === 'builtin' && backend.demoKey !== undefined),
-    GRAPHIQL: onOrOff(graphiql),
-    INTROSPECTION: onOrOff(introspection),
-    EXPLAIN: onOrOff(explain),
-    WORKERS: String(workers),
-  };
-  const rows = Object.entries<Variable>(variables).map(([name, { fallback }]) => {
-    const given = textOf(env, name);
-    const text = effective[name] ?? (given || fallback || '');
-    const source = given ? 'environment' : text === '' ? 'unset' : 'default';
-    return [name, text.replace(/^(\w+:\/\/)?.*@/, '$1***@'), source];
-  });
-  const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, ignored']);
-  return [...rows, ...unknown];
-}
-
-/** Describes every variable, for `--help`. */
-export function describeVariables(): string {
-  return Object.entries<Variable>(variables)
-    .map(([name, { fallback, accepts, meaning }]) => {
-      const otherwise = fallback === undefined ? '' : ` [${fallback}]`;
-      return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n      accepts ${accepts}\n`;
-    })
-    .join('');
-}
-
-/** Returns the text of a variable. Proxies are usually set in lower case, which precedes. */
-function textOf(env: Environment, name: string): string | undefined {
-  return (name.endsWith('_PROXY') && env[name.toLowerCase()]) || env[name];
 }
 
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
@@ -215,11 +153,4 @@ function backendOf(values: Values, demoKey: string | undefined): BackendConfig {
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
-/** Quotes an invalid value for an error message, unless it may contain a password or a key. */
-export function describeValue(text: string): string {
-  return /[@?#]/.test(text)
-    ? 'a value that is hidden because it may contain a credential'
-    : JSON.stringify(text);
 }

@@ -1,68 +1,30 @@
-import { availableParallelism } from 'node:os';
-
-/** An environment such as `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import {
+  baseUrl,
+  databaseUrl,
+  headerNames,
+  hostList,
+  type Kind,
+  logLevel,
+  matching,
+  oneOf,
+  onOff,
+  origins,
+  paths,
+  pemFile,
+  port,
+  processes,
+  proxyUrl,
+  wholeNumber,
+} from './kinds.ts';
 
 /** An environment variable, with the description that `--help` and docs/configuration.md show. */
-export interface Variable<T = unknown> {
+export interface Variable extends Kind {
   /** The member of the configuration that has its value; none if other variables affect it. */
   readonly setting?: string;
   /** The default, as text; undefined if an unset variable stays unset. */
   readonly fallback?: string | undefined;
-  readonly accepts: string;
   readonly meaning: string;
-  /** Returns the value, or undefined for invalid text. */
-  readonly parse: (text: string) => T | undefined;
 }
-
-const onOff = {
-  accepts: 'on or off',
-  parse: (text: string) => (text === 'on' ? true : text === 'off' ? false : undefined),
-};
-const port = wholeNumber(0, 65_535);
-const processes = {
-  accepts: 'a whole number from 1 to 64, or auto for one per core',
-  parse: (text: string) =>
-    text === 'auto' ? availableParallelism() : wholeNumber(1, 64).parse(text),
-};
-const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
-const baseUrl = {
-  accepts: 'an http or https URL without credentials, query or fragment',
-  parse: parseBaseUrl,
-};
-const paths = {
-  accepts: 'comma-separated paths of JSON files',
-  parse(text: string): readonly string[] | undefined {
-    const files = text.split(',').map((file) => file.trim());
-    return files.includes('') ? undefined : files;
-  },
-};
-const databaseUrl = matching(
-  /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
-  'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
-);
-const pemFile = matching(/^/, 'the path of a PEM file');
-const proxyUrl = {
-  accepts: 'an http or https URL, with the credential of the proxy if it requires one',
-  parse(text: string): URL | undefined {
-    // Without a scheme it is http, as for curl.
-    const url = URL.parse(text.includes('://') ? text : `http://${text}`);
-    return url && /^https?:$/.test(url.protocol) ? url : undefined;
-  },
-};
-const headerNames = {
-  accepts:
-    'comma-separated names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and neither authorization nor cookie',
-  parse(text: string): readonly string[] | undefined {
-    const names = text.split(',').map((name) => name.trim().toLowerCase());
-    const valid = (name: string) => /^[\w-]+$/.test(name) && !ownHeaders.test(name);
-    return names.every(valid) ? [...new Set(names)] : undefined;
-  },
-};
-const hostList = {
-  accepts: 'comma-separated host names or IP addresses, each with an optional port, or *',
-  parse: (text: string) => text.split(/[\s,]+/).filter(Boolean),
-};
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
 export const variables = {
@@ -157,10 +119,8 @@ export const variables = {
       'let a request with the header `x-petstore-explain: 1` receive its REST calls in `extensions.calls`; defaults to the value of `GRAPHIQL`',
   },
   CORS_ORIGINS: {
-    accepts:
-      'comma-separated origins such as https://shop.example; in development also http://localhost:* for every port',
+    ...origins,
     meaning: 'origins that may call the gateway from a browser; none by default',
-    parse: parseOrigins,
   },
   MAX_TOKENS: limit('operationLimits.maxTokens', '1000', 'number of tokens in a GraphQL document'),
   MAX_DEPTH: limit(
@@ -249,58 +209,14 @@ export type Values = {
 };
 
 /** Puts the value of a variable into the configuration. */
-function setting<const S extends string, Kind, const F extends string | undefined = undefined>(
-  path: S,
-  kind: Kind,
-  fallback?: F,
-) {
+function setting<
+  const S extends string,
+  K extends Kind,
+  const F extends string | undefined = undefined,
+>(path: S, kind: K, fallback?: F) {
   return { ...kind, setting: path, fallback: fallback as F };
-}
-
-function matching(pattern: RegExp, accepts: string) {
-  return { accepts, parse: (text: string) => (pattern.test(text) ? text : undefined) };
-}
-
-function oneOf<const T extends string>(...accepted: readonly T[]) {
-  return {
-    accepts: accepted.join(', ').replace(/, ([^,]*)$/, ' or $1'),
-    parse: (text: string): T | undefined => accepted.find((value) => value === text),
-  };
-}
-
-function wholeNumber(minimum: number, maximum: number) {
-  return {
-    accepts: `a whole number from ${minimum} to ${maximum}`,
-    parse(text: string): number | undefined {
-      const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
-      return value >= minimum && value <= maximum ? value : undefined;
-    },
-  };
 }
 
 function limit<const S extends string>(path: S, fallback: string, what: string) {
   return { ...setting(path, wholeNumber(1, 1_000_000), fallback), meaning: `maximum ${what}` };
-}
-
-function parseBaseUrl(text: string): URL | undefined {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
-  return url.username || url.password || /[?#]/.test(text) ? undefined : url;
-}
-
-/**
- * The headers that can't be forwarded: of the credential and cookies, of one connection (RFC 9110,
- * section 7.6.1), and those that the gateway sets or that would change the kind of response.
- */
-const ownHeaders =
-  /^(?:authorization|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect|range|accept|accept-encoding|x-request-id|traceparent|tracestate|(?:proxy|content|if)-.*)$/;
-
-/** Matches the origins of this machine with a wildcard port. */
-const everyPort = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/;
-
-function parseOrigins(text: string): readonly string[] | undefined {
-  const origins = text.split(',').map((origin) => origin.trim());
-  const valid = (origin: string) =>
-    everyPort.test(origin) || (/^https?:/.test(origin) && URL.parse(origin)?.origin === origin);
-  return origins.every(valid) ? origins : undefined;
 }

@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, configRows, loadConfig, unknownVariables } from '../src/config.ts';
-import { variables } from '../src/variables.ts';
+import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { configRows } from '../../src/config/describe.ts';
+import { unknownVariables } from '../../src/config/environment.ts';
+import { variables } from '../../src/config/variables.ts';
 
 describe('loadConfig', () => {
   it('defaults to the built-in backend with a demo', () => {

@@ -1,0 +1,131 @@
+import { availableParallelism } from 'node:os';
+
+/** What a variable accepts: a description for messages, and how its text becomes a value. */
+export interface Kind<T = unknown> {
+  readonly accepts: string;
+  /** Returns the value, or undefined for invalid text. */
+  readonly parse: (text: string) => T | undefined;
+}
+
+/** A switch. */
+export const onOff = {
+  accepts: 'on or off',
+  parse: (text: string) => (text === 'on' ? true : text === 'off' ? false : undefined),
+};
+
+/** A TCP port; 0 is any free one. */
+export const port = wholeNumber(0, 65_535);
+
+/** A number of processes. */
+export const processes = {
+  accepts: 'a whole number from 1 to 64, or auto for one per core',
+  parse: (text: string) =>
+    text === 'auto' ? availableParallelism() : wholeNumber(1, 64).parse(text),
+};
+
+/** A level of the log. */
+export const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
+
+/** The base URL of a service. */
+export const baseUrl = {
+  accepts: 'an http or https URL without credentials, query or fragment',
+  parse: parseBaseUrl,
+};
+
+/** Paths of JSON files. */
+export const paths = {
+  accepts: 'comma-separated paths of JSON files',
+  parse(text: string): readonly string[] | undefined {
+    const files = text.split(',').map((file) => file.trim());
+    return files.includes('') ? undefined : files;
+  },
+};
+
+/** The database of the built-in backend. */
+export const databaseUrl = matching(
+  /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
+  'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
+);
+
+/** The path of a PEM file. */
+export const pemFile = matching(/^/, 'the path of a PEM file');
+
+/** The URL of a proxy; `http:` unless it has a scheme, as for curl. */
+export const proxyUrl = {
+  accepts: 'an http or https URL, with the credential of the proxy if it requires one',
+  parse(text: string): URL | undefined {
+    const url = URL.parse(text.includes('://') ? text : `http://${text}`);
+    return url && /^https?:$/.test(url.protocol) ? url : undefined;
+  },
+};
+
+/** Names of headers, in lower case. */
+export const headerNames = {
+  accepts:
+    'comma-separated names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and neither authorization nor cookie',
+  parse(text: string): readonly string[] | undefined {
+    const names = text.split(',').map((name) => name.trim().toLowerCase());
+    const valid = (name: string) => /^[\w-]+$/.test(name) && !ownHeaders.test(name);
+    return names.every(valid) ? [...new Set(names)] : undefined;
+  },
+};
+
+/** Hosts that need no proxy. */
+export const hostList = {
+  accepts: 'comma-separated host names or IP addresses, each with an optional port, or *',
+  parse: (text: string) => text.split(/[\s,]+/).filter(Boolean),
+};
+
+/** Origins of pages; in development also those of this machine with any port. */
+export const origins = {
+  accepts:
+    'comma-separated origins such as https://shop.example; in development also http://localhost:* for every port',
+  parse: parseOrigins,
+};
+
+/** Text that matches the pattern. */
+export function matching(pattern: RegExp, accepts: string) {
+  return { accepts, parse: (text: string) => (pattern.test(text) ? text : undefined) };
+}
+
+/** One of these words. */
+export function oneOf<const T extends string>(...accepted: readonly T[]) {
+  return {
+    accepts: accepted.join(', ').replace(/, ([^,]*)$/, ' or $1'),
+    parse: (text: string): T | undefined => accepted.find((value) => value === text),
+  };
+}
+
+/** A whole number, from `minimum` to `maximum`. */
+export function wholeNumber(minimum: number, maximum: number) {
+  return {
+    accepts: `a whole number from ${minimum} to ${maximum}`,
+    parse(text: string): number | undefined {
+      const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= minimum && value <= maximum ? value : undefined;
+    },
+  };
+}
+
+function parseBaseUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  return url.username || url.password || /[?#]/.test(text) ? undefined : url;
+}
+
+/**
+ * The headers that can't be forwarded: of the credential and cookies, of one connection (RFC 9110,
+ * section 7.6.1), and those that the gateway sets or that would change the kind of response.
+ */
+const ownHeaders =
+  /^(?:authorization|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect|range|accept|accept-encoding|x-request-id|traceparent|tracestate|(?:proxy|content|if)-.*)$/;
+
+/** Matches the origins of this machine with a wildcard port. */
+const everyPort = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/;
+
+function parseOrigins(text: string): readonly string[] | undefined {
+  const origins = text.split(',').map((origin) => origin.trim());
+  const valid = (origin: string) =>
+    everyPort.test(origin) || (/^https?:/.test(origin) && URL.parse(origin)?.origin === origin);
+  return origins.every(valid) ? origins : undefined;
+}
