@@ -24,28 +24,36 @@ export interface CallListener {
 
 /**
  * The calls that the resolvers of one GraphQL request can make. Equal reads of the request are one
- * call; the context is not shared with other requests. Each call rejects with UnauthenticatedError
+ * call; the calls are not shared with other requests. Each call rejects with UnauthenticatedError
  * if the request has no valid bearer token.
  */
-export type GatewayContext = {
+export type PetStoreCalls = {
   readonly [Id in OperationId]: (
     parameters: Parameters<PetStore[Id]>[1],
     field: ResponseKey,
   ) => ReturnType<PetStore[Id]>;
 };
 
+/** The context of a GraphQL request. */
+export interface GatewayContext {
+  readonly petStore: PetStoreCalls;
+}
+
 /** The response key of the root field that makes a call; only explained contexts use it. */
 export type ResponseKey = string | number;
 
+/** Makes a call for a request, with its credential. */
+export type AuthorizedCall = <Value>(send: (call: Call) => Promise<Value>) => Promise<Value>;
+
 /**
- * Creates the context of a request. The `Authorization` header is parsed when a field first needs
- * the key, so introspection works without one.
+ * Creates the calls of a request. The `Authorization` header is parsed when a field first needs the
+ * key, so introspection works without one.
  */
-export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, key, requestId, signal, listener, observer, scope, forwarded } = options;
+export function createAuthorizedCall(options: Omit<ContextOptions, 'petStore'>): AuthorizedCall {
+  const { key, requestId, signal, listener, observer, scope, forwarded } = options;
   let created: Call | undefined;
 
-  async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
+  return async (send) => {
     // Starts no field, and above all no mutation, after the client disconnects.
     if (signal.aborted) throw cancelledError(signal);
     if (created === undefined) {
@@ -63,10 +71,17 @@ export function createContext(options: ContextOptions): GatewayContext {
       }
       throw error instanceof CancelledError ? cancelledError(signal) : error;
     }
-  }
+  };
+}
 
+/** Creates the context of a request. */
+export function createContext(
+  options: ContextOptions,
+  withCall = createAuthorizedCall(options),
+): GatewayContext {
+  const { petStore } = options;
   const loadOrders = loadEach(() => withCall((call) => petStore.listOrders(call)), String);
-  return {
+  const calls: PetStoreCalls = {
     listPets: loadEach(
       (query) => withCall((call) => petStore.listPets(call, query)),
       ({ limit, status }) => `${limit} ${status}`,
@@ -76,10 +91,11 @@ export function createContext(options: ContextOptions): GatewayContext {
     createPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
     sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
   };
+  return { petStore: calls };
 }
 
 /** Creates a loader for a service without bulk reads: each distinct key is one call. */
-function loadEach<Key, Value>(
+export function loadEach<Key, Value>(
   load: (key: Key) => Promise<Value>,
   cacheKeyFn: (key: Key) => string,
 ): (key: Key) => Promise<Value> {

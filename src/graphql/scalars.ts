@@ -1,11 +1,13 @@
-import { builder } from './builder.ts';
+import type { PetStoreBuilder } from './builder.ts';
 
-builder.scalarType('DateTime', {
-  description: 'An ISO 8601 timestamp, exactly as the service sent it.',
-  serialize: (text) => text,
-});
-
-builder.scalarType('JSON', {
-  description: 'JSON whose shape is not published, returned unchanged. Integers keep all digits.',
-  serialize: (json) => json,
-});
+/** Adds the scalars. */
+export function addScalars(builder: PetStoreBuilder): void {
+  builder.scalarType('DateTime', {
+    description: 'An ISO 8601 timestamp, exactly as the service sent it.',
+    serialize: (text) => text,
+  });
+  builder.scalarType('JSON', {
+    description: 'JSON whose shape is not published, returned unchanged. Integers keep all digits.',
+    serialize: (json) => json,
+  });
+}
