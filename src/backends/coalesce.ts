@@ -88,16 +88,29 @@ export function coalesceReads(
   function methodOf(id: OperationId): Method {
     const start = petStore[id] as Method;
     if (operations[id].method === 'POST') return (call, value) => write(start(call, value));
-    return (call, value) => {
-      const parameters = value === undefined ? '' : JSON.stringify(value);
-      const forwarded = call.forwarded ? JSON.stringify(call.forwarded) : '';
-      return read(id, parameters + forwarded, call, (own) => start(own, value));
-    };
+    return (call, value) => share(id, call, value, start);
   }
+
+  function share<T, Value>(
+    operation: string,
+    call: Call,
+    value: Value,
+    start: (call: Call, value: Value) => Promise<T>,
+  ): Promise<T> {
+    const parameters = value === undefined ? '' : JSON.stringify(value);
+    const forwarded = call.forwarded ? JSON.stringify(call.forwarded) : '';
+    return read(operation, parameters + forwarded, call, (own) => start(own, value));
+  }
+
+  const { send } = petStore;
 
   const ids = Object.keys(operations) as OperationId[];
   return {
     ...(Object.fromEntries(ids.map((id) => [id, methodOf(id)])) as Pick<PetStore, OperationId>),
+    send:
+      send &&
+      ((call, request) =>
+        request.method === 'GET' ? share('send', call, request, send) : write(send(call, request))),
     checkReady: () => petStore.checkReady(),
     [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
   };

@@ -1,5 +1,6 @@
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
+import type { JsonText } from '../../contract/json.ts';
 import {
   type Call,
   type ListPetsQuery,
@@ -7,10 +8,12 @@ import {
   type OperationId,
   operations,
   type PetStore,
+  type RestRequest,
 } from '../../contract/pet-store.ts';
 import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
+import { LabelValues } from '../../telemetry/label-values.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { logFailure } from './call-log.ts';
 import { createConnector } from './connections.ts';
@@ -70,22 +73,28 @@ export function openRestPetStore(
       : async () => ({ kind: 'notSent', why: 'notConfigured' }),
   };
 
-  async function callService<T>(
+  function callService<T>(
     operation: OperationId,
     call: Call,
-    read: (text: string, pause: () => Promise<void>) => T | Promise<T>,
+    read: Read<T>,
     { parameter = '', search = '', json }: Parameters = {},
   ): Promise<T> {
-    const { method, path, service } = operations[operation];
+    const { method, path: template, service } = operations[operation];
+    const path = template.replace(/\{\w+\}/, parameter) + search;
+    const request = { operation, method, path, ...(json && { body: JSON.stringify(json) }) };
+    return callPath(senders[service], call, request, read);
+  }
+
+  async function callPath<T>(
+    send: Send,
+    call: Call,
+    request: RestRequest,
+    read: Read<T>,
+  ): Promise<T> {
+    const { operation, method } = request;
     const observation = call.observer?.observe(operation);
     const start = performance.now();
-    const request = {
-      operation,
-      method,
-      path: path.replace(/\{\w+\}/, parameter) + search,
-      ...(json && { body: JSON.stringify(json) }),
-    };
-    let outcome = await senders[service](call, request, observation);
+    let outcome = await send(call, request, observation);
     const response = outcome.kind === 'responded' ? outcome : undefined;
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
@@ -119,6 +128,7 @@ export function openRestPetStore(
     throw error;
   }
 
+  const otherPaths = new LabelValues(100, '');
   return {
     listPets: (call, query) =>
       callService('listPets', call, readPets, { search: formatSearch(query) }),
@@ -127,6 +137,12 @@ export function openRestPetStore(
     listOrders: (call) => callService('listOrders', call, readJsonText),
     sendMessage: (call, message) =>
       callService('sendMessage', call, readMessage, { json: { message } }),
+    send(call, request) {
+      otherPaths.admit(request.operation);
+      const operation = otherPaths.label(request.operation);
+      const read = request.method === 'GET' ? readJsonText : readWritten;
+      return callPath(senders.pets, call, { ...request, operation }, read);
+    },
     async checkReady() {
       const outcome = await petsOrigin.checkReady();
       if (outcome === undefined) return;
@@ -140,6 +156,11 @@ export function openRestPetStore(
   };
 }
 
+/** Reads the text of a body. Await `pause` before work that takes milliseconds. */
+type Read<T> = (text: string, pause: () => Promise<void>) => T | Promise<T>;
+
+/** Reads the body of the response to a POST; an empty one, as of a 204, is null. */
+const readWritten: Read<JsonText> = (text, pause) => readJsonText(text || 'null', pause);
 const readPet = (text: string) => decodePet(readJson(text));
 const readMessage = (text: string) => decodeMessage(readJson(text));
 
