@@ -120,8 +120,8 @@ export interface PetStore extends AsyncDisposable {
   listOrders(call: Call): Promise<JsonText>;
   /** `POST /messages` of the quickstart. */
   sendMessage(call: Call, message: string): Promise<Message>;
-  /** Calls another path of the REST service; undefined if the backend has none. */
-  readonly send?: ((call: Call, request: RestRequest) => Promise<JsonText>) | undefined;
+  /** Calls another path of the REST service; a backend without one rejects. */
+  send(call: Call, request: RestRequest): Promise<JsonText>;
   /** Resolves if the backend can take calls; otherwise rejects with the reason. */
   checkReady(): Promise<void>;
 }

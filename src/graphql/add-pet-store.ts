@@ -5,7 +5,6 @@ import type { GatewayContext } from './context.ts';
 import { addMessages } from './message.ts';
 import { addOrders } from './order.ts';
 import { addPets } from './pet.ts';
-import { addScalars } from './scalars.ts';
 
 /** The types of the pet store in a builder with these types. */
 export interface PetStoreRefs<Types extends SchemaTypes> {
@@ -27,7 +26,6 @@ export function addPetStore<Types extends SchemaTypes & { Context: GatewayContex
 ): PetStoreRefs<Types> {
   // Pothos cannot type code that is generic in the types of its builder.
   const own = builder as unknown as PetStoreBuilder;
-  addScalars(own);
   const pets = addPets(own);
   addOrders(own);
   return { ...pets, ...addMessages(own) } as unknown as PetStoreRefs<Types>;

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
 import type { Call, OperationId, PetStore } from '../contract/pet-store.ts';
+import { RestCalls, type SendRest } from './rest-calls.ts';
 
 /** Options of `createContext`. */
 export interface ContextOptions
@@ -32,7 +33,7 @@ export type PetStoreCalls = {
     parameters: Parameters<PetStore[Id]>[1],
     field: ResponseKey,
   ) => ReturnType<PetStore[Id]>;
-};
+} & { readonly rest: RestCalls };
 
 /** The context of a GraphQL request. */
 export interface GatewayContext {
@@ -42,18 +43,15 @@ export interface GatewayContext {
 /** The response key of the root field that makes a call; only explained contexts use it. */
 export type ResponseKey = string | number;
 
-/** Makes a call for a request, with its credential. */
-export type AuthorizedCall = <Value>(send: (call: Call) => Promise<Value>) => Promise<Value>;
-
 /**
- * Creates the calls of a request. The `Authorization` header is parsed when a field first needs the
- * key, so introspection works without one.
+ * Creates the context of a request. The `Authorization` header is parsed when a field first needs
+ * the key, so introspection works without one.
  */
-export function createAuthorizedCall(options: Omit<ContextOptions, 'petStore'>): AuthorizedCall {
-  const { key, requestId, signal, listener, observer, scope, forwarded } = options;
+export function createContext(options: ContextOptions): GatewayContext {
+  const { petStore, key, requestId, signal, listener, observer, scope, forwarded } = options;
   let created: Call | undefined;
 
-  return async (send) => {
+  async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
     // Starts no field, and above all no mutation, after the client disconnects.
     if (signal.aborted) throw cancelledError(signal);
     if (created === undefined) {
@@ -71,15 +69,9 @@ export function createAuthorizedCall(options: Omit<ContextOptions, 'petStore'>):
       }
       throw error instanceof CancelledError ? cancelledError(signal) : error;
     }
-  };
-}
+  }
 
-/** Creates the context of a request. */
-export function createContext(
-  options: ContextOptions,
-  withCall = createAuthorizedCall(options),
-): GatewayContext {
-  const { petStore } = options;
+  const send: SendRest = (request) => withCall((call) => petStore.send(call, request));
   const loadOrders = loadEach(() => withCall((call) => petStore.listOrders(call)), String);
   const calls: PetStoreCalls = {
     listPets: loadEach(
@@ -90,12 +82,16 @@ export function createContext(
     listOrders: () => loadOrders('all'),
     createPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
     sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
+    rest: new RestCalls(
+      loadEach(send, ({ path }) => path),
+      send,
+    ),
   };
   return { petStore: calls };
 }
 
 /** Creates a loader for a service without bulk reads: each distinct key is one call. */
-export function loadEach<Key, Value>(
+function loadEach<Key, Value>(
   load: (key: Key) => Promise<Value>,
   cacheKeyFn: (key: Key) => string,
 ): (key: Key) => Promise<Value> {

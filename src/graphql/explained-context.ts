@@ -70,7 +70,10 @@ export function createExplainedContext(options: ContextOptions, requestObserver:
 
   const ids = Object.keys(operations) as OperationId[];
   const sends = ids.map((id): [string, Send] => [id, (...args) => explain(id, ...args)]);
-  const context: GatewayContext = { petStore: Object.fromEntries(sends) as PetStoreCalls };
+  const { rest } = createContext(options).petStore;
+  const context: GatewayContext = {
+    petStore: { ...(Object.fromEntries(sends) as Omit<PetStoreCalls, 'rest'>), rest },
+  };
   return { context, calls: (): readonly ExplainedCall[] => Object.values(calls) };
 }
 

@@ -3,6 +3,10 @@ import type { PetStoreBuilder } from './builder.ts';
 
 /** Adds messages and their mutation. */
 export function addMessages(builder: PetStoreBuilder) {
+  builder.scalarType('DateTime', {
+    description: 'An ISO 8601 timestamp, exactly as the service sent it.',
+    serialize: (text) => text,
+  });
   const Message = builder.objectRef<MessageRecord>('Message').implement({
     description: 'A message that the service accepted.',
     fields: (t) => ({

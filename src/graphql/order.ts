@@ -1,7 +1,11 @@
 import type { PetStoreBuilder } from './builder.ts';
 
-/** Adds the query of the orders. */
+/** Adds the orders. */
 export function addOrders(builder: PetStoreBuilder): void {
+  builder.scalarType('JSON', {
+    description: 'JSON whose shape is not published, returned unchanged. Integers keep all digits.',
+    serialize: (json) => json,
+  });
   builder.queryField('orders', (t) =>
     t.field({
       type: 'JSON',
