@@ -95,9 +95,10 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
     },
     onRequestParse({ request, setRequestParser }) {
       const { scope, record, ...head } = requests.get(request) as Opened;
-      setRequestParser(async () => {
+      // Yoga may pass on another request, whose body it limits.
+      setRequestParser(async (limited) => {
         try {
-          const { body, heldBody } = await readBody(request, head.key, bodyBytes);
+          const { body, heldBody } = await readBody(limited, head.key, bodyBytes);
           scope.use(heldBody);
           return readParams({ ...head, body }) as GraphQLParams;
         } catch (error) {
