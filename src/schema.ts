@@ -133,10 +133,12 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       const { definition, deprecations } = operation;
       opened.record.setOperation(definition.operation, definition.name?.value);
       setExecuteFn((args) => operation.execute(args.variableValues ?? {}, args.contextValue));
-      const extensions = deprecations.length > 0 && { extensions: { deprecations } };
       return {
-        onExecuteDone: ({ result, setResult }) =>
-          setResult({ ...typeErrors(result as ExecutionResult, opened), ...extensions }),
+        onExecuteDone({ result, setResult }) {
+          const typed = typeErrors(result as ExecutionResult, opened);
+          const isListed = deprecations.length > 0 && 'data' in typed;
+          setResult({ ...typed, ...(isListed && { extensions: { deprecations } }) });
+        },
       };
     },
     onResultProcess({ request, result, setResult }) {
