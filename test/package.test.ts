@@ -201,10 +201,16 @@ describe('the packed package', () => {
 
   it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
-      '@types/node undici-types graphql @apollo/client rxjs @urql/core wonka @urql/exchange-persisted';
+      '@types/node undici-types graphql graphql-yoga @pothos/core @apollo/client rxjs @urql/core wonka @urql/exchange-persisted';
     const root = await project('readme', others.split(' '));
     await addClient(root);
-    const pages = ['README.md', 'docs/bff.md', 'docs/persisted-documents.md', 'docs/retrying.md'];
+    const pages = [
+      'README.md',
+      'docs/bff.md',
+      'docs/extending.md',
+      'docs/persisted-documents.md',
+      'docs/retrying.md',
+    ];
     const texts = await Promise.all(pages.map((page) => readFile(join(repository, page), 'utf8')));
     const clients = await readFile(join(repository, 'docs/clients.md'), 'utf8');
     for (const section of ['Apollo Client', 'urql']) {

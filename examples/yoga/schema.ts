@@ -30,4 +30,4 @@ builder.mutationField('addCategory', (t) =>
   }),
 );
 
-export const schema = builder.toSchema();
+export const schema = builder.toSchema({ sortSchema: false });

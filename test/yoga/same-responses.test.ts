@@ -144,7 +144,7 @@ describe('examples/yoga responds as the gateway does', () => {
     ['a subscription', '{"query":"subscription { pets }"}', {}],
     ['JSON that is cut off', '{"query":', {}],
     ['an array', '[{"query":"{ orders }"}]', {}],
-    ['an unknown member', '{"query":"{ orders }","queri":1}', {}],
+    ['an unknown member', '{"query":"{ orders }","other":1}', {}],
     ['variables as text', '{"query":"{ orders }","variables":"{}"}', {}],
     ['deep nesting', `{"query":"{ orders }","variables":{"a":${'['.repeat(999)}`, {}],
     [
