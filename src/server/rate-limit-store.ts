@@ -1,11 +1,16 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createClient } from '@redis/client';
-import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { RateLimiterRedis as RedisLimiter } from 'rate-limiter-flexible';
+// @ts-expect-error: the package has types for its index only, which loads the clients of all stores.
+import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** The longest time that a request waits for the store, in milliseconds. */
 const timeoutMs = 50;
+
+/** How long the store may fail before it is not used, in milliseconds: a short stall is no failure. */
+const patienceMs = 200;
 
 /** The interval at which a store that has failed is tried again, in milliseconds. */
 const retryMs = 1000;
@@ -35,8 +40,8 @@ export interface RateLimitStore extends Disposable {
 }
 
 /**
- * Opens the connection to a Redis server. The server need not be available: a store that fails is
- * not used until it has responded in time to a test, which is sent every second.
+ * Opens the connection to a Redis server. The server need not be available: a store that has failed
+ * for a while is not used until it has responded in time to a test, which is sent every second.
  */
 export async function openRateLimitStore(
   url: string,
@@ -50,7 +55,7 @@ export async function openRateLimitStore(
     pingInterval: retryMs,
     socket: { socketTimeout: silenceMs, connectTimeout: silenceMs, reconnectStrategy: retryMs },
   });
-  const limiter = new RateLimiterRedis({
+  const limiter: RedisLimiter = new RateLimiterRedis({
     storeClient: client,
     useRedisPackage: true,
     keyPrefix: 'petstore:rate',
@@ -59,14 +64,15 @@ export async function openRateLimitStore(
     customIncrTtlLuaScript: takeToken,
   });
   let isUp = true;
+  let failingSince: number | undefined;
 
   function fail(err: unknown): void {
     metrics.rateLimitStoreErrors.inc();
-    if (isUp) {
-      log.warn({ err }, 'the store of rate limits failed: each process limits alone');
-      setTimeout(test, retryMs).unref();
-    }
+    failingSince ??= performance.now();
+    if (!isUp || performance.now() - failingSince < patienceMs) return;
     isUp = false;
+    log.warn({ err }, 'the store of rate limits failed: each process limits alone');
+    setTimeout(test, retryMs).unref();
   }
 
   /** Tests the store until it responds in time. */
@@ -74,8 +80,10 @@ export async function openRateLimitStore(
     const start = performance.now();
     const error = await limiter.consume('test').catch((reason) => reason);
     isUp = !(error instanceof Error) && performance.now() - start <= timeoutMs;
-    if (isUp) log.info('the store of rate limits is in use again');
-    else if (client.isOpen) setTimeout(test, retryMs).unref();
+    if (isUp) {
+      failingSince = undefined;
+      log.info('the store of rate limits is in use again');
+    } else if (client.isOpen) setTimeout(test, retryMs).unref();
   }
 
   async function take(key: string): Promise<boolean> {
@@ -89,11 +97,16 @@ export async function openRateLimitStore(
       // Keys are never stored as such.
       const consumed = limiter.consume(hash('sha256', key, 'base64url'));
       await Promise.race([consumed, timedOut.promise]);
+      failingSince = undefined;
       return true;
     } catch (error) {
-      if (error instanceof RateLimiterRes) return false;
-      fail(error);
-      return true;
+      if (error instanceof Error) {
+        fail(error);
+        return true;
+      }
+      // It is the state of the rate, which is exceeded.
+      failingSince = undefined;
+      return false;
     } finally {
       clearTimeout(timer);
     }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
 import { apiKey, startGateway, type TestOptions } from '../support/gateway.ts';
@@ -195,7 +197,40 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
     expect((await send(gateway.url)).status).toBe(200);
     redis.freeze();
+    const start = performance.now();
+    const first = await Promise.all(Array.from({ length: 10 }, () => send(gateway.url)));
+    // The connection is replaced after three seconds of silence.
+    expect(performance.now() - start).toBeLessThan(2000);
+    for (const { status } of first) expect(status).toBe(200);
     await outlast(gateway, redis.thaw);
+  }, 30_000);
+
+  it('does not wait for a Redis that is slow', async () => {
+    await using redis = await startRedis();
+    let delayMs = 0;
+    const slow = createServer((socket) => {
+      const upstream = connect(Number(new URL(redis.url).port), '127.0.0.1');
+      upstream.on('data', (chunk) => setTimeout(() => socket.write(chunk), delayMs));
+      socket.on('close', () => upstream.destroy()).pipe(upstream);
+    }).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    const { port } = slow.address() as AddressInfo;
+    await using gateway = await open(`redis://127.0.0.1:${port}`, { rateLimitPerKey: 100_000 });
+    expect((await send(gateway.url)).status).toBe(200);
+    delayMs = 100;
+    const calls = async () =>
+      Number(
+        /cmdstat_eval:calls=(\d+)/.exec(String(await redis.send('INFO', 'commandstats')))?.[1],
+      );
+    await outlast(gateway, async () => {
+      const before = await calls();
+      // The second test is sent after the response to the first, which is late.
+      const tested = async () => expect(await calls()).toBeGreaterThan(before + 1);
+      await vi.waitFor(tested, { timeout: 10_000 });
+      expect(changes(gateway)).toEqual([failure]);
+      delayMs = 0;
+    });
+    slow.close();
   }, 30_000);
 
   it('is not needed to start', async () => {
@@ -242,11 +277,15 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
       await using gateway = await start(sent);
       expect((await send(gateway.url)).status).toBe(200);
       const metrics = /http:\S+\/metrics/.exec(gateway.output.stdout)?.[0] ?? '';
-      const text = await (await fetch(metrics)).text();
-      expect(text).toContain(`petstore_rate_limit_store_up ${up}\n`);
-      const { stderr } = gateway.output;
-      expect(stderr.includes('WRONGPASS')).toBe(up === 0);
-      expect(stderr).not.toContain('horse');
+      await vi.waitFor(
+        async () => {
+          const text = await (await fetch(metrics)).text();
+          expect(text).toContain(`petstore_rate_limit_store_up ${up}\n`);
+          expect(gateway.output.stderr.includes('WRONGPASS')).toBe(up === 0);
+        },
+        { timeout: 10_000 },
+      );
+      expect(gateway.output.stderr).not.toContain('horse');
     }
   }, 30_000);
 });
