@@ -12,11 +12,8 @@ const timeoutMs = 50;
 /** How long the store may fail before it is not used, in milliseconds: a short stall is no failure. */
 const patienceMs = 200;
 
-/** The interval at which a store that has failed is tried again, in milliseconds. */
-const retryMs = 1000;
-
-/** How long the server may be silent before the connection is replaced, in milliseconds. */
-const silenceMs = 3000;
+/** The interval at which a store that is not used is tested, in milliseconds. */
+const testMs = 1000;
 
 /**
  * `Rate.take` in Redis: takes a token from the bucket of a key, which expires when it is full. The
@@ -33,15 +30,13 @@ return {1, 0}`;
 
 /** The rates of all processes. */
 export interface RateLimitStore extends Disposable {
-  /** Whether the store is in use. If it is not, each process limits alone. */
-  readonly isUp: boolean;
-  /** Takes a request of the rate of a key. Resolves to true if the store fails or takes too long. */
+  /** Takes a request of the rate of a key. Resolves to true if the store fails, within 50 ms. */
   take(key: string): Promise<boolean>;
 }
 
 /**
- * Opens the connection to a Redis server. The server need not be available: a store that has failed
- * for a while is not used until it has responded in time to a test, which is sent every second.
+ * Opens the connection to a Redis server, which need not be available. If it has failed for a while,
+ * no request waits for it until it has responded in time to a test.
  */
 export async function openRateLimitStore(
   url: string,
@@ -51,9 +46,9 @@ export async function openRateLimitStore(
   const client = createClient({
     url,
     disableOfflineQueue: true,
-    // A ping is only sent after the response to the last one.
-    pingInterval: retryMs,
-    socket: { socketTimeout: silenceMs, connectTimeout: silenceMs, reconnectStrategy: retryMs },
+    // A silent server fails between two pings or tests, and the connection is replaced.
+    pingInterval: testMs / 2,
+    socket: { socketTimeout: testMs * 0.9, reconnectStrategy: testMs },
   });
   const limiter: RedisLimiter = new RateLimiterRedis({
     storeClient: client,
@@ -66,61 +61,53 @@ export async function openRateLimitStore(
   let isUp = true;
   let failingSince: number | undefined;
 
-  function fail(err: unknown): void {
+  /** Records that the store has responded in time, or why it has not. */
+  function record(err?: Error): void {
+    if (err === undefined) {
+      if (!isUp) log.info('the store of rate limits is in use again');
+      isUp = true;
+      failingSince = undefined;
+      return;
+    }
     metrics.rateLimitStoreErrors.inc();
     failingSince ??= performance.now();
     if (!isUp || performance.now() - failingSince < patienceMs) return;
     isUp = false;
     log.warn({ err }, 'the store of rate limits failed: each process limits alone');
-    setTimeout(test, retryMs).unref();
   }
 
-  /** Tests the store until it responds in time. */
-  async function test(): Promise<void> {
-    const start = performance.now();
-    const error = await limiter.consume('test').catch((reason) => reason);
-    isUp = !(error instanceof Error) && performance.now() - start <= timeoutMs;
-    if (isUp) {
-      failingSince = undefined;
-      log.info('the store of rate limits is in use again');
-    } else if (client.isOpen) setTimeout(test, retryMs).unref();
-  }
-
-  async function take(key: string): Promise<boolean> {
+  async function ask(key: string): Promise<boolean> {
     const timedOut = Promise.withResolvers<never>();
+    const fail = () => timedOut.reject(new Error(`no response within ${timeoutMs} ms`));
     // The response may have arrived during a pause of this process, so it is read first.
-    const timer = setTimeout(
-      () => setImmediate(timedOut.reject, new Error(`no response within ${timeoutMs} ms`)),
-      timeoutMs,
-    );
+    const timer = setTimeout(() => setImmediate(fail), timeoutMs);
     try {
       // Keys are never stored as such.
       const consumed = limiter.consume(hash('sha256', key, 'base64url'));
       await Promise.race([consumed, timedOut.promise]);
-      failingSince = undefined;
+      record();
       return true;
-    } catch (error) {
-      if (error instanceof Error) {
-        fail(error);
-        return true;
-      }
-      // It is the state of the rate, which is exceeded.
-      failingSince = undefined;
-      return false;
+    } catch (reason) {
+      // If it is no error, it is the state of a rate that is exceeded.
+      const isError = reason instanceof Error;
+      record(isError ? reason : undefined);
+      return isError;
     } finally {
       clearTimeout(timer);
     }
   }
 
   metrics.watchRateLimitStore(() => isUp);
-  client.on('error', fail);
+  const tests = setInterval(() => void (isUp || ask('test')), testMs).unref();
+  client.on('error', record);
   client.connect().catch(() => {});
-  await Promise.race([once(client, 'ready'), once(client, 'error')]).catch(() => {});
+  // Rejects at the first error.
+  await once(client, 'ready').catch(() => {});
   return {
-    get isUp() {
-      return isUp;
+    take: (key) => (isUp ? ask(key) : Promise.resolve(true)),
+    [Symbol.dispose]() {
+      clearInterval(tests);
+      client.destroy();
     },
-    take,
-    [Symbol.dispose]: () => client.destroy(),
   };
 }

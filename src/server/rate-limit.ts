@@ -1,6 +1,7 @@
 import { Refusal } from '../http/refuse.ts';
 import { Rate } from '../limits/rate.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { RateLimitStore } from './rate-limit-store.ts';
 
 /** Options of `openRateLimit`. */
 export interface RateLimitOptions {
@@ -27,30 +28,24 @@ const unknownKeys = '';
  * itself first, so that a flood never reaches the store.
  */
 export async function openRateLimit(
-  { rateLimitPerKey, rateLimitStore }: RateLimitOptions,
+  { rateLimitPerKey: perSecond, rateLimitStore: url }: RateLimitOptions,
   telemetry: Telemetry,
 ): Promise<RateLimit | undefined> {
-  if (rateLimitPerKey === undefined) return undefined;
-  const rate = new Rate(rateLimitPerKey);
-  const store =
-    rateLimitStore === undefined
-      ? undefined
-      : await (await import('./rate-limit-store.ts')).openRateLimitStore(
-          rateLimitStore,
-          rateLimitPerKey,
-          telemetry,
-        );
+  if (perSecond === undefined) return undefined;
+  const rate = new Rate(perSecond);
+  let store: RateLimitStore | undefined;
+  if (url !== undefined) {
+    const { openRateLimitStore } = await import('./rate-limit-store.ts');
+    store = await openRateLimitStore(url, perSecond, telemetry);
+  }
 
-  /** @param policy its name in the fields of draft-ietf-httpapi-ratelimit-headers-10 */
+  /** The fields are those of draft-ietf-httpapi-ratelimit-headers-10. */
   function check(isTaken: boolean, key: string): void {
     if (isTaken) return;
-    const [reason, policy] =
-      key === unknownKeys
-        ? (['rate_of_unknown_keys', 'unknown-keys'] as const)
-        : (['rate_of_key', 'key'] as const);
-    throw new Refusal(reason, {
-      'ratelimit-policy': `"${policy}";q=${rateLimitPerKey};w=1`,
-      ratelimit: `"${policy}";r=0;t=1`,
+    const policy = key === unknownKeys ? '"unknown-keys"' : '"key"';
+    throw new Refusal(key === unknownKeys ? 'rate_of_unknown_keys' : 'rate_of_key', {
+      'ratelimit-policy': `${policy};q=${perSecond};w=1`,
+      ratelimit: `${policy};r=0;t=1`,
     });
   }
 
@@ -60,8 +55,7 @@ export async function openRateLimit(
       const apiKey = authorization.slice(authorization.lastIndexOf(' ') + 1);
       const keys = isAccepted ? [apiKey] : [...new Set([unknownKeys, apiKey])];
       for (const key of keys) check(rate.take(key), key);
-      if (!store?.isUp) return undefined;
-      return Promise.all(keys.map(async (key) => check(await store.take(key), key)));
+      return store && Promise.all(keys.map(async (key) => check(await store.take(key), key)));
     },
     [Symbol.dispose]: () => store?.[Symbol.dispose](),
   };

@@ -224,7 +224,7 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
       );
     await outlast(gateway, async () => {
       const before = await calls();
-      // The second test is sent after the response to the first, which is late.
+      // Each test takes too long.
       const tested = async () => expect(await calls()).toBeGreaterThan(before + 1);
       await vi.waitFor(tested, { timeout: 10_000 });
       expect(changes(gateway)).toEqual([failure]);
