@@ -59,21 +59,22 @@ export async function openRateLimitStore(
     customIncrTtlLuaScript: takeToken,
   });
   let isUp = true;
-  let failingSince: number | undefined;
+  /** The first failure since the last response in time: it is the cause of the others. */
+  let failure: { readonly err: Error; readonly at: number } | undefined;
 
   /** Records that the store has responded in time, or why it has not. */
   function record(err?: Error): void {
     if (err === undefined) {
       if (!isUp) log.info('the store of rate limits is in use again');
       isUp = true;
-      failingSince = undefined;
+      failure = undefined;
       return;
     }
     metrics.rateLimitStoreErrors.inc();
-    failingSince ??= performance.now();
-    if (!isUp || performance.now() - failingSince < patienceMs) return;
+    failure ??= { err, at: performance.now() };
+    if (!isUp || performance.now() - failure.at < patienceMs) return;
     isUp = false;
-    log.warn({ err }, 'the store of rate limits failed: each process limits alone');
+    log.warn({ err: failure.err }, 'the store of rate limits failed: each process limits alone');
   }
 
   async function ask(key: string): Promise<boolean> {
