@@ -68,6 +68,8 @@ const rooms = {
 const packages = {
   undici: '^src/backends/rest/',
   'node:sqlite': '^src/backends/builtin/sqlite\\.ts$',
+  '@redis/client': '^src/server/rate-limit-store\\.ts$',
+  'rate-limiter-flexible': '^src/server/rate-limit-store\\.ts$',
   pg: '^src/backends/builtin/postgres\\.ts$',
   'graphql-yoga': '^src/server/',
   hono: '^src/http/',
