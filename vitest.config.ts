@@ -15,5 +15,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Tests of what is kept collect garbage themselves.
     execArgv: ['--expose-gc'],
+    // Many tests start processes, which takes long on a busy machine.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
   },
 });

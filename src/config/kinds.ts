@@ -47,6 +47,16 @@ export const databaseUrl = matching(
   'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
 );
 
+/** The URL of a Redis server. */
+export const redisUrl = {
+  accepts: 'redis://USER:PASSWORD@HOST:PORT/NUMBER, or rediss://… for TLS',
+  parse(text: string): string | undefined {
+    const url = URL.parse(text);
+    const isRedis = url?.hostname && /^rediss?:$/.test(url.protocol);
+    return isRedis && /^\/?\d*$/.test(url.pathname) && !/[?#]/.test(text) ? text : undefined;
+  },
+};
+
 /** The path of a PEM file. */
 export const pemFile = matching(/^/, 'the path of a PEM file');
 

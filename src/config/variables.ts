@@ -14,6 +14,7 @@ import {
   port,
   processes,
   proxyUrl,
+  redisUrl,
   wholeNumber,
 } from './kinds.ts';
 
@@ -24,6 +25,8 @@ export interface Variable extends Kind {
   /** The default, as text; undefined if an unset variable stays unset. */
   readonly fallback?: string | undefined;
   readonly meaning: string;
+  /** Whether the value is a secret: it is never shown. */
+  readonly isSecret?: true;
 }
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
@@ -162,6 +165,17 @@ export const variables = {
     ...wholeNumber(1, 1_000_000),
     meaning:
       'maximum number of requests in flight per API key; further requests get 429; defaults to a quarter of `MAX_REQUESTS_IN_FLIGHT`',
+  },
+  RATE_LIMIT_PER_KEY: {
+    ...setting('rateLimitPerKey', wholeNumber(1, 1_000_000)),
+    meaning:
+      'maximum number of requests per second and API key, all of which may arrive at once; further requests get 429; requests without a key, or with one that the backend has not accepted before, share one rate',
+  },
+  RATE_LIMIT_STORE: {
+    ...setting('rateLimitStore', redisUrl),
+    isSecret: true,
+    meaning:
+      'Redis server that makes `RATE_LIMIT_PER_KEY` the rate of all gateways and workers together; while it is not available, each process limits alone',
   },
   MAX_EVENT_LOOP_LAG_MS: limit(
     'maxEventLoopLagMs',

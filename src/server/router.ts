@@ -69,6 +69,8 @@ export function createRouter(options: RouterOptions): HttpHandler {
     const preflight = method === 'OPTIONS' ? cors.preflight(request, record) : undefined;
     if (preflight !== undefined) return preflight;
     scope.defer(admission.enter(key, record));
+    const taken = admission.takeRate?.(key, request.headers.authorization);
+    if (taken !== undefined) await taken;
     if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice(key);
     return route(request, record, scope);
   }

@@ -120,6 +120,12 @@ export class Metrics {
     [],
   );
 
+  readonly rateLimitStoreErrors = this.#counter(
+    'petstore_rate_limit_store_errors',
+    'Requests to the store of rate limits, and connections to it, that failed or took too long.',
+    [],
+  );
+
   constructor() {
     // The series must start at 0: Prometheus sees no increase in one that starts at 1.
     this.errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
@@ -213,6 +219,12 @@ export class Metrics {
   /** Adds the state of a limit to every scrape. */
   watchLimit(limit: LimitState): void {
     this.#limits.set(limit.name, limit);
+  }
+
+  /** Adds to every scrape whether the store of rate limits is in use. Workers' lowest is kept. */
+  watchRateLimitStore(isUp: () => boolean): void {
+    const help = '1 if the store of rate limits is in use, 0 if each process limits alone.';
+    this.#gauge('petstore_rate_limit_store_up', help, [], (one) => one.set(Number(isUp())), 'min');
   }
 
   /** Adds the state of the pool of connections to PostgreSQL to every scrape. */

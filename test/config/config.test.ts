@@ -229,6 +229,9 @@ describe('loadConfig', () => {
     { PETSTORE_BASE_URL: 'http:u:hunter2@x.example' },
     { PETSTORE_BASE_URL: 'https://x.example/v1?api_key=hunter2' },
     { DATABASE_URL: 'mysql:u:hunter2@x.example' },
+    { RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_STORE: 'hunter2' },
+    { RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_STORE: 'redis://:hunter2@x.example/pets' },
+    { RATE_LIMIT_STORE: 'redis://:hunter2@x.example' },
     { DATABASE_URL: 'postgres://x.example/db?user=u&password=hunter2' },
   ])('does not repeat a password: %j', (env) => {
     expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
@@ -252,6 +255,21 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...env, ...pair }).backend).toMatchObject({
       ...{ caFile: 'ca.pem', certFile: 'cert.pem', keyFile: 'key.pem' },
     });
+  });
+
+  it('refuses a store of rate limits without a rate', () => {
+    const store = { RATE_LIMIT_STORE: 'rediss://:secret@redis.example:6379/1' };
+    expect(() => loadConfig(store)).toThrow(
+      'RATE_LIMIT_PER_KEY: expected a number of requests per second, because RATE_LIMIT_STORE is set; received nothing',
+    );
+    const env = { ...store, RATE_LIMIT_PER_KEY: '20' };
+    const config = loadConfig(env);
+    expect(config).toMatchObject({
+      rateLimitPerKey: 20,
+      rateLimitStore: 'rediss://:secret@redis.example:6379/1',
+    });
+    const shown = ['RATE_LIMIT_STORE', 'rediss://***@redis.example:6379/1', 'environment'];
+    expect(configRows(env, config)).toContainEqual(shown);
   });
 
   it('reads proxies in upper or lower case, as curl does', () => {
