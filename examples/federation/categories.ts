@@ -14,5 +14,6 @@ const categories = [
 /** Creates the second subgraph: a GraphQL server without keys. */
 export function createCategories() {
   const resolvers = { Query: { categories: () => categories } };
-  return createYoga({ schema: createSchema({ typeDefs: categoriesSdl, resolvers }) });
+  const schema = createSchema({ typeDefs: categoriesSdl, resolvers });
+  return createYoga({ schema, graphiql: false, landingPage: false });
 }

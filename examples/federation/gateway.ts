@@ -32,7 +32,7 @@ function compose({ petStore, categories }: Subgraphs): string {
 export function createFederation(subgraphs: Subgraphs) {
   return createGatewayRuntime({
     supergraph: compose(subgraphs),
-    // Without this, no subgraph receives any header of the client.
+    // Without this, subgraphs receive no header of the client except `x-request-id`.
     propagateHeaders: {
       fromClientToSubgraphs: ({ request, subgraphName }) =>
         subgraphName === 'petstore' ? { authorization: request.headers.get('authorization') } : {},
@@ -44,7 +44,7 @@ export function createFederation(subgraphs: Subgraphs) {
     // Deferred fragments at the root; see the README.
     deferStream: true,
     plugins: () => [exactIntegers],
-    // Both load scripts from a CDN.
+    // Both load files from other hosts.
     graphiql: false,
     landingPage: false,
   });
