@@ -127,6 +127,8 @@ before(async () => {
     ...settings,
     PETSTORE_BASE_URL: failing.url,
     MESSAGES_BASE_URL: failing.url,
+    // Longer than the test of cancellation waits.
+    UPSTREAM_TIMEOUT_MS: '300000',
     PERSISTED_DOCUMENTS: 'only',
     PERSISTED_DOCUMENTS_FILE: pathOf('petstore-gateway/persisted-documents.json'),
   };
