@@ -24,6 +24,8 @@ export interface Variable extends Kind {
   /** The default, as text; undefined if an unset variable stays unset. */
   readonly fallback?: string | undefined;
   readonly meaning: string;
+  /** Whether its value is never shown. */
+  readonly isSecret?: true;
 }
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
@@ -171,6 +173,16 @@ export const variables = {
   LOG_LEVEL: {
     ...setting('logLevel', logLevel, 'info'),
     meaning: 'minimum level to log',
+  },
+  LOG_CREDENTIAL: {
+    ...setting('rest.logCredential', oneOf('off', 'hash'), 'off'),
+    meaning:
+      '`hash`: with a REST service, log 12 hex digits of the HMAC-SHA-256 of the API key with `LOG_CREDENTIAL_SECRET` as `credential`',
+  },
+  LOG_CREDENTIAL_SECRET: {
+    ...setting('rest.logCredentialSecret', matching(/^.{16}/s, 'at least 16 characters')),
+    isSecret: true,
+    meaning: 'secret for `LOG_CREDENTIAL=hash`, the same for all gateways',
   },
   ADMIN_PORT: {
     ...setting('adminPort', port),

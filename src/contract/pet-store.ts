@@ -32,8 +32,19 @@ export interface Call {
   readonly scope?: DisposableStack | undefined;
 }
 
-/** Observes the calls of a backend to another service. */
+/** Who made a request, without the API key: for the log and traces. */
+export interface CallerIdentity {
+  /** The account and the id of the key, if the backend knows them. */
+  readonly account?: string;
+  readonly keyId?: string;
+  /** A keyed hash of the API key. */
+  readonly credential?: string;
+}
+
+/** Observes the calls of a backend. */
 export interface CallObserver {
+  /** Set by the backend when it knows who made the request. */
+  caller: CallerIdentity | undefined;
   /** Called at the start of each call, before the method of the backend returns. */
   observe(operation: string): CallObservation;
   /** The call that started last. */

@@ -17,6 +17,14 @@ class FieldObserver implements CallObserver {
     this.#observer = observer;
   }
 
+  get caller() {
+    return this.#observer.caller;
+  }
+
+  set caller(caller: CallObserver['caller']) {
+    this.#observer.caller = caller;
+  }
+
   observe(operation: string): CallObservation {
     this.lastCall = this.#observer.observe(operation);
     return this.lastCall;

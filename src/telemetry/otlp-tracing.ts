@@ -79,13 +79,16 @@ export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
             },
           };
         },
-        end({ title, method, status, requestId, codes, operation, firstPartMs }) {
+        end({ title, method, status, requestId, codes, operation, caller, firstPartMs }) {
           request.updateName(title).setAttributes({
             'http.request.method': method,
             'http.response.status_code': status,
             'graphql.operation.type': operation?.type,
             'graphql.operation.name': operation?.name,
             'petstore.request_id': requestId,
+            'petstore.account': caller?.account,
+            'petstore.key_id': caller?.keyId,
+            'petstore.credential': caller?.credential,
             'petstore.first_part_ms': firstPartMs,
             ...(codes.length > 0 && { 'petstore.error_codes': codes.join(' ') }),
           });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallRecord, ClientName, EndedRequest } from './request.ts';
+import type { Caller, CallRecord, ClientName, EndedRequest } from './request.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { RequestTrace } from './trace.ts';
 
@@ -47,6 +47,8 @@ export class RequestRecord implements Disposable {
   codes: readonly string[] = [];
   /** The deprecated fields of the operation. They are counted if a field needed the key. */
   deprecatedFields: readonly string[] = [];
+  /** Who made the request, if the backend has identified the caller. */
+  caller: Caller | undefined;
   #refusedOrigin: string | undefined;
   #client: ClientName | undefined;
   #clientLibrary: ClientName | undefined;
@@ -131,6 +133,7 @@ export class RequestRecord implements Disposable {
         ? `${operation.type} ${operation.name ?? ''}`.trim()
         : `${method} ${path.slice(0, maxPathLength)}`,
       operation,
+      caller: this.caller,
       client: this.#client,
       clientLibrary: this.#clientLibrary,
       refusedOrigin: this.#refusedOrigin,

@@ -4,6 +4,13 @@ export interface ClientName {
   readonly version: string | undefined;
 }
 
+/** Who made a request, if the backend has identified the caller. */
+export interface Caller {
+  readonly account?: string;
+  readonly keyId?: string;
+  readonly credential?: string;
+}
+
 /** One call to the REST service, as the log shows it. */
 export interface CallRecord {
   readonly operation: string;
@@ -21,6 +28,7 @@ export interface EndedRequest {
   readonly title: string;
   /** The GraphQL operation; undefined for any other request. */
   readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
+  readonly caller: Caller | undefined;
   /** The names that the application and its GraphQL library send. */
   readonly client: ClientName | undefined;
   readonly clientLibrary: ClientName | undefined;

@@ -88,6 +88,7 @@ describe('loadConfig', () => {
       baseUrl: new URL('https://pets.example/v1'),
       messagesBaseUrl: new URL('https://messages.example'),
       timeoutMs: 10_000,
+      logCredential: 'off',
     });
     expect(loadConfig({ ...env, PETSTORE_ENVIRONMENT: 'staging' }).backend).toMatchObject({
       environment: 'staging',
@@ -279,6 +280,23 @@ describe('loadConfig', () => {
   ])('shows the proxy %s as %s', (https_proxy, shown) => {
     const rows = configRows({ https_proxy }, loadConfig({}));
     expect(rows).toContainEqual(['HTTPS_PROXY', shown, 'environment']);
+  });
+
+  it('requires a secret for LOG_CREDENTIAL=hash, and never shows it', () => {
+    const PETSTORE_BASE_URL = 'https://pets.example/v1';
+    const env = { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash' };
+    expect(() => loadConfig(env)).toThrow(
+      'LOG_CREDENTIAL_SECRET: expected at least 16 characters, because LOG_CREDENTIAL is hash; received nothing',
+    );
+    expect(() => loadConfig({ ...env, LOG_CREDENTIAL_SECRET: 'hunter2' })).toThrow(
+      /^(?!.*hunter2).*LOG_CREDENTIAL_SECRET: expected at least 16 characters, received a value that is hidden/s,
+    );
+    const set = { ...env, LOG_CREDENTIAL_SECRET: 'hunter2hunter2hunter2' };
+    expect(configRows(set, loadConfig(set))).toContainEqual([
+      'LOG_CREDENTIAL_SECRET',
+      '***',
+      'environment',
+    ]);
   });
 
   it('counts the cores for WORKERS=auto, and refuses workers with an in-memory database', () => {

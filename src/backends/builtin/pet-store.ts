@@ -63,12 +63,9 @@ function createPetStore(
     }
   }
 
-  async function run<T>(
-    operation: OperationId,
-    { apiKey, key, requestId }: Call,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    await guard(requestId, false, () => checkApiKey(apiKey, requestId));
+  async function run<T>(operation: OperationId, call: Call, work: () => Promise<T>): Promise<T> {
+    const { key, requestId } = call;
+    await guard(requestId, false, () => checkApiKey(call));
     const isWrite = operations[operation].method === 'POST';
     // SQLite writes inside the event loop, and ends when the disk has it.
     if (isWrite) await nextSlice(key);

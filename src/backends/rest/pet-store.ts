@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
 import {
@@ -30,6 +31,9 @@ export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   /** Deadline of one call, including retries, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits?: Partial<OriginLimits>;
+  /** Whether the log and traces show a hash of the API key, for which the secret is required. */
+  readonly logCredential?: 'off' | 'hash';
+  readonly logCredentialSecret?: string | undefined;
 }
 
 /** What a request has beside the path of its operation. */
@@ -47,6 +51,7 @@ export function openRestPetStore(
 ): PetStore {
   const { log, metrics } = telemetry;
   const { baseUrl, messagesBaseUrl, timeoutMs } = options;
+  const hashSecret = options.logCredential === 'hash' ? options.logCredentialSecret : undefined;
   const limits = {
     ...defaultLimits,
     // Half of the deadline, so 5 s of the default 10 s. Slower writes need a longer deadline.
@@ -78,6 +83,9 @@ export function openRestPetStore(
   ): Promise<T> {
     const { method, path, service } = operations[operation];
     const observation = call.observer?.observe(operation);
+    if (hashSecret !== undefined && call.observer) {
+      call.observer.caller = { credential: hashOf(call.apiKey, hashSecret) };
+    }
     const start = performance.now();
     const request = {
       operation,
@@ -138,6 +146,11 @@ export function openRestPetStore(
       await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** Returns the part of a keyed hash that identifies an API key in logs and traces, in hex. */
+function hashOf(apiKey: string, secret: string): string {
+  return createHmac('sha256', secret).update(apiKey).digest('hex').slice(0, 12);
 }
 
 const readPet = (text: string) => decodePet(readJson(text));
