@@ -1,7 +1,9 @@
+import { driftOf } from '../contract/drift.ts';
 import { InvalidResponseError } from '../contract/error.ts';
-import { type Check, ContractViolation, type Finding, type Service, skip } from './check.ts';
-import { expectPets } from './expect.ts';
-import { createSend, NoResponseError } from './http-client.ts';
+import { operations } from '../contract/pet-store.ts';
+import { type Check, ContractViolation, type Finding, info, type Service, skip } from './check.ts';
+import { expectPets, readJson, shown } from './expect.ts';
+import { createSend, NoResponseError, type Send } from './http-client.ts';
 import { messageChecks } from './messages.ts';
 import { readingChecks } from './reading.ts';
 import { writingChecks } from './writing.ts';
@@ -36,7 +38,9 @@ export class NotCheckedError extends Error {
  */
 export async function checkContract(options: ServiceUnderCheck): Promise<CheckResult[]> {
   const { apiKey, baseUrl, messagesBaseUrl, write, timeoutMs } = options;
-  const service = await openService(baseUrl, apiKey, timeoutMs);
+  const differences = new Set<string>();
+  const sendTo = (url: URL) => observed(createSend(url, timeoutMs), differences);
+  const service = await openService(baseUrl, apiKey, sendTo(baseUrl));
   const results: CheckResult[] = [];
   const run = async (checks: readonly Check[], on: Service, isWriting: boolean) => {
     for (const check of checks) {
@@ -49,13 +53,46 @@ export async function checkContract(options: ServiceUnderCheck): Promise<CheckRe
   await run(readingChecks, service, false);
   await run(writingChecks, service, true);
   if (messagesBaseUrl) {
-    await run(messageChecks, { ...service, send: createSend(messagesBaseUrl, timeoutMs) }, true);
+    await run(messageChecks, { ...service, send: sendTo(messagesBaseUrl) }, true);
   }
+  await run([drift(differences)], service, false);
   return results;
 }
 
-async function openService(baseUrl: URL, apiKey: string, timeoutMs: number): Promise<Service> {
-  const send = createSend(baseUrl, timeoutMs);
+/** Reports what the gateway would count in `petstore_contract_drift_total`. */
+function drift(differences: ReadonlySet<string>): Check {
+  return {
+    id: 'drift',
+    rule: 'Every success: differences that the gateway counts in its metrics',
+    run: async () => info(differences.size === 0 ? 'none' : [...differences].join('; ')),
+  };
+}
+
+/** Collects how successes differ from the contract. */
+function observed(send: Send, differences: Set<string>): Send {
+  return async (path, request) => {
+    const response = await send(path, request);
+    const method = request.body === undefined ? 'GET' : 'POST';
+    const shape = path.replace(/\?.*/, '').replace(/^\/pets\/.*/, '/pets/{petId}');
+    const found = Object.entries(operations).find(
+      ([, operation]) => operation.method === method && operation.path === shape,
+    );
+    if (found === undefined || response.status < 200 || response.status > 299) return response;
+    const [id, operation] = found;
+    const { status = response.status } = operation;
+    if (response.status !== status) differences.add(`${id}: status ${response.status}`);
+    try {
+      for (const { kind, field } of driftOf(operation, readJson(response))) {
+        differences.add(`${id}: ${kind} ${shown(field)}`);
+      }
+    } catch {
+      // The checks report a body that is not JSON.
+    }
+    return response;
+  };
+}
+
+async function openService(baseUrl: URL, apiKey: string, send: Send): Promise<Service> {
   try {
     const response = await send('/pets?limit=100', { apiKey });
     if (response.status === 401)

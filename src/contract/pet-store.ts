@@ -1,12 +1,15 @@
+import type { Field } from './fields.ts';
 import type { Int64 } from './int64.ts';
 import type { JsonText } from './json.ts';
 import {
   getPetRemoval,
   type Message,
+  messageFields,
   type NewPet,
   type Pet,
   type PetStatus,
   type Pets,
+  petFields,
 } from './records.ts';
 
 /** The request that a call is made for. */
@@ -78,6 +81,11 @@ export interface Operation {
   readonly service: 'pets' | 'messages';
   /** When a deprecated operation is removed, and the path of its successor. */
   readonly removal?: { readonly date: Date; readonly successor: string };
+  /** The HTTP status of a success, if the contract has it. */
+  readonly status?: 200 | 201;
+  /** The fields of a success, if the contract has them, and whether it is a list of such records. */
+  readonly record?: Readonly<Record<string, Field>>;
+  readonly isList?: true;
 }
 
 /** The id of an operation, which is its method of `PetStore`. */
@@ -85,16 +93,25 @@ export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady'>;
 
 /** The operations of the contract ("Endpoints"). Clients, routes and joined reads follow it. */
 export const operations: Readonly<Record<OperationId, Operation>> = {
-  listPets: { method: 'GET', path: '/pets', service: 'pets' },
-  createPet: { method: 'POST', path: '/pets', service: 'pets' },
+  listPets: {
+    method: 'GET',
+    path: '/pets',
+    service: 'pets',
+    status: 200,
+    record: petFields,
+    isList: true,
+  },
+  createPet: { method: 'POST', path: '/pets', service: 'pets', status: 201, record: petFields },
   getPet: {
     method: 'GET',
     path: '/pets/{petId}',
     service: 'pets',
     removal: { date: getPetRemoval, successor: '/pets' },
+    status: 200,
+    record: petFields,
   },
   listOrders: { method: 'GET', path: '/store/orders', service: 'pets' },
-  sendMessage: { method: 'POST', path: '/messages', service: 'messages' },
+  sendMessage: { method: 'POST', path: '/messages', service: 'messages', record: messageFields },
 };
 
 /** The query of `listPets`. Without a limit, the service's default of 20 applies. */

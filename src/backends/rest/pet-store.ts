@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
+import { driftOf } from '../../contract/drift.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
 import {
   type Call,
@@ -10,11 +11,13 @@ import {
   type PetStore,
 } from '../../contract/pet-store.ts';
 import { readPets } from '../../contract/pets-text.ts';
+import type { Message, Pet } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { logFailure } from './call-log.ts';
 import { createConnector } from './connections.ts';
+import { createDriftReport } from './drift-report.ts';
 import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
@@ -43,6 +46,13 @@ interface Parameters {
   readonly search?: string;
   readonly json?: object;
 }
+
+/** Reads the body of a success. Passes its JSON to `inspect`, unless it is known to be valid. */
+type Read<T> = (
+  text: string,
+  inspect: (json: unknown) => void,
+  pause: () => Promise<void>,
+) => T | Promise<T>;
 
 /** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
 export function openRestPetStore(
@@ -75,10 +85,12 @@ export function openRestPetStore(
       : async () => ({ kind: 'notSent', why: 'notConfigured' }),
   };
 
+  const reportDrift = createDriftReport(telemetry);
+
   async function callService<T>(
     operation: OperationId,
     call: Call,
-    read: (text: string, pause: () => Promise<void>) => T | Promise<T>,
+    read: Read<T>,
     { parameter = '', search = '', json }: Parameters = {},
   ): Promise<T> {
     const { method, path, service } = operations[operation];
@@ -97,9 +109,15 @@ export function openRestPetStore(
     const response = outcome.kind === 'responded' ? outcome : undefined;
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
+        const { status = outcome.status } = operations[operation];
+        if (outcome.status !== status) {
+          reportDrift(call, operation, [{ kind: 'status', field: String(outcome.status) }]);
+        }
         const pause = () => nextSlice(call.key);
+        const inspect = (json: unknown) =>
+          reportDrift(call, operation, driftOf(operations[operation], json));
         if (outcome.body.byteLength > sliceBytes) await pause();
-        return await read(readText(outcome), pause);
+        return await read(readText(outcome), inspect, pause);
       }
     } catch (error) {
       if (!(error instanceof InvalidResponseError) || outcome.kind !== 'responded') throw error;
@@ -132,7 +150,8 @@ export function openRestPetStore(
       callService('listPets', call, readPets, { search: formatSearch(query) }),
     createPet: (call, pet) => callService('createPet', call, readPet, { json: encodePet(pet) }),
     getPet: (call, petId) => callService('getPet', call, readPet, { parameter: petId }),
-    listOrders: (call) => callService('listOrders', call, readJsonText),
+    listOrders: (call) =>
+      callService('listOrders', call, (text, _, pause) => readJsonText(text, pause)),
     sendMessage: (call, message) =>
       callService('sendMessage', call, readMessage, { json: { message } }),
     async checkReady() {
@@ -153,8 +172,14 @@ function hashOf(apiKey: string, secret: string): string {
   return createHmac('sha256', secret).update(apiKey).digest('hex').slice(0, 12);
 }
 
-const readPet = (text: string) => decodePet(readJson(text));
-const readMessage = (text: string) => decodeMessage(readJson(text));
+const readPet: Read<Pet> = (text, inspect) => decodePet(inspected(text, inspect));
+const readMessage: Read<Message> = (text, inspect) => decodeMessage(inspected(text, inspect));
+
+function inspected(text: string, inspect: (json: unknown) => void): unknown {
+  const json = readJson(text);
+  inspect(json);
+  return json;
+}
 
 /** Formats the query string. The values need no escaping. */
 function formatSearch({ limit, status }: ListPetsQuery): string {
