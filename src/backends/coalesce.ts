@@ -1,11 +1,5 @@
 import { CancelledError } from '../contract/error.ts';
-import type {
-  Call,
-  CallObservation,
-  CallObserver,
-  OperationId,
-  PetStore,
-} from '../contract/pet-store.ts';
+import type { Call, CallObservation, OperationId, PetStore } from '../contract/pet-store.ts';
 import { operations } from '../contract/pet-store.ts';
 import { bucketCount, bucketOf, hash } from '../limits/key.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -30,7 +24,7 @@ interface Flight<T> {
   /** The call to another service; undefined if the backend makes none. */
   readonly observed: CallObservation | undefined;
   /** The observer of the caller that started it. */
-  readonly observer: CallObserver | undefined;
+  readonly observer: Call['observer'];
 }
 
 /**

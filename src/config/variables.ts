@@ -1,6 +1,7 @@
 import {
   baseUrl,
   databaseUrl,
+  fraction,
   headerNames,
   hostList,
   type Kind,
@@ -192,6 +193,22 @@ export const variables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     ...setting('otlpEndpoint', baseUrl),
     meaning: 'base URL of an OTLP/HTTP collector for traces; if unset, tracing is off',
+  },
+  OTEL_TRACES_SAMPLER: {
+    ...setting(
+      'tracesSampler',
+      matching(
+        /^(?:parentbased_)?(?:always_on|always_off|traceidratio)$/,
+        'always_on, always_off or traceidratio, also after parentbased_',
+      ),
+      'parentbased_always_on',
+    ),
+    meaning:
+      'which traces are recorded; `parentbased_` follows the decision of a caller with a trace',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    ...setting('tracesSamplerArg', fraction, '1'),
+    meaning: 'fraction of the traces that `traceidratio` records',
   },
   COALESCE_READS: {
     ...setting('coalesceReads', onOff, 'on'),

@@ -17,15 +17,16 @@ const maxDrifts = 50;
  * Returns how the JSON of a success differs from the contract, each difference once. A null that stands
  * for no value is no difference.
  */
-export function driftOf({ record, isList }: Operation, json: unknown): Iterable<Drift> {
+export function driftOf({ record, list }: Operation, json: unknown): Iterable<Drift> {
   const found = new Map<string, Drift>();
   const add = (kind: Drift['kind'], field: string) => {
     if (found.size < maxDrifts) found.set(`${kind} ${field}`, { kind, field });
   };
-  if (record === undefined) return [];
-  const fields = Object.values(record);
-  const list = Array.isArray(json) ? json.slice(0, pageSize.maximum) : [undefined];
-  for (const one of isList ? list : [json]) {
+  const declared = record ?? list;
+  if (declared === undefined) return [];
+  const fields = Object.values(declared);
+  const records = Array.isArray(json) ? json.slice(0, pageSize.maximum) : [undefined];
+  for (const one of list ? records : [json]) {
     if (jsonType(one) !== 'object') {
       add('wrong_type', 'body');
       continue;
@@ -34,7 +35,7 @@ export function driftOf({ record, isList }: Operation, json: unknown): Iterable<
       const kind = driftOfField(one[field.name], field);
       if (kind !== undefined) add(kind, field.name);
     }
-    for (const name in one) if (!Object.hasOwn(record, name)) add('unknown_member', name);
+    for (const name in one) if (!Object.hasOwn(declared, name)) add('unknown_member', name);
   }
   return found.values();
 }

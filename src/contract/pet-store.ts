@@ -35,21 +35,20 @@ export interface Call {
   readonly scope?: DisposableStack | undefined;
 }
 
-/** Who made a request, without the API key: for the log and traces. */
-export interface CallerIdentity {
-  /** The account and the id of the key, if the backend knows them. */
-  readonly account?: string;
-  readonly keyId?: string;
-  /** A keyed hash of the API key. */
-  readonly credential?: string;
-}
+/** Who made a request, for the log and traces: `credential` is a keyed hash of the API key. */
+export type CallerIdentity = Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>;
+
+/** Returns the name and the attributes of a span, in the terms of OpenTelemetry's conventions. */
+export type DescribeSpan = () => [string, Readonly<Record<string, string | number | undefined>>];
 
 /** Observes the calls of a backend. */
 export interface CallObserver {
   /** Set by the backend when it knows who made the request. */
   caller: CallerIdentity | undefined;
-  /** Called at the start of each call, before the method of the backend returns. */
-  observe(operation: string): CallObservation;
+  /** Called at the start of each call to another service, before the method of the backend returns. */
+  observe(operation: string, describe: DescribeSpan): CallObservation;
+  /** Called at the start of a query; the result, if there is one, at its end. */
+  observeQuery(describe: DescribeSpan): ((errorType?: string) => void) | undefined;
   /** The call that started last. */
   readonly lastCall: CallObservation | undefined;
   /** Called when a read joins a call in flight instead of starting one. */
@@ -83,9 +82,9 @@ export interface Operation {
   readonly removal?: { readonly date: Date; readonly successor: string };
   /** The HTTP status of a success, if the contract has it. */
   readonly status?: 200 | 201;
-  /** The fields of a success, if the contract has them, and whether it is a list of such records. */
+  /** The fields of the record in a success, or of each one in a list, if the contract has them. */
   readonly record?: Readonly<Record<string, Field>>;
-  readonly isList?: true;
+  readonly list?: Readonly<Record<string, Field>>;
 }
 
 /** The id of an operation, which is its method of `PetStore`. */
@@ -93,14 +92,7 @@ export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady'>;
 
 /** The operations of the contract ("Endpoints"). Clients, routes and joined reads follow it. */
 export const operations: Readonly<Record<OperationId, Operation>> = {
-  listPets: {
-    method: 'GET',
-    path: '/pets',
-    service: 'pets',
-    status: 200,
-    record: petFields,
-    isList: true,
-  },
+  listPets: { method: 'GET', path: '/pets', service: 'pets', status: 200, list: petFields },
   createPet: { method: 'POST', path: '/pets', service: 'pets', status: 201, record: petFields },
   getPet: {
     method: 'GET',

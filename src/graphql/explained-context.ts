@@ -25,9 +25,13 @@ class FieldObserver implements CallObserver {
     this.#observer.caller = caller;
   }
 
-  observe(operation: string): CallObservation {
-    this.lastCall = this.#observer.observe(operation);
+  observe(...call: Parameters<CallObserver['observe']>): CallObservation {
+    this.lastCall = this.#observer.observe(...call);
     return this.lastCall;
+  }
+
+  observeQuery(...query: Parameters<CallObserver['observeQuery']>) {
+    return this.#observer.observeQuery(...query);
   }
 
   join(call: CallObservation): void {

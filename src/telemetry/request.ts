@@ -1,3 +1,10 @@
+/** The start of a request; without a scheme if its caller is in this process. */
+export interface RequestLine {
+  readonly method: string;
+  readonly scheme?: string;
+  readonly path: string;
+}
+
 /** The name by which a client identifies itself, unverified; only for logs and metrics. */
 export interface ClientName {
   readonly name: string;
@@ -5,11 +12,7 @@ export interface ClientName {
 }
 
 /** Who made a request, if the backend has identified the caller. */
-export interface Caller {
-  readonly account?: string;
-  readonly keyId?: string;
-  readonly credential?: string;
-}
+export type Caller = Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>;
 
 /** One call to the REST service, as the log shows it. */
 export interface CallRecord {

@@ -4,6 +4,7 @@ import { driftOf } from '../../contract/drift.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
 import {
   type Call,
+  type DescribeSpan,
   type ListPetsQuery,
   type Operation,
   type OperationId,
@@ -11,7 +12,6 @@ import {
   type PetStore,
 } from '../../contract/pet-store.ts';
 import { readPets } from '../../contract/pets-text.ts';
-import type { Message, Pet } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -22,7 +22,7 @@ import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './ori
 import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
-import { createSend, type Send } from './send-with-retry.ts';
+import { createSend, type RestRequest, type Send } from './send-with-retry.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** Options of the REST backend. */
@@ -47,12 +47,8 @@ interface Parameters {
   readonly json?: object;
 }
 
-/** Reads the body of a success. Passes its JSON to `inspect`, unless it is known to be valid. */
-type Read<T> = (
-  text: string,
-  inspect: (json: unknown) => void,
-  pause: () => Promise<void>,
-) => T | Promise<T>;
+/** Passes on the JSON of a success, and counts how it differs from the contract. */
+type Inspect = (json: unknown) => unknown;
 
 /** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
 export function openRestPetStore(
@@ -90,11 +86,10 @@ export function openRestPetStore(
   async function callService<T>(
     operation: OperationId,
     call: Call,
-    read: Read<T>,
+    read: (text: string, inspect: Inspect, pause: () => Promise<void>) => T | Promise<T>,
     { parameter = '', search = '', json }: Parameters = {},
   ): Promise<T> {
-    const { method, path, service } = operations[operation];
-    const observation = call.observer?.observe(operation);
+    const { method, path: template, service } = operations[operation];
     if (hashSecret !== undefined && call.observer) {
       call.observer.caller = { credential: hashOf(call.apiKey, hashSecret) };
     }
@@ -102,9 +97,12 @@ export function openRestPetStore(
     const request = {
       operation,
       method,
-      path: path.replace(/\{\w+\}/, parameter) + search,
+      path: template.replace(/\{\w+\}/, parameter) + search,
       ...(json && { body: JSON.stringify(json) }),
     };
+    const url = service === 'pets' ? baseUrl : messagesBaseUrl;
+    const describe = () => describeCall(request, template, url);
+    const observation = call.observer?.observe(operation, describe);
     let outcome = await senders[service](call, request, observation);
     const response = outcome.kind === 'responded' ? outcome : undefined;
     try {
@@ -114,8 +112,10 @@ export function openRestPetStore(
           reportDrift(call, operation, [{ kind: 'status', field: String(outcome.status) }]);
         }
         const pause = () => nextSlice(call.key);
-        const inspect = (json: unknown) =>
+        const inspect = (json: unknown) => {
           reportDrift(call, operation, driftOf(operations[operation], json));
+          return json;
+        };
         if (outcome.body.byteLength > sliceBytes) await pause();
         return await read(readText(outcome), inspect, pause);
       }
@@ -172,14 +172,27 @@ function hashOf(apiKey: string, secret: string): string {
   return createHmac('sha256', secret).update(apiKey).digest('hex').slice(0, 12);
 }
 
-const readPet: Read<Pet> = (text, inspect) => decodePet(inspected(text, inspect));
-const readMessage: Read<Message> = (text, inspect) => decodeMessage(inspected(text, inspect));
-
-function inspected(text: string, inspect: (json: unknown) => void): unknown {
-  const json = readJson(text);
-  inspect(json);
-  return json;
+/** Describes a call by OpenTelemetry's conventions for HTTP clients. */
+function describeCall(request: RestRequest, path: string, baseUrl?: URL): ReturnType<DescribeSpan> {
+  const template = (baseUrl?.pathname ?? '').replace(/\/+$/, '') + path;
+  const attributes = {
+    'http.request.method': request.method,
+    'url.template': template,
+    'petstore.operation': request.operation,
+  };
+  const name = `${request.method} ${template}`;
+  if (baseUrl === undefined) return [name, attributes];
+  const { href, hostname, port, protocol } = baseUrl;
+  const address = {
+    'url.full': href.replace(/\/+$/, '') + request.path,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
+  return [name, { ...attributes, ...address }];
 }
+
+const readPet = (text: string, inspect: Inspect) => decodePet(inspect(readJson(text)));
+const readMessage = (text: string, inspect: Inspect) => decodeMessage(inspect(readJson(text)));
 
 /** Formats the query string. The values need no escaping. */
 function formatSearch({ limit, status }: ListPetsQuery): string {
