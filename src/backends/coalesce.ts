@@ -121,7 +121,7 @@ function join<T>(
     flight.result
       .finally(() => {
         signal?.removeEventListener('abort', onAbort);
-        if (observer) observer.caller = flight.observer?.caller;
+        if (observer) observer.caller ??= flight.observer?.caller;
       })
       .catch((error: unknown) => {
         if (error instanceof CancelledError && !signal?.aborted) return restart();

@@ -91,7 +91,7 @@ export function openRestPetStore(
   ): Promise<T> {
     const { method, path: template, service } = operations[operation];
     if (hashSecret !== undefined && call.observer) {
-      call.observer.caller = { credential: hashOf(call.apiKey, hashSecret) };
+      call.observer.caller ??= { credential: hashOf(call.apiKey, hashSecret) };
     }
     const start = performance.now();
     const request = {
