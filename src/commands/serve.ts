@@ -52,7 +52,7 @@ export async function runServe(
   const writer = openLogWriter(2, process.stderr.isTTY, isShared, onDrop);
   process.on('exit', writer.closeNow);
   const log = createLog(config.logLevel, writer);
-  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
+  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
   const unknown = unknownVariables(env);
   if (unknown.length > 0 && !worker) {
     log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');

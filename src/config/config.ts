@@ -116,6 +116,9 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (values.RATE_LIMIT_STORE && !values.RATE_LIMIT_PER_KEY) {
     yield 'RATE_LIMIT_PER_KEY: expected a number of requests per second, because RATE_LIMIT_STORE is set; received nothing';
   }
+  if (values.LOG_CREDENTIAL === 'hash' && !values.LOG_CREDENTIAL_SECRET) {
+    yield `LOG_CREDENTIAL_SECRET: expected ${variables.LOG_CREDENTIAL_SECRET.accepts}, because LOG_CREDENTIAL is hash; received nothing`;
+  }
   const everyPort = values.CORS_ORIGINS?.find((origin) => origin.endsWith(':*'));
   if (everyPort && inProduction) {
     yield `CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; received ${everyPort}`;

@@ -106,6 +106,12 @@ export function oneOf<const T extends string>(...accepted: readonly T[]) {
   };
 }
 
+/** A part of the whole. */
+export const fraction = {
+  accepts: 'a number from 0 to 1',
+  parse: (text: string) => (/^(?:0?\.\d+|[01](?:\.0+)?)$/.test(text) ? Number(text) : undefined),
+};
+
 /** A whole number, from `minimum` to `maximum`. */
 export function wholeNumber(minimum: number, maximum: number) {
   return {

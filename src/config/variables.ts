@@ -1,6 +1,7 @@
 import {
   baseUrl,
   databaseUrl,
+  fraction,
   headerNames,
   hostList,
   type Kind,
@@ -186,6 +187,16 @@ export const variables = {
     ...setting('logLevel', logLevel, 'info'),
     meaning: 'minimum level to log',
   },
+  LOG_CREDENTIAL: {
+    ...setting('rest.logCredential', oneOf('off', 'hash'), 'off'),
+    meaning:
+      '`hash`: with a REST service, log 12 hex digits of the HMAC-SHA-256 of the API key with `LOG_CREDENTIAL_SECRET` as `credential`',
+  },
+  LOG_CREDENTIAL_SECRET: {
+    ...setting('rest.logCredentialSecret', matching(/^.{16}/s, 'at least 16 characters')),
+    isSecret: true,
+    meaning: 'secret for `LOG_CREDENTIAL=hash`, the same for all gateways',
+  },
   ADMIN_PORT: {
     ...setting('adminPort', port),
     meaning:
@@ -194,6 +205,22 @@ export const variables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     ...setting('otlpEndpoint', baseUrl),
     meaning: 'base URL of an OTLP/HTTP collector for traces; if unset, tracing is off',
+  },
+  OTEL_TRACES_SAMPLER: {
+    ...setting(
+      'tracesSampler',
+      matching(
+        /^(?:parentbased_)?(?:always_on|always_off|traceidratio)$/,
+        'always_on, always_off or traceidratio, also after parentbased_',
+      ),
+      'parentbased_always_on',
+    ),
+    meaning:
+      'which traces are recorded; `parentbased_` follows the decision of a caller with a trace',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    ...setting('tracesSamplerArg', fraction, '1'),
+    meaning: 'fraction of the traces that `traceidratio` records',
   },
   COALESCE_READS: {
     ...setting('coalesceReads', onOff, 'on'),

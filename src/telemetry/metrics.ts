@@ -62,6 +62,9 @@ export class Metrics {
   /** The values of the label `client`. */
   readonly clientNames = new LabelValues(50, 'unknown');
 
+  /** The unknown members of responses in the label `field` of `contractDrift`. */
+  readonly memberNames = new LabelValues(20, 'other');
+
   readonly requests = this.#histogram(
     'petstore_graphql_request_duration_seconds',
     'GraphQL requests by operation and by whether the result had errors.',
@@ -98,6 +101,11 @@ export class Metrics {
     'petstore_rest_retries',
     'Calls that were retried, by the outcome of the attempt before.',
     ['operation', 'after'],
+  );
+  readonly contractDrift = this.#counter(
+    'petstore_contract_drift',
+    'Successful REST responses that differ from the contract, by kind of difference and field.',
+    ['operation', 'kind', 'field'],
   );
   readonly coalescedReads = this.#counter(
     'petstore_coalesced_reads',
