@@ -1,4 +1,10 @@
-import { describeValue, type Environment, textOf, unknownVariables } from './environment.ts';
+import {
+  describeValue,
+  type Environment,
+  readFiles,
+  textOf,
+  unknownVariables,
+} from './environment.ts';
 import { type Values, type Variable, variables } from './variables.ts';
 
 /** The settings of a section such as `operationLimits.`, or of none, by their names in it. */
@@ -72,13 +78,16 @@ export function loadConfig(env: Environment): Config {
 }
 
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
-function readValues(env: Environment): Values {
+function readValues(given: Environment): Values {
   const problems: string[] = [];
-  const read = ([name, { parse, accepts, fallback }]: [string, Variable]) => {
+  const env = readFiles(given, problems);
+  const read = ([name, { parse, accepts, fallback, isSecret }]: [string, Variable]) => {
     const text = textOf(env, name) || fallback;
     const value = text && parse(text);
     if (text && value === undefined) {
-      problems.push(`${name}: expected ${accepts}, received ${describeValue(text)}`);
+      const place = given[name] ? '' : ` in ${given[`${name}_FILE`]}`;
+      const found = describeValue(text, isSecret) + (isSecret ? place : '');
+      problems.push(`${name}: expected ${accepts}, received ${found}`);
     }
     return [name, value];
   };
@@ -98,7 +107,7 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (url && !env[url]) {
     yield `${url}: expected the base URL of the REST service, because PETSTORE_ENVIRONMENT is ${values.PETSTORE_ENVIRONMENT ?? 'unset, which means production'}; received nothing`;
   }
-  if (!url && inProduction && !env['DATABASE_URL'] && !values.DEMO) {
+  if (!url && inProduction && !(env['DATABASE_URL'] || env['DATABASE_URL_FILE']) && !values.DEMO) {
     const ignored = unknownVariables(env).map((name) => `; ${name} is not a known variable`);
     yield `DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither${ignored.join('')}`;
   }

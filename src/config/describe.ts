@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
-import { type Environment, textOf, unknownVariables } from './environment.ts';
-import { type Variable, variables } from './variables.ts';
+import { type Environment, readFiles, textOf, unknownVariables } from './environment.ts';
+import { documentedVariables } from './variables.ts';
 
 /** Returns the name, effective value and source of every variable, for `--print-config`. */
 export function configRows(
@@ -16,10 +16,13 @@ export function configRows(
     EXPLAIN: onOrOff(explain),
     WORKERS: String(workers),
   };
-  const rows = Object.entries<Variable>(variables).map(([name, { fallback }]) => {
-    const given = textOf(env, name);
+  const read = readFiles(env, []);
+  const rows = documentedVariables().map(([name, { fallback, isSecret }]) => {
+    const given = textOf(read, name);
+    const isInFile = given !== undefined && given !== textOf(env, name);
+    if (isInFile && isSecret) return [name, '***', 'file'];
     const text = effective[name] ?? (given || fallback || '');
-    const source = given ? 'environment' : text === '' ? 'unset' : 'default';
+    const source = isInFile ? 'file' : given ? 'environment' : text === '' ? 'unset' : 'default';
     return [name, text.replace(/^(\w+:\/\/)?.*@/, '$1***@'), source];
   });
   const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, ignored']);
@@ -28,7 +31,7 @@ export function configRows(
 
 /** Describes every variable, for `--help`. */
 export function describeVariables(): string {
-  return Object.entries<Variable>(variables)
+  return documentedVariables()
     .map(([name, { fallback, accepts, meaning }]) => {
       const otherwise = fallback === undefined ? '' : ` [${fallback}]`;
       return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n      accepts ${accepts}\n`;

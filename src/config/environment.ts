@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { closestMatch } from 'leven';
-import { variables } from './variables.ts';
+import { documentedVariables, type Variable, variables } from './variables.ts';
 
 /** An environment such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -10,13 +11,34 @@ export function textOf(env: Environment, name: string): string | undefined {
 }
 
 /**
+ * Returns the environment with the values of secrets whose files it names, such as
+ * `DATABASE_URL_FILE`. Adds what is wrong with a file to `problems`, without its content.
+ */
+export function readFiles(env: Environment, problems: string[]): Environment {
+  const read: Record<string, string> = {};
+  for (const [name, { isSecret }] of Object.entries<Variable>(variables)) {
+    const file = isSecret && env[`${name}_FILE`];
+    if (!file) continue;
+    const problem = (text: string) => problems.push(`${name}_FILE: expected ${text}`);
+    if (env[name]) problem(`no value, because ${name} is set too; received ${file}`);
+    try {
+      read[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      if (read[name] === '') problem(`a file that contains ${name}, found nothing in ${file}`);
+    } catch (error) {
+      problem(`a file that contains ${name}, in ${file}, found: ${(error as Error).message}`);
+    }
+  }
+  return { ...env, ...read };
+}
+
+/**
  * Lists the variables that are probably misspelled, such as `LOG_LVL`, with those that were meant,
  * and all `PETSTORE_` ones that the gateway doesn't know, without those that Kubernetes sets for a
  * service named `petstore…`. Leaves out the values, which may be secrets.
  */
 export function unknownVariables(env: Environment): string[] {
   // check-service reads PETSTORE_API_KEY.
-  const known = [...Object.keys(variables), 'PETSTORE_API_KEY'];
+  const known = [...documentedVariables().map(([name]) => name), 'PETSTORE_API_KEY'];
   return Object.keys(env).flatMap((name) => {
     if (!env[name] || known.includes(name) || kubernetesVariable.test(name)) return [];
     // HOST is too short for a guess, and FTP_PROXY is not a misspelled HTTP_PROXY.
@@ -33,8 +55,8 @@ const kubernetesVariable =
   /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?$/;
 
 /** Quotes an invalid value for an error message, unless it may contain a password or a key. */
-export function describeValue(text: string): string {
-  return /[@?#]/.test(text)
+export function describeValue(text: string, isSecret = false): string {
+  return isSecret || /[@?#]/.test(text)
     ? 'a value that is hidden because it may contain a credential'
     : JSON.stringify(text);
 }

@@ -50,6 +50,9 @@ export const databaseUrl = matching(
 /** The path of a PEM file. */
 export const pemFile = matching(/^/, 'the path of a PEM file');
 
+/** The path of a file whose text is the value of another variable. */
+export const secretFile = matching(/^/, 'the path of a file; a newline at its end is ignored');
+
 /** The URL of a proxy; `http:` unless it has a scheme, as for curl. */
 export const proxyUrl = {
   accepts: 'an http or https URL, with the credential of the proxy if it requires one',

@@ -14,6 +14,7 @@ import {
   port,
   processes,
   proxyUrl,
+  secretFile,
   wholeNumber,
 } from './kinds.ts';
 
@@ -24,9 +25,11 @@ export interface Variable extends Kind {
   /** The default, as text; undefined if an unset variable stays unset. */
   readonly fallback?: string | undefined;
   readonly meaning: string;
+  /** Whether the value is a secret: it is never shown, and `X_FILE` may name a file that contains it. */
+  readonly isSecret?: true;
 }
 
-/** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
+/** Every variable that has a value of its own; see `documentedVariables`. */
 export const variables = {
   PORT: {
     ...setting('port', port, '4000'),
@@ -56,6 +59,7 @@ export const variables = {
   },
   DATABASE_URL: {
     ...setting('builtin.databaseUrl', databaseUrl, 'file:data/pet-store.db'),
+    isSecret: true,
     meaning:
       "the built-in backend's database; required in production if the built-in backend is used",
   },
@@ -200,6 +204,18 @@ export const variables = {
       'number of processes that share the port; limits, circuit breakers and caches are per process',
   },
 } as const satisfies Record<string, Variable>;
+
+/**
+ * Returns every variable that the gateway reads, with the files of secrets; `--help` and
+ * docs/configuration.md are generated from it.
+ */
+export function documentedVariables(): [string, Variable][] {
+  return Object.entries<Variable>(variables).flatMap(([name, variable]) => {
+    const meaning = `file that contains \`${name}\`, instead of that variable`;
+    const file: [string, Variable] = [`${name}_FILE`, { ...secretFile, meaning }];
+    return variable.isSecret ? [[name, variable], file] : [[name, variable]];
+  });
+}
 
 /** The parsed value of each variable; undefined if it is unset and has no fallback. */
 export type Values = {

@@ -1,9 +1,11 @@
-import { availableParallelism } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
-import { configRows } from '../../src/config/describe.ts';
+import { configRows, describeVariables } from '../../src/config/describe.ts';
 import { unknownVariables } from '../../src/config/environment.ts';
-import { variables } from '../../src/config/variables.ts';
+import { documentedVariables } from '../../src/config/variables.ts';
 
 describe('loadConfig', () => {
   it('defaults to the built-in backend with a demo', () => {
@@ -309,10 +311,62 @@ describe('loadConfig', () => {
     expect(rows).toContainEqual(['HOST', '127.0.0.1', 'default']);
     expect(rows).toContainEqual(['ADMIN_PORT', '', 'unset']);
     expect(rows).toContainEqual(['DATABASE_URL', 'postgres://***@db.example/pets', 'environment']);
-    expect(rows).toHaveLength(Object.keys(variables).length);
+    expect(rows).toHaveLength(documentedVariables().length);
   });
 
   it('is frozen', () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
+  });
+});
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pet-store-config-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const write = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const url = 'postgres://ann:hunter2@db.example/pets';
+
+  it.each([url, `${url}\n`, `${url}\r\n`])('is the value without its newline: %j', (text) => {
+    const env = { NODE_ENV: 'production', DATABASE_URL_FILE: write('url', text) };
+    expect(loadConfig(env).backend).toMatchObject({ kind: 'builtin', databaseUrl: url });
+    expect(loadConfig({ ...env, DATABASE_URL: '' }).backend).toMatchObject({ databaseUrl: url });
+  });
+
+  it('is hidden where the configuration is printed', () => {
+    const env = { DATABASE_URL_FILE: write('url', url) };
+    const rows = configRows(env, loadConfig(env));
+    expect(rows).toContainEqual(['DATABASE_URL', '***', 'file']);
+    expect(rows).toContainEqual(['DATABASE_URL_FILE', env.DATABASE_URL_FILE, 'environment']);
+    expect(describeVariables()).toMatch(
+      /^ {2}DATABASE_URL_FILE\n {6}file that contains DATABASE_/m,
+    );
+    expect(unknownVariables({ DATABASE_URL_FIL: 'x' })).toEqual([
+      'DATABASE_URL_FIL (did you mean DATABASE_URL_FILE?)',
+    ]);
+  });
+
+  it.each([
+    ['is missing', '/nowhere/url', {}, "DATABASE_URL_FILE: .* open '/nowhere/url'$"],
+    ['is a folder', folder, {}, `DATABASE_URL_FILE: .* in ${folder}, found: EISDIR.*$`],
+    ['is empty', write('empty', ''), {}, `found nothing in ${folder}/empty$`],
+    ['has only a newline', write('newline', '\n'), {}, `found nothing in ${folder}/newline$`],
+    [
+      'is set beside the variable',
+      write('both', url),
+      { DATABASE_URL: 'file:a.db' },
+      `DATABASE_URL_FILE: expected no value, because DATABASE_URL is set too; received ${folder}/both$`,
+    ],
+    [
+      'has an invalid value',
+      write('invalid', 'hunter2'),
+      {},
+      `DATABASE_URL: expected file:PATH.*, received a value that is hidden .* in ${folder}/invalid$`,
+    ],
+  ])('that %s is one problem, which names the path only', (_, DATABASE_URL_FILE, env, message) => {
+    const load = () => loadConfig({ NODE_ENV: 'production', DATABASE_URL_FILE, ...env });
+    expect(load).toThrow(new RegExp(`has a problem:\n  - .*${message}`));
+    expect(load).toThrow(/^(?!.*er2)/s);
   });
 });
