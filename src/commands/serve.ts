@@ -4,15 +4,17 @@ import { type AppOptions, openApp } from '../app.ts';
 import { loadConfig } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
 import { type Environment, unknownVariables } from '../config/environment.ts';
-import { listenAdmin } from '../server/admin.ts';
+import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
+import { removeStaleSocket, unixSocketOf } from '../server/listener/unix-socket.ts';
 import { type OverloadLimits, openOverloadGuard } from '../server/overload.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { openLogWriter } from '../telemetry/log-writer.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { openTracing } from '../telemetry/tracing.ts';
+import { readTlsFiles } from '../tls-files.ts';
 import { createV1 } from '../v1/routes.ts';
 import type { Service } from '../workers/primary.ts';
 import { banner } from './banner.ts';
@@ -20,11 +22,12 @@ import { exitOnClosedPipe } from './exit.ts';
 import { formatTable } from './table.ts';
 
 /** Options of `serve`. */
-export interface ServeOptions extends AppOptions, OverloadLimits, ListenOptions {
+export interface ServeOptions extends AppOptions, OverloadLimits, ListenOptions, AdminOptions {
   /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
-  /** A separate port for `/metrics`, `/livez` and `/readyz`. */
-  readonly adminPort: number | undefined;
+  /** Files in PEM to serve HTTPS with: the certificate and its key. */
+  readonly tlsCertFile: string | undefined;
+  readonly tlsKeyFile: string | undefined;
   /** Time that requests in flight have to finish after `stop`, in milliseconds. */
   readonly shutdownGraceMs: number;
 }
@@ -56,6 +59,7 @@ export async function runServe(
   if (unknown.length > 0 && !worker) {
     log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
   }
+  if (!worker) await removeStaleSocket(config.host);
   const service = cluster?.isPrimary
     ? await (await import('../workers/primary.ts')).superviseWorkers(config, telemetry)
     : await serve({ ...config, ...worker?.workerOptions }, telemetry);
@@ -106,21 +110,34 @@ export async function serve(options: ServeOptions, telemetry: Telemetry): Promis
     return await open(options, telemetry, opened);
   } catch (error) {
     await opened.disposeAsync();
-    throw describeListenError(error as NodeJS.ErrnoException, options.host);
+    throw describeListenError(error as NodeJS.ErrnoException, options);
   }
 }
 
 /** Describes what to change; the system error contains only the address. */
-function describeListenError(error: NodeJS.ErrnoException, host: string): Error {
+function describeListenError(error: NodeJS.ErrnoException, options: ServeOptions): Error {
+  const { host, adminHost } = options;
   const { code = '', message } = error;
+  const path = unixSocketOf(host)?.path;
+  const isSocket = path !== undefined && message.includes(path);
   if (code === 'EADDRINUSE') {
-    const advice =
-      'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
+    const other = isSocket ? 'HOST to another path' : 'PORT or ADMIN_PORT to another port';
+    const advice = `Stop the process that uses it, or set ${other}${isSocket ? '.' : '; 0 picks a free one.'}`;
     return new Error(`${message}. ${advice}`, { cause: error });
   }
-  const isHost = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(code);
-  if (!isHost || !message.includes(host)) return error;
-  return new Error(`HOST: expected an address of this machine, received ${host}: ${message}`);
+  if (isSocket) {
+    return new Error(`HOST: expected a path where a socket can be created: ${message}`);
+  }
+  const isAddress = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(code);
+  const [name, address] = message.includes(host) ? ['HOST', host] : ['ADMIN_HOST', adminHost];
+  if (!isAddress || !message.includes(address)) return error;
+  return new Error(`${name}: expected an address of this machine, received ${address}: ${message}`);
+}
+
+/** Reads the certificate to serve with, if there is one. @throws as `readTlsFiles` does. */
+function tlsOf({ tlsCertFile, tlsKeyFile }: Pick<ServeOptions, 'tlsCertFile' | 'tlsKeyFile'>) {
+  if (tlsCertFile === undefined) return undefined;
+  return readTlsFiles('TLS', { certFile: tlsCertFile, keyFile: tlsKeyFile });
 }
 
 async function open(
@@ -142,7 +159,8 @@ async function open(
     }),
   );
   const limits = createByteLimits(metrics);
-  const listener = await listen(app.handle, limits, options);
+  const tls = tlsOf(options);
+  const listener = await listen(app.handle, limits, { ...options, tls });
   opened.defer(() => listener.close(0));
   const admin = await listenAdmin(metrics, app.health, limits, options);
   opened.defer(() => admin?.close(0));

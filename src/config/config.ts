@@ -21,6 +21,8 @@ export interface Config extends Settings {
   readonly backend: BackendConfig;
   /** Accept only requests with a loopback Host, so that pages of other sites can't use the demo. */
   readonly onlyLoopbackHosts: boolean;
+  /** The address of the admin port. */
+  readonly adminHost: string;
   readonly graphiql: boolean;
   readonly introspection: boolean;
   /** Let callers ask for `extensions.calls`. */
@@ -66,6 +68,7 @@ export function loadConfig(env: Environment): Config {
     ...settingsOf('', values),
     backend: Object.freeze(backend),
     onlyLoopbackHosts: backend.kind === 'builtin' && isDemo && isLoopback(values.HOST),
+    adminHost: values.ADMIN_HOST ?? (isSocket(values.HOST) ? '127.0.0.1' : values.HOST),
     graphiql,
     introspection: values.INTROSPECTION ?? development,
     explain: values.EXPLAIN ?? graphiql,
@@ -117,10 +120,11 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (mode === 'off' && file) {
     yield 'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
   }
-  const { UPSTREAM_CERT_FILE: cert, UPSTREAM_KEY_FILE: key } = values;
-  if (!cert !== !key) {
-    const [missing, given] = cert ? ['KEY', 'CERT'] : ['CERT', 'KEY'];
-    yield `UPSTREAM_${missing}_FILE: expected the path of a PEM file, because UPSTREAM_${given}_FILE is set; received nothing`;
+  for (const prefix of ['UPSTREAM', 'TLS'] as const) {
+    const [cert, key] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`] as const;
+    if (!values[cert] === !values[key]) continue;
+    const [missing, given] = values[cert] ? [key, cert] : [cert, key];
+    yield `${missing}: expected the path of a PEM file, because ${given} is set; received nothing`;
   }
   const everyPort = values.CORS_ORIGINS?.find((origin) => origin.endsWith(':*'));
   if (everyPort && inProduction) {
@@ -160,6 +164,13 @@ function backendOf(values: Values, demoKey: string | undefined): BackendConfig {
   return { kind: 'rest', environment, baseUrl, ...settingsOf('rest.', values) };
 }
 
+function isSocket(host: string): boolean {
+  return host.startsWith('unix:');
+}
+
+/** Whether only this machine can connect. */
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+  return (
+    isSocket(host) || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+  );
 }

@@ -5,7 +5,7 @@ import { documentedVariables } from './variables.ts';
 /** Returns the name, effective value and source of every variable, for `--print-config`. */
 export function configRows(
   env: Environment,
-  { backend, graphiql, introspection, explain, workers }: Config,
+  { backend, adminHost, graphiql, introspection, explain, workers }: Config,
 ): string[][] {
   const onOrOff = (isOn: boolean) => (isOn ? 'on' : 'off');
   const effective: Environment = {
@@ -15,6 +15,7 @@ export function configRows(
     INTROSPECTION: onOrOff(introspection),
     EXPLAIN: onOrOff(explain),
     WORKERS: String(workers),
+    ADMIN_HOST: adminHost,
   };
   const read = readFiles(env, []);
   const rows = documentedVariables().map(([name, { fallback, isSecret }]) => {

@@ -16,6 +16,17 @@ export const onOff = {
 /** A TCP port; 0 is any free one. */
 export const port = wholeNumber(0, 65_535);
 
+const hostPattern = /^(?!unix:)[\w.:-]+$/;
+
+/** An address for TCP. */
+export const host = matching(hostPattern, 'a host name or an IP address');
+
+/** An address for TCP, or a Unix domain socket. */
+export const hostOrSocket = matching(
+  new RegExp(`${hostPattern.source}|^unix:/[^?]+(?:\\?mode=[0-7]{3})?$`),
+  'a host name, an IP address, or unix:/PATH, with ?mode=660 for another mode of that file',
+);
+
 /** A number of processes. */
 export const processes = {
   accepts: 'a whole number from 1 to 64, or auto for one per core',

@@ -2,10 +2,11 @@ import {
   baseUrl,
   databaseUrl,
   headerNames,
+  host,
   hostList,
+  hostOrSocket,
   type Kind,
   logLevel,
-  matching,
   oneOf,
   onOff,
   origins,
@@ -36,8 +37,16 @@ export const variables = {
     meaning: 'port to listen on; 0 picks a free port',
   },
   HOST: {
-    ...setting('host', matching(/^[\w.:-]+$/, 'a host name or an IP address'), '127.0.0.1'),
-    meaning: 'address to listen on',
+    ...setting('host', hostOrSocket, '127.0.0.1'),
+    meaning: 'address to listen on; with a Unix domain socket, `PORT` is not used',
+  },
+  TLS_CERT_FILE: {
+    ...setting('tlsCertFile', pemFile),
+    meaning: 'certificate to serve HTTPS with, followed by the certificates of its issuers',
+  },
+  TLS_KEY_FILE: {
+    ...setting('tlsKeyFile', pemFile),
+    meaning: 'private key of `TLS_CERT_FILE`, without a passphrase',
   },
   PETSTORE_ENVIRONMENT: {
     ...oneOf('production', 'staging'),
@@ -180,6 +189,10 @@ export const variables = {
     ...setting('adminPort', port),
     meaning:
       'separate port for `/metrics`, `/livez` and `/readyz`; if unset, metrics are not served',
+  },
+  ADMIN_HOST: {
+    ...host,
+    meaning: 'address of `ADMIN_PORT`; defaults to `HOST`, or 127.0.0.1 if that is a socket',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     ...setting('otlpEndpoint', baseUrl),

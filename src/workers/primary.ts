@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { on, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { listenAdmin } from '../server/admin.ts';
+import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { createHealth } from '../server/health.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -43,11 +43,9 @@ export interface Service {
 }
 
 /** Options of `superviseWorkers`. */
-interface SupervisorOptions {
+interface SupervisorOptions extends AdminOptions {
   /** The number of workers. */
   readonly workers: number;
-  readonly host: string;
-  readonly adminPort: number | undefined;
   readonly shutdownGraceMs: number;
 }
 

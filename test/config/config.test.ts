@@ -12,6 +12,8 @@ describe('loadConfig', () => {
     expect(loadConfig({})).toEqual({
       host: '127.0.0.1',
       port: 4000,
+      tlsCertFile: undefined,
+      tlsKeyFile: undefined,
       backend: {
         kind: 'builtin',
         databaseUrl: 'file:data/pet-store.db',
@@ -39,6 +41,7 @@ describe('loadConfig', () => {
       logLevel: 'info',
       otlpEndpoint: undefined,
       adminPort: undefined,
+      adminHost: '127.0.0.1',
       coalesceReads: true,
       shutdownGraceMs: 10_000,
       workers: 1,

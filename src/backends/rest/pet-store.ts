@@ -12,6 +12,7 @@ import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
 import { logFailure } from './call-log.ts';
 import { createConnector } from './connections.ts';
 import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
@@ -19,7 +20,6 @@ import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
 import { createSend, type Send } from './send-with-retry.ts';
-import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** Options of the REST backend. */
 export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
@@ -53,7 +53,7 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const tls = readTlsFiles(options);
+  const tls = readTlsFiles('UPSTREAM', options);
   const open = (service: string, url: URL) => {
     const connect = createConnector(limits.connectTimeoutMs, tls, proxyOf(url, options));
     return openOrigin(service, url.origin, connect, limits, telemetry);

@@ -3,7 +3,7 @@ import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
-import type { TlsFiles } from '../../../src/backends/rest/tls-files.ts';
+import type { TlsFiles } from '../../../src/tls-files.ts';
 import { createAuthority } from '../../support/authority.ts';
 import { callWith } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
