@@ -1,9 +1,15 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isatty } from 'node:tty';
 import { type AppOptions, openApp } from '../app.ts';
 import { loadConfig } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
-import { type Environment, unknownVariables } from '../config/environment.ts';
+import {
+  type Environment,
+  needRestart,
+  readFiles,
+  unknownVariables,
+} from '../config/environment.ts';
 import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
@@ -34,7 +40,7 @@ export interface ServeOptions extends AppOptions, OverloadLimits, ListenOptions,
 
 /**
  * Runs the gateway until the first SIGTERM or SIGINT, and then exits; a second signal ends the wait
- * for requests in flight. With `printConfig`, only prints the configuration.
+ * for requests in flight. SIGHUP reads the configuration again. With `printConfig`, only prints the configuration.
  */
 export async function runServe(
   env: Environment,
@@ -45,6 +51,9 @@ export async function runServe(
     process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'SOURCE'], configRows(env, config)));
     return;
   }
+  const started = readFiles(env, []);
+  // A worker receives SIGHUP from the terminal, and its primary's message.
+  process.on('SIGHUP', () => {});
   const cluster = config.workers > 1 ? (await import('node:cluster')).default : undefined;
   const worker = cluster?.isWorker ? await import('../workers/worker.ts') : undefined;
   const metrics = new Metrics();
@@ -55,7 +64,7 @@ export async function runServe(
   process.on('exit', writer.closeNow);
   const log = createLog(config.logLevel, writer);
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
-  const unknown = unknownVariables(env);
+  const unknown = unknownVariables(started);
   if (unknown.length > 0 && !worker) {
     log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
   }
@@ -66,8 +75,30 @@ export async function runServe(
   const stop = Promise.withResolvers<void>();
   const force = new AbortController();
   onSignals(env, stop.resolve, () => force.abort());
-  if (worker) worker.connectToPrimary(service, metrics, stop.resolve);
-  else printBanner(banner(service, config), log);
+  const reload = async () => {
+    let isSuccessful = false;
+    try {
+      const next = loadConfig(env);
+      await service.reload(next);
+      log.setLevel(next.logLevel);
+      isSuccessful = true;
+    } finally {
+      metrics.reloaded(isSuccessful);
+    }
+  };
+  if (worker) worker.connectToPrimary(service, metrics, reload, stop.resolve);
+  else {
+    onHangup(stop.resolve, async () => {
+      try {
+        await reload();
+        const pending = needRestart(started, readFiles(env, []));
+        log.info(pending.length > 0 ? { needRestart: pending } : {}, 'configuration reloaded');
+      } catch (err) {
+        log.error({ err }, 'configuration not reloaded: it stays as it was');
+      }
+    });
+    printBanner(banner(service, config), log);
+  }
   await stop.promise;
   log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
   await service.stop(force.signal);
@@ -95,6 +126,16 @@ function onSignals(env: Environment, first: () => void, again: () => void): void
   process.on('SIGTERM', receive).on('SIGINT', receive);
 }
 
+/** Calls `reload` on each SIGHUP, one after the other, and `stop` if the terminal is gone. */
+function onHangup(stop: () => void, reload: () => Promise<void>): void {
+  const hasTerminal = isatty(0);
+  let reloaded = Promise.resolve();
+  process.on('SIGHUP', () => {
+    if (hasTerminal && !isatty(0)) stop();
+    else reloaded = reloaded.then(reload);
+  });
+}
+
 /** Prints the banner last, because a supervisor may send a signal as soon as it sees it. */
 function printBanner(text: string, log: Log): void {
   process.stdout.off('error', exitOnClosedPipe).on('error', (err) => {
@@ -104,7 +145,10 @@ function printBanner(text: string, log: Log): void {
 }
 
 /** Opens the backend and starts listening. @throws if the backend or a port is not available. */
-export async function serve(options: ServeOptions, telemetry: Telemetry): Promise<Service> {
+export async function serve(
+  options: ServeOptions,
+  telemetry: Telemetry,
+): Promise<Service<ServeOptions>> {
   const opened = new AsyncDisposableStack();
   try {
     return await open(options, telemetry, opened);
@@ -144,7 +188,7 @@ async function open(
   options: ServeOptions,
   telemetry: Telemetry,
   opened: AsyncDisposableStack,
-): Promise<Service> {
+): Promise<Service<ServeOptions>> {
   const { onlyLoopbackHosts, shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
@@ -168,6 +212,11 @@ async function open(
     url: listener.url,
     adminUrl: admin?.url,
     checkReady: app.checkReady,
+    async reload(next) {
+      const certificate = tlsOf(next);
+      await app.reload(next);
+      if (certificate) listener.setCertificate(certificate);
+    },
     async stop(force) {
       isDraining = true;
       const forced = once(force, 'abort');

@@ -26,7 +26,7 @@ export function configRows(
     const source = isInFile ? 'file' : given ? 'environment' : text === '' ? 'unset' : 'default';
     return [name, text.replace(/^(\w+:\/\/)?.*@/, '$1***@'), source];
   });
-  const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, ignored']);
+  const unknown = unknownVariables(read).map((name) => [name, '', 'unknown, ignored']);
   return [...rows, ...unknown];
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
 import { documentedVariables, type Variable, variables } from './variables.ts';
 
@@ -11,10 +12,13 @@ export function textOf(env: Environment, name: string): string | undefined {
 }
 
 /**
- * Returns the environment with the values of secrets whose files it names, such as
- * `DATABASE_URL_FILE`. Adds what is wrong with a file to `problems`, without its content.
+ * Returns the environment with the variables in its `CONFIG_FILE`, and the values of secrets whose
+ * files it names, such as `DATABASE_URL_FILE`. Adds what is wrong with a file to `problems`, without
+ * its content.
  */
-export function readFiles(env: Environment, problems: string[]): Environment {
+export function readFiles(given: Environment, problems: string[]): Environment {
+  const env = { ...readConfigFile(given['CONFIG_FILE'], problems) };
+  for (const [name, text] of Object.entries(given)) if (text) env[name] = text;
   const read: Record<string, string> = {};
   for (const [name, { isSecret }] of Object.entries<Variable>(variables)) {
     const file = isSecret && env[`${name}_FILE`];
@@ -29,6 +33,32 @@ export function readFiles(env: Environment, problems: string[]): Environment {
     }
   }
   return { ...env, ...read };
+}
+
+function readConfigFile(file: string | undefined, problems: string[]): NodeJS.Dict<string> {
+  if (!file) return {};
+  try {
+    const text = readFileSync(file, 'utf8');
+    // Node ignores such lines.
+    const invalid = text
+      .split('\n')
+      .findIndex((line) => !/^\s*(?:#|(?:export\s)?\w+\s*=|$)/.test(line));
+    if (invalid < 0) return parseEnv(text);
+    problems.push(`CONFIG_FILE: expected NAME=VALUE in line ${invalid + 1} of ${file}`);
+  } catch (error) {
+    problems.push(`CONFIG_FILE: expected a file of variables, found: ${(error as Error).message}`);
+  }
+  return {};
+}
+
+/** Lists the variables whose values differ, if they take effect only at the next start. */
+export function needRestart(started: Environment, now: Environment): string[] {
+  const changed = documentedVariables().filter(([name, { isReloaded }]) => {
+    const [before, after] = [textOf(started, name), textOf(now, name)];
+    const turnsTls = name.startsWith('TLS_') && !before !== !after;
+    return before !== after && (!isReloaded || turnsTls);
+  });
+  return changed.map(([name]) => name);
 }
 
 /**

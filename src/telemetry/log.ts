@@ -13,6 +13,11 @@ export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error'
   request(request: EndedRequest): void;
 }
 
+/** A log whose level can change. */
+export interface AdjustableLog extends Log {
+  setLevel(level: LogLevel): void;
+}
+
 /** The lowest level that is written. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
@@ -28,8 +33,8 @@ const secrets = ['authorization', 'apiKey', '*.authorization', '*.apiKey'];
  * Creates a log with this level and writer. Keys are removed from every entry. Errors are written
  * with name, message and code; `debug` and `trace` add the stack, which contains file paths.
  */
-export function createLog(level: LogLevel, writer: LogWriter): Log {
-  const withStack = level === 'debug' || level === 'trace';
+export function createLog(level: LogLevel, writer: LogWriter): AdjustableLog {
+  const withStack = () => logger.isLevelEnabled('debug');
   const logger = pino(
     {
       level,
@@ -37,12 +42,16 @@ export function createLog(level: LogLevel, writer: LogWriter): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: secrets, remove: true },
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: (error: unknown) => serializeError(error, withStack) },
+      serializers: { err: (error: unknown) => serializeError(error, withStack()) },
     },
     writer,
   );
-  const logsRequests = logger.isLevelEnabled('info');
+  let logsRequests = logger.isLevelEnabled('info');
   return Object.assign(logger, {
+    setLevel(next: LogLevel) {
+      logger.level = next;
+      logsRequests = logger.isLevelEnabled('info');
+    },
     request(request: EndedRequest) {
       if (!logsRequests) return;
       const line = {

@@ -373,3 +373,41 @@ describe('a secret in a file', () => {
     expect(load).toThrow(/^(?!.*er2)/s);
   });
 });
+
+describe('CONFIG_FILE', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pet-store-config-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const write = (text: string) => {
+    writeFileSync(join(folder, 'env'), text);
+    return { CONFIG_FILE: join(folder, 'env') };
+  };
+
+  it('contains variables, which those of the environment precede', () => {
+    const env = write('# Ports\nPORT=5000\r\n\nexport LOG_LEVEL="debug"\n  WORKERS = 3 # cores\n');
+    expect(loadConfig({ ...env, PORT: '', WORKERS: '2' })).toMatchObject({
+      ...{ port: 5000, logLevel: 'debug', workers: 2 },
+    });
+    const rows = configRows(env, loadConfig(env));
+    expect(rows).toContainEqual(['PORT', '5000', 'file']);
+    expect(rows).toContainEqual(['CONFIG_FILE', env.CONFIG_FILE, 'environment']);
+  });
+
+  it('may name the file of a secret, and its unknown variables are reported', () => {
+    writeFileSync(join(folder, 'url'), 'file:secret.db');
+    const env = write(`DATABASE_URL_FILE=${folder}/url\nLOG_LVL=debug\n`);
+    const config = loadConfig(env);
+    expect(config.backend).toMatchObject({ databaseUrl: 'file:secret.db' });
+    expect(configRows(env, config).at(-1)?.[0]).toBe('LOG_LVL (did you mean LOG_LEVEL?)');
+  });
+
+  it.each([
+    ['PORT=1\nhunter2\n', 'CONFIG_FILE: expected NAME=VALUE in line 2 of /.*/env$'],
+    ['{"PORT": "hunter2"}', 'CONFIG_FILE: expected NAME=VALUE in line 1 of /.*/env$'],
+    ['PORT=many', 'PORT: expected a whole number from 0 to 65535, received "many"$'],
+    [undefined, "CONFIG_FILE: expected a file of variables, found: ENOENT.*'/nowhere/env'$"],
+  ])('is one problem if it is invalid: %j', (text, message) => {
+    const env = text === undefined ? { CONFIG_FILE: '/nowhere/env' } : write(text);
+    expect(() => loadConfig(env)).toThrow(new RegExp(`has a problem:\n  - ${message}`));
+    expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
+  });
+});

@@ -9,7 +9,7 @@ export interface PersistedDocuments {
    * or registered by a client. `only`: as the hash of one in the manifest.
    */
   readonly mode: 'off' | 'allow' | 'only';
-  /** Documents by hash, without the prefix `sha256:`. */
+  /** Documents by hash, without the prefix `sha256:`. Replaced when the manifests are read again. */
   readonly manifest: ReadonlyMap<string, string>;
 }
 
