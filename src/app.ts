@@ -96,7 +96,8 @@ export async function openApp(options: AppOptions, context: AppContext): Promise
       const documents = await openPersistedDocuments(next.persistedDocuments);
       if (next.backend.kind === backend.kind) opened.reload?.(next.backend);
       // Another mode or backend needs a restart.
-      if (documents.mode === persistedDocuments.mode) Object.assign(persistedDocuments, documents);
+      const { mode } = persistedDocuments;
+      if (documents.mode === mode) persistedDocuments.manifest = documents.manifest;
     },
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };

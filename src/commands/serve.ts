@@ -1,15 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isatty } from 'node:tty';
 import { type AppOptions, openApp } from '../app.ts';
 import { loadConfig } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
-import {
-  type Environment,
-  needRestart,
-  readFiles,
-  unknownVariables,
-} from '../config/environment.ts';
+import { type Environment, readFiles, unknownVariables } from '../config/environment.ts';
 import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
@@ -25,6 +19,7 @@ import { createV1 } from '../v1/routes.ts';
 import type { Service } from '../workers/primary.ts';
 import { banner } from './banner.ts';
 import { exitOnClosedPipe } from './exit.ts';
+import { createReload, reloadOnHangup } from './reload.ts';
 import { formatTable } from './table.ts';
 
 /** Options of `serve`. */
@@ -40,7 +35,7 @@ export interface ServeOptions extends AppOptions, OverloadLimits, ListenOptions,
 
 /**
  * Runs the gateway until the first SIGTERM or SIGINT, and then exits; a second signal ends the wait
- * for requests in flight. SIGHUP reads the configuration again. With `printConfig`, only prints the configuration.
+ * for requests in flight. SIGHUP reads files again. With `printConfig`, only prints the configuration.
  */
 export async function runServe(
   env: Environment,
@@ -51,8 +46,7 @@ export async function runServe(
     process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'SOURCE'], configRows(env, config)));
     return;
   }
-  const started = readFiles(env, []);
-  // A worker receives SIGHUP from the terminal, and its primary's message.
+  // Nothing to reload before it serves; a worker reloads when its primary sends a message.
   process.on('SIGHUP', () => {});
   const cluster = config.workers > 1 ? (await import('node:cluster')).default : undefined;
   const worker = cluster?.isWorker ? await import('../workers/worker.ts') : undefined;
@@ -64,7 +58,7 @@ export async function runServe(
   process.on('exit', writer.closeNow);
   const log = createLog(config.logLevel, writer);
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
-  const unknown = unknownVariables(started);
+  const unknown = unknownVariables(readFiles(env, []));
   if (unknown.length > 0 && !worker) {
     log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
   }
@@ -75,28 +69,10 @@ export async function runServe(
   const stop = Promise.withResolvers<void>();
   const force = new AbortController();
   onSignals(env, stop.resolve, () => force.abort());
-  const reload = async () => {
-    let isSuccessful = false;
-    try {
-      const next = loadConfig(env);
-      await service.reload(next);
-      log.setLevel(next.logLevel);
-      isSuccessful = true;
-    } finally {
-      metrics.reloaded(isSuccessful);
-    }
-  };
+  const reload = createReload(env, service, log, metrics);
   if (worker) worker.connectToPrimary(service, metrics, reload, stop.resolve);
   else {
-    onHangup(stop.resolve, async () => {
-      try {
-        await reload();
-        const pending = needRestart(started, readFiles(env, []));
-        log.info(pending.length > 0 ? { needRestart: pending } : {}, 'configuration reloaded');
-      } catch (err) {
-        log.error({ err }, 'configuration not reloaded: it stays as it was');
-      }
-    });
+    reloadOnHangup(env, log, reload, stop.resolve);
     printBanner(banner(service, config), log);
   }
   await stop.promise;
@@ -126,16 +102,6 @@ function onSignals(env: Environment, first: () => void, again: () => void): void
   process.on('SIGTERM', receive).on('SIGINT', receive);
 }
 
-/** Calls `reload` on each SIGHUP, one after the other, and `stop` if the terminal is gone. */
-function onHangup(stop: () => void, reload: () => Promise<void>): void {
-  const hasTerminal = isatty(0);
-  let reloaded = Promise.resolve();
-  process.on('SIGHUP', () => {
-    if (hasTerminal && !isatty(0)) stop();
-    else reloaded = reloaded.then(reload);
-  });
-}
-
 /** Prints the banner last, because a supervisor may send a signal as soon as it sees it. */
 function printBanner(text: string, log: Log): void {
   process.stdout.off('error', exitOnClosedPipe).on('error', (err) => {
@@ -163,14 +129,14 @@ function describeListenError(error: NodeJS.ErrnoException, options: ServeOptions
   const { host, adminHost } = options;
   const { code = '', message } = error;
   const path = unixSocketOf(host)?.path;
-  const isSocket = path !== undefined && message.includes(path);
-  if (code === 'EADDRINUSE') {
-    const other = isSocket ? 'HOST to another path' : 'PORT or ADMIN_PORT to another port';
-    const advice = `Stop the process that uses it, or set ${other}${isSocket ? '.' : '; 0 picks a free one.'}`;
-    return new Error(`${message}. ${advice}`, { cause: error });
+  if (path !== undefined && message.includes(path)) {
+    const expected = 'a path where a socket can be created and no other process listens';
+    return new Error(`HOST: expected ${expected}: ${message}`, { cause: error });
   }
-  if (isSocket) {
-    return new Error(`HOST: expected a path where a socket can be created: ${message}`);
+  if (code === 'EADDRINUSE') {
+    const advice =
+      'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
+    return new Error(`${message}. ${advice}`, { cause: error });
   }
   const isAddress = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(code);
   const [name, address] = message.includes(host) ? ['HOST', host] : ['ADMIN_HOST', adminHost];

@@ -88,9 +88,9 @@ function readValues(given: Environment): Values {
     const text = textOf(env, name) || fallback;
     const value = text && parse(text);
     if (text && value === undefined) {
-      const place = given[name] ? '' : ` in ${given[`${name}_FILE`]}`;
-      const found = describeValue(text, isSecret) + (isSecret ? place : '');
-      problems.push(`${name}: expected ${accepts}, received ${found}`);
+      const file = isSecret && env[`${name}_FILE`];
+      const received = describeValue(text, isSecret) + (file ? ` in ${file}` : '');
+      problems.push(`${name}: expected ${accepts}, received ${received}`);
     }
     return [name, value];
   };

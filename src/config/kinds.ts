@@ -5,6 +5,8 @@ export interface Kind<T = unknown> {
   readonly accepts: string;
   /** Returns the value, or undefined for invalid text. */
   readonly parse: (text: string) => T | undefined;
+  /** Whether another value takes effect on SIGHUP, without a restart. */
+  readonly isReloaded?: true;
 }
 
 /** A switch. */
@@ -35,7 +37,9 @@ export const processes = {
 };
 
 /** A level of the log. */
-export const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
+export const logLevel = reloaded(
+  oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+);
 
 /** The base URL of a service. */
 export const baseUrl = {
@@ -44,13 +48,13 @@ export const baseUrl = {
 };
 
 /** Paths of JSON files. */
-export const paths = {
+export const paths = reloaded({
   accepts: 'comma-separated paths of JSON files',
   parse(text: string): readonly string[] | undefined {
     const files = text.split(',').map((file) => file.trim());
     return files.includes('') ? undefined : files;
   },
-};
+});
 
 /** The database of the built-in backend. */
 export const databaseUrl = matching(
@@ -59,7 +63,7 @@ export const databaseUrl = matching(
 );
 
 /** The path of a PEM file. */
-export const pemFile = matching(/^/, 'the path of a PEM file');
+export const pemFile = reloaded(matching(/^/, 'the path of a PEM file'));
 
 /** The path of a file whose text is the value of another variable. */
 export const secretFile = matching(/^/, 'the path of a file; a newline at its end is ignored');
@@ -96,6 +100,11 @@ export const origins = {
     'comma-separated origins such as https://shop.example; in development also http://localhost:* for every port',
   parse: parseOrigins,
 };
+
+/** A kind whose values can change without a restart. */
+export function reloaded<K extends Kind>(kind: K) {
+  return { ...kind, isReloaded: true as const };
+}
 
 /** Text that matches the pattern. */
 export function matching(pattern: RegExp, accepts: string) {

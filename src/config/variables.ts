@@ -29,8 +29,6 @@ export interface Variable extends Kind {
   readonly meaning: string;
   /** Whether the value is a secret: it is never shown, and `X_FILE` may name a file that contains it. */
   readonly isSecret?: true;
-  /** Whether another value takes effect on SIGHUP, without a restart. */
-  readonly isReloaded?: true;
 }
 
 /** Every variable that has a value of its own; see `documentedVariables`. */
@@ -49,12 +47,10 @@ export const variables = {
   },
   TLS_CERT_FILE: {
     ...setting('tlsCertFile', pemFile),
-    isReloaded: true,
     meaning: 'certificate to serve HTTPS with, followed by the certificates of its issuers',
   },
   TLS_KEY_FILE: {
     ...setting('tlsKeyFile', pemFile),
-    isReloaded: true,
     meaning: 'private key of `TLS_CERT_FILE`, without a passphrase',
   },
   PETSTORE_ENVIRONMENT: {
@@ -92,17 +88,14 @@ export const variables = {
   },
   UPSTREAM_CA_FILE: {
     ...setting('rest.caFile', pemFile),
-    isReloaded: true,
     meaning: "certificates of the authorities to trust for REST calls, instead of Node's",
   },
   UPSTREAM_CERT_FILE: {
     ...setting('rest.certFile', pemFile),
-    isReloaded: true,
     meaning: 'client certificate for REST calls, followed by the certificates of its issuers',
   },
   UPSTREAM_KEY_FILE: {
     ...setting('rest.keyFile', pemFile),
-    isReloaded: true,
     meaning: 'private key of `UPSTREAM_CERT_FILE`, without a passphrase',
   },
   HTTP_PROXY: {
@@ -171,7 +164,6 @@ export const variables = {
   },
   PERSISTED_DOCUMENTS_FILE: {
     ...setting('persistedDocuments.files', paths),
-    isReloaded: true,
     meaning: "manifests of persisted documents, in the format of codegen's client preset or Apollo",
   },
   MAX_FIELDS: limit(
@@ -196,7 +188,6 @@ export const variables = {
   ),
   LOG_LEVEL: {
     ...setting('logLevel', logLevel, 'info'),
-    isReloaded: true,
     meaning: 'minimum level to log',
   },
   ADMIN_PORT: {

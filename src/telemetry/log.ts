@@ -13,11 +13,6 @@ export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error'
   request(request: EndedRequest): void;
 }
 
-/** A log whose level can change. */
-export interface AdjustableLog extends Log {
-  setLevel(level: LogLevel): void;
-}
-
 /** The lowest level that is written. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
@@ -33,7 +28,10 @@ const secrets = ['authorization', 'apiKey', '*.authorization', '*.apiKey'];
  * Creates a log with this level and writer. Keys are removed from every entry. Errors are written
  * with name, message and code; `debug` and `trace` add the stack, which contains file paths.
  */
-export function createLog(level: LogLevel, writer: LogWriter): AdjustableLog {
+export function createLog(
+  level: LogLevel,
+  writer: LogWriter,
+): Log & { setLevel(next: LogLevel): void } {
   const withStack = () => logger.isLevelEnabled('debug');
   const logger = pino(
     {

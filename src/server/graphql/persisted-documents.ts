@@ -10,7 +10,7 @@ export interface PersistedDocuments {
    */
   readonly mode: 'off' | 'allow' | 'only';
   /** Documents by hash, without the prefix `sha256:`. Replaced when the manifests are read again. */
-  readonly manifest: ReadonlyMap<string, string>;
+  manifest: ReadonlyMap<string, string>;
 }
 
 /** The mode and the locations of manifests. Without a file the manifest is empty. */

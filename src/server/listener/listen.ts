@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { chmod } from 'node:fs/promises';
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -10,7 +11,7 @@ import { createNodeListener } from '../http/node.ts';
 import { Connection, idleMs } from './connection.ts';
 import { DrainingServer } from './draining-server.ts';
 import { createTlsTermination } from './tls-termination.ts';
-import { setMode, unixSocketOf } from './unix-socket.ts';
+import { unixSocketOf } from './unix-socket.ts';
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -128,7 +129,7 @@ export async function listen(
   const unix = unixSocketOf(host);
   const target = unix ? { path: unix.path } : { port, host };
   await once(server.listen({ ...target, backlog }), 'listening');
-  if (unix) await setMode(unix);
+  if (unix?.mode !== undefined) await chmod(unix.path, unix.mode);
   const check = setInterval(() => {
     const now = performance.now();
     for (const connection of connections) connection.checkDeadline(now);

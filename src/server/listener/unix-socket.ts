@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, lstat, unlink } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 
 /** A Unix domain socket to listen on. */
@@ -15,11 +15,6 @@ export function unixSocketOf(host: string): UnixSocket | undefined {
   return path === undefined
     ? undefined
     : { path, mode: mode ? Number.parseInt(mode, 8) : undefined };
-}
-
-/** Sets the mode of the file, once a server listens. */
-export async function setMode({ path, mode }: UnixSocket): Promise<void> {
-  if (mode !== undefined) await chmod(path, mode);
 }
 
 /**
