@@ -65,7 +65,8 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       const { nodes, source, positions } = error;
       const { message, path, extensions } = typedError(error, record, report);
       record.codes = [...record.codes, extensions.code];
-      const http = error.extensions['http'] ?? (!path && { spec: true, status: 400 });
+      const status = extensions.code === 'INTERNAL_SERVER_ERROR' ? 500 : 400;
+      const http = error.extensions['http'] ?? (!path && { spec: status === 400, status });
       const shown = { ...extensions, ...(http && { http }) };
       return new GraphQLError(message, { nodes, source, positions, path, extensions: shown });
     });
@@ -145,14 +146,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       const opened = requests.get(request);
       if (!opened || Symbol.asyncIterator in result || Array.isArray(result)) return;
       const stringify = ({ errors, data, extensions }: ExecutionResult) =>
-        writeBounded(
-          {
-            ...(errors && { errors }),
-            ...(data !== undefined && { data }),
-            ...(extensions && { extensions }),
-          } as object,
-          opened.record,
-        );
+        writeBounded({ errors, data, extensions } as object, opened.record);
       setResult({ ...typeErrors(result, opened), stringify });
     },
     onResponse({ request, response: { headers, status } }) {

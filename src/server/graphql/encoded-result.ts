@@ -116,6 +116,7 @@ function writeObject(object: object, writeValue: (value: unknown, name: string) 
   const members = object as Readonly<Record<string, unknown>>;
   let text = '';
   for (const name in members) {
+    if (members[name] === undefined) continue;
     text += `${text === '' ? '' : ','}"${name}":${writeValue(members[name], name)}`;
   }
   return `{${text}}`;
