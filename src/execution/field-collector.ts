@@ -12,9 +12,6 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** An operation cannot be compiled, so the fallback executor has to execute it. */
-export class NotCompilableError extends Error {}
-
 /** Coerced variables, as `getVariableValues` of graphql-js returns them. */
 export type VariableValues = NonNullable<Parameters<typeof getArgumentValues>[2]>;
 
@@ -44,7 +41,7 @@ export class FieldCollector {
 
   /**
    * Returns the fields that these nodes select on an object type, in response order.
-   * @throws NotCompilableError for introspection, and for the response key `__proto__`, which would
+   * @throws for introspection, and for the response key `__proto__`, which would
    *   set the prototype of the result.
    */
   collect(
@@ -58,7 +55,7 @@ export class FieldCollector {
       const name = fieldNodes[0].name.value;
       const definition = type.getFields()[name];
       if (key === '__proto__' || (!definition && name !== '__typename')) {
-        throw new NotCompilableError();
+        throw new TypeError('not compilable');
       }
       return { key, nodes: fieldNodes, definition };
     });

@@ -6,6 +6,7 @@ import {
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  getArgumentValues,
   getNullableType,
   isLeafType,
   isListType,
@@ -15,13 +16,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import {
-  FieldCollector,
-  NotCompilableError,
-  type SelectedField,
-  type VariableValues,
-} from './field-collector.ts';
-import { planArguments } from './inputs.ts';
+import { FieldCollector, type SelectedField, type VariableValues } from './field-collector.ts';
 import { planRecord } from './record.ts';
 
 /** Executes an operation with coerced variables. */
@@ -42,7 +37,7 @@ type Complete = (value: unknown, errors: GraphQLError[], key: string) => unknown
 
 /**
  * Plans an operation for these values of the variables that `@skip` and `@include` use.
- * @throws NotCompilableError
+ * @throws if graphql-js has to execute it.
  */
 export function planOperation(
   schema: GraphQLSchema,
@@ -51,7 +46,7 @@ export function planOperation(
   variables: VariableValues,
 ): Execute {
   const root = schema.getRootType(operation.operation);
-  if (!root) throw new NotCompilableError();
+  if (!root) throw new TypeError('not compilable');
   const collector = new FieldCollector(document, variables);
   const fields = collector
     .collect(root, [operation])
@@ -80,15 +75,15 @@ function planField(
   if (definition === undefined) return async () => root.name;
   const { resolve, type } = definition;
   // The default resolver reads a property of the root value, which does not exist.
-  if (resolve === undefined || isNonNullType(type)) throw new NotCompilableError();
+  if (resolve === undefined || isNonNullType(type)) throw new TypeError('not compilable');
   const complete = planType(type, field, collector);
-  const readArguments = planArguments(definition, nodes[0]);
   // All that the resolvers of the schema use.
   const info = { path: { key } } as GraphQLResolveInfo;
 
   return async ({ context, variables, errors }) => {
     try {
-      const value = await resolve(undefined, readArguments(variables), context, info);
+      const args = getArgumentValues(definition, nodes[0], variables);
+      const value = await resolve(undefined, args, context, info);
       return complete(value, errors, key);
     } catch (error) {
       errors.push(locatedError(error, nodes, [key]));
@@ -109,7 +104,7 @@ function planType(
 ): Complete {
   if (isLeafType(type)) return (value) => type.coerceOutputValue(value);
   const recordType = isListType(type) ? getNullableType(type.ofType) : type;
-  if (!isObjectType(recordType)) throw new NotCompilableError();
+  if (!isObjectType(recordType)) throw new TypeError('not compilable');
   const { complete, write } = planRecord(recordType, field, collector);
   if (!isListType(type)) return (record, errors, key) => complete(record, errors, [key]);
   return (value, errors, key) => {
