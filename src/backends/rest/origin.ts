@@ -3,12 +3,10 @@ import { Share } from '../../limits/share.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { CallQueue, mostlyPerKey } from './call-queue.ts';
 import type { Cancellation } from './cancellation.ts';
-import { Circuit } from './circuit.ts';
+import { Circuit, KeyCircuits } from './circuit.ts';
 import { type Connector, TrackedClient } from './connections.ts';
 import { dispatchCall } from './dispatch-call.ts';
-import { outcomeOfFailure } from './failure.ts';
-import { KeyCircuits } from './key-circuits.ts';
-import { consequencesOf, type Failed, type Outcome } from './outcome.ts';
+import { consequencesOf, type Failed, type Outcome, outcomeOfFailure } from './outcome.ts';
 
 /** The default limits for the calls to an origin. Times are in milliseconds, sizes in bytes. */
 export const defaultLimits = {
