@@ -1,5 +1,5 @@
 import { JsonScanner } from '../contract/json-scanner.ts';
-import { HttpError } from './error.ts';
+import { badRequest, type HttpError } from './error.ts';
 
 /** The limits of JSON in a request. */
 const limits = { depth: 500, values: 10_000, numberLength: 1000 };
@@ -33,6 +33,5 @@ export function requireSmallJson(name: string, text: string): void {
 }
 
 function tooMuch(name: string, maximum: number, what: string): HttpError {
-  const message = `${name}: expected at most ${maximum} ${what}, received more.`;
-  return new HttpError(400, 'BAD_REQUEST', message);
+  return badRequest(`${name}: expected at most ${maximum} ${what}, received more.`);
 }

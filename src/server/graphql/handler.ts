@@ -13,9 +13,8 @@ import { type EncodedResult, type EngineResult, encodeResult } from './encoded-r
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
 import { type GraphqlParams, readParams } from './params.ts';
-import type { PersistedDocuments } from './persisted-documents.ts';
+import { type PersistedDocuments, RequestedDocuments } from './persisted-documents.ts';
 import { PreparedDocument, PreparedOperation } from './prepared-document.ts';
-import { RequestedDocuments } from './requested-document.ts';
 import { readDelivery, toResponse } from './response.ts';
 
 /**
