@@ -3,7 +3,7 @@ import {
   BackendTimeoutError,
   BackendUnavailableError,
   CancelledError,
-  ErrorResponse,
+  type ErrorResponse,
   InvalidResponseError,
   PetStoreError,
   UnauthenticatedError,
@@ -37,6 +37,14 @@ const codeOfStatus: Readonly<Record<number, FieldErrorCode>> = {
   422: 'BAD_USER_INPUT',
   429: 'RATE_LIMITED',
 };
+
+const codeOfError = new Map<unknown, FieldErrorCode>([
+  [UnauthenticatedError, 'UNAUTHENTICATED'],
+  [CancelledError, 'CANCELLED'],
+  [BackendTimeoutError, 'UPSTREAM_TIMEOUT'],
+  [BackendUnavailableError, 'UPSTREAM_UNAVAILABLE'],
+  [InvalidResponseError, 'UPSTREAM_INVALID_RESPONSE'],
+]);
 
 /** The part of an error that is shown to clients. All other errors are masked. */
 interface Description {
@@ -130,43 +138,24 @@ function shorten(message: string): string {
 }
 
 function describeContractError(cause: unknown): Description | undefined {
-  if (cause instanceof ErrorResponse) {
-    const { status, body, retryAfterMs, message } = cause;
-    const code = codeOfStatus[status] ?? 'UPSTREAM_ERROR';
-    return {
-      message,
-      extensions: {
-        code,
-        status,
-        ...(body && { error: body }),
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
-      },
-    };
-  }
-  if (cause instanceof UnauthenticatedError) return withCode('UNAUTHENTICATED', cause);
-  if (cause instanceof CancelledError) return withCode('CANCELLED', cause);
-  if (cause instanceof BackendTimeoutError) return withCode('UPSTREAM_TIMEOUT', cause);
-  if (cause instanceof InvalidResponseError) {
-    return {
-      message: `The pet store sent a response that breaks its contract. ${cause.message}`,
-      extensions: { code: 'UPSTREAM_INVALID_RESPONSE' },
-    };
-  }
-  if (cause instanceof BackendUnavailableError) {
-    const { message, retryAfterMs } = cause;
-    return {
-      message,
-      extensions: {
-        code: 'UPSTREAM_UNAVAILABLE',
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
-      },
-    };
-  }
-  return undefined;
-}
-
-function withCode(code: FieldErrorCode, { message }: Error): Description {
-  return { message, extensions: { code } };
+  if (!(cause instanceof PetStoreError)) return undefined;
+  const { status, body, retryAfterMs } = cause as Partial<ErrorResponse>;
+  const code =
+    status === undefined
+      ? codeOfError.get(cause.constructor)
+      : (codeOfStatus[status] ?? 'UPSTREAM_ERROR');
+  if (code === undefined) return undefined;
+  const isInvalid = cause instanceof InvalidResponseError;
+  const problem = isInvalid ? 'The pet store sent a response that breaks its contract. ' : '';
+  return {
+    message: problem + cause.message,
+    extensions: {
+      code,
+      ...(status !== undefined && { status }),
+      ...(body && { error: body }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  };
 }
 
 function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Description {
