@@ -78,7 +78,7 @@ const packages = {
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
   leven: '^src/config\\.ts$',
-  yaml: '^src/v1/openapi\\.ts$',
+  yaml: '^src/v1/reference\\.ts$',
   graphql: '^src/(?:graphql|execution|server)/',
   '@graphql-yoga/render-graphiql': '^src/server/graphiql\\.ts$',
   '@prometheus-io/client': '^src/(?:telemetry/metrics|workers/worker-metrics)\\.ts$',
