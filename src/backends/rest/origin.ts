@@ -85,10 +85,8 @@ export function openOrigin(
   for (const limit of [queue.inFlight, queue.waiting, bodyBytes, retries]) {
     metrics.watchLimit(limit);
   }
-  metrics.watchOrigin(service, () => ({
-    circuit: circuit.state,
-    refusedKeys: keyCircuits.countOpen(),
-  }));
+  metrics.circuits({ service }, () => ({ closed: 0, 'half-open': 0.5, open: 1 })[circuit.state]);
+  metrics.refusedKeys({ service }, () => keyCircuits.countOpen());
 
   const refuse = (
     why: 'circuit' | 'keyCircuit' | 'queueFull' | 'keyQueueFull',
