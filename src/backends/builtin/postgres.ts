@@ -7,8 +7,8 @@ import {
 import pg from 'pg';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { NotConnectedError } from './faults.ts';
-import { isLocked, type OnLock } from './locks.ts';
+import { isLocked, NotConnectedError } from './faults.ts';
+import type { OnLock } from './locks.ts';
 
 /** Timeouts for PostgreSQL, in milliseconds. */
 const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100 };
