@@ -16,7 +16,12 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { FieldCollector, type SelectedField, type VariableValues } from './field-collector.ts';
+import {
+  type CollectFields,
+  createCollectFields,
+  type SelectedField,
+  type VariableValues,
+} from './field-collector.ts';
 import { planRecord } from './record.ts';
 
 /** Executes an operation with coerced variables. */
@@ -47,10 +52,11 @@ export function planOperation(
 ): Execute {
   const root = schema.getRootType(operation.operation);
   if (!root) throw new TypeError('not compilable');
-  const collector = new FieldCollector(document, variables);
-  const fields = collector
-    .collect(root, [operation])
-    .map((field) => ({ key: field.key, execute: planField(field, root, collector) }));
+  const collect = createCollectFields(document, variables);
+  const fields = collect(root, [operation]).map((field) => ({
+    key: field.key,
+    execute: planField(field, root, collect),
+  }));
   const isMutation = operation.operation === OperationTypeNode.MUTATION;
 
   return async (context, given) => {
@@ -69,14 +75,14 @@ export function planOperation(
 function planField(
   field: SelectedField,
   root: GraphQLObjectType,
-  collector: FieldCollector,
+  collect: CollectFields,
 ): ExecuteField {
   const { key, nodes, definition } = field;
   if (definition === undefined) return async () => root.name;
   const { resolve, type } = definition;
   // The default resolver reads a property of the root value, which does not exist.
   if (resolve === undefined || isNonNullType(type)) throw new TypeError('not compilable');
-  const complete = planType(type, field, collector);
+  const complete = planType(type, field, collect);
   // All that the resolvers of the schema use.
   const info = { path: { key } } as GraphQLResolveInfo;
 
@@ -97,15 +103,11 @@ interface RecordList extends Iterable<unknown> {
   writeEach?(write: (record: unknown) => string): unknown;
 }
 
-function planType(
-  type: GraphQLOutputType,
-  field: SelectedField,
-  collector: FieldCollector,
-): Complete {
+function planType(type: GraphQLOutputType, field: SelectedField, collect: CollectFields): Complete {
   if (isLeafType(type)) return (value) => type.coerceOutputValue(value);
   const recordType = isListType(type) ? getNullableType(type.ofType) : type;
   if (!isObjectType(recordType)) throw new TypeError('not compilable');
-  const { complete, write } = planRecord(recordType, field, collector);
+  const { complete, write } = planRecord(recordType, field, collect);
   if (!isListType(type)) return (record, errors, key) => complete(record, errors, [key]);
   return (value, errors, key) => {
     const list = value as RecordList;

@@ -8,7 +8,7 @@ import {
   isScalarType,
   locatedError,
 } from 'graphql';
-import type { FieldCollector, SelectedField } from './field-collector.ts';
+import type { CollectFields, SelectedField } from './field-collector.ts';
 
 /**
  * Completes the records that a resolver returns. Their properties have the values of their fields:
@@ -33,9 +33,9 @@ const textScalars = ['ID', 'String', 'DateTime'];
 export function planRecord(
   type: GraphQLObjectType,
   { nodes }: SelectedField,
-  collector: FieldCollector,
+  collect: CollectFields,
 ): RecordCompletion {
-  const fields = collector.collect(type, nodes);
+  const fields = collect(type, nodes);
   const members: string[] = [];
   const texts: string[] = [];
   for (const [index, { key, definition }] of fields.entries()) {
