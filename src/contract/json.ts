@@ -5,8 +5,12 @@ export interface RawJson {
   readonly rawJSON: string;
 }
 
+/** Revives a value of JSON. `source` is the text of a number, string, boolean or null. */
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+
 declare global {
   interface JSON {
+    parse(text: string, reviver: Reviver): unknown;
     rawJSON(text: string): RawJson;
     isRawJSON(value: unknown): value is RawJson;
   }
@@ -39,7 +43,7 @@ function parse(text: string, toExact: (source: string) => unknown): unknown {
   const mayLoseDigits = /\d[\d.]{15}/.test(text) || /\d[eE][-+\d]/.test(text);
   if (!mayLoseDigits) return JSON.parse(text);
   try {
-    return JSON.parse(text, (_key, value: unknown, { source = '' }) =>
+    return JSON.parse(text, (_key, value, { source = '' }) =>
       typeof value === 'number' && losesDigits(value, source) ? toExact(source) : value,
     );
   } catch (error) {

@@ -123,7 +123,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   return {
     execute,
     async respond(request, record, scope) {
-      const page = graphiql?.respond(request);
+      const page = graphiql?.(request);
       if (page !== undefined) return page;
       const { headers, key, method, mayStream, signal } = request;
       const params = readParams(request);
