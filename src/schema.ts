@@ -56,16 +56,24 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
   const documents = new WeakMap<DocumentNode, PreparedDocument>();
   const requests = new WeakMap<Request, Opened>();
 
+  /** Logs an error unless it is expected, and returns the one to respond with. */
+  function fail(error: unknown, record: RequestRecord): HttpError {
+    const refusal = refuse(error, record.requestId);
+    record.codes = [...record.codes, refusal.code];
+    record.status = refusal.status;
+    return refusal;
+  }
+
   /** Gives each error its code and the id of the request, unless it has them. */
   function typeErrors({ errors, ...rest }: ExecutionResult, { record }: Opened): ExecutionResult {
-    const report = (err: unknown) =>
-      log.error({ err, requestId: record.requestId }, 'unexpected error');
+    const report = (cause: unknown) => void refuse(cause, record.requestId);
     const typed = errors?.map((error) => {
       if ('requestId' in error.extensions) return error;
       const { nodes, source, positions } = error;
       const { message, path, extensions } = typedError(error, record, report);
       record.codes = [...record.codes, extensions.code];
-      const http = error.extensions['http'] ?? (!path && { spec: true, status: 400 });
+      const status = extensions.code === 'INTERNAL_SERVER_ERROR' ? 500 : 400;
+      const http = error.extensions['http'] ?? (!path && { spec: status === 400, status });
       const shown = { ...extensions, ...(http && { http }) };
       return new GraphQLError(message, { nodes, source, positions, path, extensions: shown });
     });
@@ -76,20 +84,19 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
     ...useBoundedValidation(config.introspection),
     instrumentation: {
       async request({ request }, wrapped) {
-        using scope = new DisposableStack();
+        const scope = new DisposableStack();
         const head = readHead(request, forwardHeaders);
         const record = scope.use(openRecord(telemetry, head, head.headers));
         requests.set(request, { ...head, record, scope });
         try {
           checkHost(head.headers.host, false);
-          scope.defer(gate.enter(head.key, record));
+          scope.defer(gate.enter());
           await wrapped();
         } catch (error) {
-          const refusal = refuse(error, record.requestId);
-          record.codes = [refusal.code];
-          record.status = refusal.status;
           // The server responds with its stack, or else its message.
-          throw Object.assign(refusal, { stack: '' });
+          throw Object.assign(fail(error, record), { stack: '' });
+        } finally {
+          scope.dispose();
         }
       },
     },
@@ -102,9 +109,8 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
           scope.use(heldBody);
           return readParams({ ...head, body }) as GraphQLParams;
         } catch (error) {
-          const refusal = refuse(error, record.requestId);
-          record.codes = [refusal.code];
-          return toResponse(graphqlErrorResponse(refusal, head, record.requestId), head.method);
+          const refusal = graphqlErrorResponse(fail(error, record), head, record.requestId);
+          return toResponse(refusal, head.method);
         }
       });
     },
@@ -118,10 +124,9 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       if (!opened) return;
       const { record, headers, key, signal, scope } = opened;
       const forwarded = asGraphQLError(() => pickHeaders(forwardHeaders, headers));
-      const call = { authorization: headers.authorization, key, signal, scope, forwarded };
-      const { requestId } = record;
-      const shown = { requestId, listener: record, observer: record };
-      extendContext(createContext({ petStore, ...call, ...shown }));
+      const { authorization } = headers;
+      const call = { authorization, key, requestId: record.requestId, signal, scope, forwarded };
+      extendContext(createContext({ petStore, ...call, listener: record, observer: record }));
     },
     onExecute({ args: { schema, document, operationName, contextValue }, setExecuteFn }) {
       const prepared =
@@ -145,14 +150,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       const opened = requests.get(request);
       if (!opened || Symbol.asyncIterator in result || Array.isArray(result)) return;
       const stringify = ({ errors, data, extensions }: ExecutionResult) =>
-        writeBounded(
-          {
-            ...(errors && { errors }),
-            ...(data !== undefined && { data }),
-            ...(extensions && { extensions }),
-          } as object,
-          opened.record,
-        );
+        writeBounded({ errors, data, extensions } as object, opened.record);
       setResult({ ...typeErrors(result, opened), stringify });
     },
     onResponse({ request, response: { headers, status } }) {

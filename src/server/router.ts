@@ -50,6 +50,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     scope: DisposableStack,
   ): Promise<HttpResponse> {
     const { method, path } = request;
+    if (path === '/graphql') record.route = path;
     if (mounted || path === '/graphql') return graphql.respond(request, record, scope);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, record, scope);
     if (path !== '/') {

@@ -80,6 +80,11 @@ describe('the dashboard and the alerts', () => {
       ],
       PetstoreRequestsRefused: [refused(503), '0x10 1+1x20'],
       PetstoreKeyRequestsRefused: [refused(429), '0x10 1+1x20'],
+      PetstoreContractDrift: [
+        `petstore_contract_drift_total{${job}, kind="unknown_member", field="tags"}`,
+        '0x10 1+1x20',
+      ],
+      PetstoreConfigReloadFailed: [`petstore_config_reload_success{${job}}`, '1x10 0x20'],
       PetstoreLogLinesDropped: [`petstore_log_lines_dropped_total{${job}}`, '0x20 1+1x20'],
       PetstoreEventLoopLags: [`nodejs_eventloop_lag_mean_seconds{${job}}`, '0.2x40'],
       PetstoreProcessorBusy: [`process_cpu_seconds_total{${job}}`, '0+58x40'],
@@ -176,6 +181,7 @@ async function testRules(tests: readonly object[]): Promise<void> {
 
 /** The faults of the REST service, and the alerts that each fires. */
 const faults = {
+  drifting: ['PetstoreContractDrift'],
   flaky: ['PetstoreRetriesHigh', 'PetstoreDeprecatedFieldUsed'],
   slow: [
     'PetstoreRequestsSlow',
@@ -199,7 +205,8 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
       if (behaviour === 'failing') return sendJson(response, 500, '{}');
       if (behaviour === 'flaky' && calls++ % 3 === 0) return sendJson(response, 503, '{}');
       if (behaviour === 'slow') await new Promise((resolve) => setTimeout(resolve, 1500));
-      const pet = { id: Number(/\d+$/.exec(url)), name: 'Rex', categoryId: 1 };
+      const more = behaviour === 'drifting' && { tags: [] };
+      const pet = { id: Number(/\d+$/.exec(url)), name: 'Rex', categoryId: 1, ...more };
       sendJson(response, 200, JSON.stringify(url.startsWith('/v1/pets/') ? pet : [pet]));
     });
     await using redis = hasRedis ? await startRedis() : undefined;

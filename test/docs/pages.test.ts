@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ListPetsDocument } from '../../packages/client/src/documents.ts';
 import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
-import { type Variable, variables } from '../../src/config/variables.ts';
+import { documentedVariables, type Variable, variables } from '../../src/config/variables.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (page: string) => readFile(join(root, page), 'utf8');
@@ -18,6 +18,7 @@ const pages = [
   'CHANGELOG.md',
   'packages/client/README.md',
   'examples/federation/README.md',
+  'examples/mcp/README.md',
   ...inDocs.map((file) => `docs/${file}`),
   ...inHosts.map((file) => `docs/hosts/${file}`),
 ];
@@ -91,7 +92,7 @@ describe('docs/configuration.md', () => {
   it('lists every variable with its default', async () => {
     const text = await read('docs/configuration.md');
     const documented = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(text)?.[1];
-    const rows = Object.entries<Variable>(variables).map(
+    const rows = documentedVariables().map(
       ([name, { fallback, accepts, meaning }]) =>
         `| \`${name}\` | ${fallback === undefined ? 'unset' : `\`${fallback}\``} | ${meaning} | ${accepts} |\n`,
     );
@@ -115,6 +116,27 @@ describe('docs/persisted-documents.md', () => {
   it('sends the hash of a document in the manifest', async () => {
     const text = await read('docs/persisted-documents.md');
     expect(text).toContain(`documentId=${persistedHash(ListPetsDocument)}`);
+  });
+});
+
+describe('examples/mcp/README.md', () => {
+  it('packs both packages into a copy, under the names that it installs', async () => {
+    const page = await read('examples/mcp/README.md');
+    expect(/^## Start\n.*?```sh\n(.*?)```/ms.exec(page)?.[1]?.trim().split('\n')).toEqual([
+      'npm ci',
+      'cp -r examples/mcp ../my-mcp',
+      'npm pack --pack-destination ../my-mcp',
+      'npm pack --workspace packages/client --pack-destination ../my-mcp',
+      'cd ../my-mcp',
+      'npm install',
+      'npm test',
+    ]);
+    const { dependencies, devDependencies } = JSON.parse(await read('examples/mcp/package.json'));
+    const installed = { ...dependencies, ...devDependencies };
+    for (const folder of ['.', 'packages/client']) {
+      const { name, version } = JSON.parse(await read(`${folder}/package.json`));
+      expect(installed[name]).toBe(`file:${name}-${version}.tgz`);
+    }
   });
 });
 

@@ -56,7 +56,7 @@ export function toPetRow(pet: NewPet): PetRow {
  * Maximum lengths in UTF-16 code units. The contract specifies none, so they are our own. A page of
  * the longest names, escaped, is smaller than a megabyte.
  */
-export const maxLengths = { name: 1000, message: 10_000 } as const;
+const maxLengths = { name: 1000, message: 10_000 } as const;
 
 /** Returns why a text cannot be stored: it is too long, or a database would change or refuse it. */
 export function whyNotStorable(field: keyof typeof maxLengths, text: string): string | undefined {

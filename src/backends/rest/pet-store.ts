@@ -1,8 +1,11 @@
+import { createHmac } from 'node:crypto';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
-import { InvalidResponseError } from '../../contract/error.ts';
+import { driftOf } from '../../contract/drift.ts';
+import { ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
   type Call,
+  type DescribeSpan,
   type ListPetsQuery,
   type Operation,
   type OperationId,
@@ -14,15 +17,16 @@ import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import { LabelValues } from '../../telemetry/label-values.ts';
+import type { Log } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { logFailure } from './call-log.ts';
-import { createConnector } from './connections.ts';
+import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
+import { ConnectionFailed, type Connector, createConnector } from './connections.ts';
+import { createDriftReport } from './drift-report.ts';
 import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
-import { consequencesOf, toError } from './outcome.ts';
+import { consequencesOf, type Outcome, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
 import { createSend, type Send } from './send-with-retry.ts';
-import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** Options of the REST backend. */
 export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
@@ -33,6 +37,9 @@ export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   /** Deadline of one call, including retries, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits?: Partial<OriginLimits>;
+  /** Whether the log and traces show a hash of the API key, for which the secret is required. */
+  readonly logCredential?: 'off' | 'hash';
+  readonly logCredentialSecret?: string | undefined;
 }
 
 /** What a request has beside the path of its operation. */
@@ -43,22 +50,37 @@ interface Parameters {
   readonly json?: object;
 }
 
+/** Passes on the JSON of a success, and counts how it differs from the contract. */
+type Inspect = (json: unknown) => unknown;
+
+/** Reads the text of a body. Await `pause` before work that takes milliseconds. */
+type Read<T> = (text: string, inspect: Inspect, pause: () => Promise<void>) => T | Promise<T>;
+
 /** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
 export function openRestPetStore(
   options: RestPetStoreOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,
-): PetStore {
+): PetStore & { reload(files: TlsFiles): void } {
   const { log, metrics } = telemetry;
   const { baseUrl, messagesBaseUrl, timeoutMs } = options;
+  const hashSecret = options.logCredential === 'hash' ? options.logCredentialSecret : undefined;
   const limits = {
     ...defaultLimits,
     // Half of the deadline, so 5 s of the default 10 s. Slower writes need a longer deadline.
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const tls = readTlsFiles(options);
+  const connectors = new Map<URL, Connector>();
+  const replaceConnectors = (files: TlsFiles) => {
+    const tls = readTlsFiles('UPSTREAM', files);
+    for (const url of [baseUrl, messagesBaseUrl ?? baseUrl]) {
+      const proxy = proxyOf(url, options);
+      connectors.set(url, createConnector(limits.connectTimeoutMs, tls, proxy));
+    }
+  };
+  replaceConnectors(options);
   const open = (service: string, url: URL) => {
-    const connect = createConnector(limits.connectTimeoutMs, tls, proxyOf(url, options));
+    const connect: Connector = (...to) => connectors.get(url)?.(...to);
     return openOrigin(service, url.origin, connect, limits, telemetry);
   };
   const petsOrigin = open('pets', baseUrl);
@@ -73,34 +95,49 @@ export function openRestPetStore(
       : async () => ({ kind: 'notSent', why: 'notConfigured' }),
   };
 
+  const reportDrift = createDriftReport(telemetry);
+
   function callService<T>(
     operation: OperationId,
     call: Call,
     read: Read<T>,
     { parameter = '', search = '', json }: Parameters = {},
   ): Promise<T> {
-    const { method, path: template, service } = operations[operation];
+    const { method, path: template } = operations[operation];
     const path = template.replace(/\{\w+\}/, parameter) + search;
     const request = { operation, method, path, ...(json && { body: JSON.stringify(json) }) };
-    return callPath(senders[service], call, request, read);
+    return callPath(operations[operation], call, request, read);
   }
 
   async function callPath<T>(
-    send: Send,
+    declared: Omit<Operation, 'method' | 'path'> & { readonly path?: string },
     call: Call,
     request: RestRequest,
     read: Read<T>,
   ): Promise<T> {
     const { operation, method } = request;
-    const observation = call.observer?.observe(operation);
+    if (hashSecret !== undefined && call.observer) {
+      call.observer.caller ??= { credential: hashOf(call.apiKey, hashSecret) };
+    }
     const start = performance.now();
-    let outcome = await send(call, request, observation);
+    const url = declared.service === 'pets' ? baseUrl : messagesBaseUrl;
+    const describe = () => describeCall(request, declared.path, url);
+    const observation = call.observer?.observe(operation, describe);
+    let outcome = await senders[declared.service](call, request, observation);
     const response = outcome.kind === 'responded' ? outcome : undefined;
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
+        const { status = outcome.status } = declared;
+        if (outcome.status !== status) {
+          reportDrift(call, operation, [{ kind: 'status', field: String(outcome.status) }]);
+        }
         const pause = () => nextSlice(call.key);
+        const inspect = (json: unknown) => {
+          reportDrift(call, operation, driftOf(declared, json));
+          return json;
+        };
         if (outcome.body.byteLength > sliceBytes) await pause();
-        return await read(readText(outcome), pause);
+        return await read(readText(outcome), inspect, pause);
       }
     } catch (error) {
       if (!(error instanceof InvalidResponseError) || outcome.kind !== 'responded') throw error;
@@ -134,14 +171,14 @@ export function openRestPetStore(
       callService('listPets', call, readPets, { search: formatSearch(query) }),
     createPet: (call, pet) => callService('createPet', call, readPet, { json: encodePet(pet) }),
     getPet: (call, petId) => callService('getPet', call, readPet, { parameter: petId }),
-    listOrders: (call) => callService('listOrders', call, readJsonText),
+    listOrders: (call) => callService('listOrders', call, readAny),
     sendMessage: (call, message) =>
       callService('sendMessage', call, readMessage, { json: { message } }),
     send(call, request) {
       otherPaths.admit(request.operation);
       const operation = otherPaths.label(request.operation);
-      const read = request.method === 'GET' ? readJsonText : readWritten;
-      return callPath(senders.pets, call, { ...request, operation }, read);
+      const read = request.method === 'GET' ? readAny : readWritten;
+      return callPath({ service: 'pets' }, call, { ...request, operation }, read);
     },
     async checkReady() {
       const outcome = await petsOrigin.checkReady();
@@ -150,19 +187,46 @@ export function openRestPetStore(
       logFailure(log, { requestId: 'readyz' }, 'checkReady', outcome.kind, error);
       throw error;
     },
+    reload: replaceConnectors,
     async [Symbol.asyncDispose]() {
       await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },
   };
 }
 
-/** Reads the text of a body. Await `pause` before work that takes milliseconds. */
-type Read<T> = (text: string, pause: () => Promise<void>) => T | Promise<T>;
+/** Returns the part of a keyed hash that identifies an API key in logs and traces, in hex. */
+function hashOf(apiKey: string, secret: string): string {
+  return createHmac('sha256', secret).update(apiKey).digest('hex').slice(0, 12);
+}
 
+/** Describes a call by OpenTelemetry's conventions for HTTP clients. */
+function describeCall(
+  request: RestRequest,
+  path?: string,
+  baseUrl?: URL,
+): ReturnType<DescribeSpan> {
+  const template = path && (baseUrl?.pathname ?? '').replace(/\/+$/, '') + path;
+  const attributes = {
+    'http.request.method': request.method,
+    ...(template && { 'url.template': template }),
+    'petstore.operation': request.operation,
+  };
+  const name = template ? `${request.method} ${template}` : request.method;
+  if (baseUrl === undefined) return [name, attributes];
+  const { href, hostname, port, protocol } = baseUrl;
+  const address = {
+    'url.full': href.replace(/\/+$/, '') + request.path,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
+  return [name, { ...attributes, ...address }];
+}
+
+const readAny: Read<JsonText> = (text, _, pause) => readJsonText(text, pause);
 /** Reads the body of the response to a POST; an empty one, as of a 204, is null. */
-const readWritten: Read<JsonText> = (text, pause) => readJsonText(text || 'null', pause);
-const readPet = (text: string) => decodePet(readJson(text));
-const readMessage = (text: string) => decodeMessage(readJson(text));
+const readWritten: Read<JsonText> = (text, _, pause) => readJsonText(text || 'null', pause);
+const readPet = (text: string, inspect: Inspect) => decodePet(inspect(readJson(text)));
+const readMessage = (text: string, inspect: Inspect) => decodeMessage(inspect(readJson(text)));
 
 /** Formats the query string. The values need no escaping. */
 function formatSearch({ limit, status }: ListPetsQuery): string {
@@ -170,4 +234,29 @@ function formatSearch({ limit, status }: ListPetsQuery): string {
   if (limit !== undefined) parameters.push(`limit=${limit}`);
   if (status !== undefined) parameters.push(`status=${status}`);
   return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
+}
+
+/**
+ * Logs a failed call. Of the cause, logs only the name and code, because the message may contain an
+ * address; of a rejected certificate, the subject. `clientLeft`: nobody received the
+ * error.
+ */
+function logFailure(
+  log: Log,
+  { requestId, signal }: Pick<Call, 'requestId' | 'signal'>,
+  operation: string,
+  outcome: Outcome['kind'],
+  error: Error,
+): void {
+  const { message: reason, cause } = error;
+  const connection = cause instanceof ConnectionFailed ? cause : undefined;
+  const { name, code } = (connection?.cause ?? cause ?? {}) as NodeJS.ErrnoException;
+  const certificateSubject = connection?.certificateSubject;
+  const details = { reason, causeName: name, causeCode: code, certificateSubject };
+  const { status, hidden }: Partial<ErrorResponse> = error instanceof ErrorResponse ? error : {};
+  // Shortened, so that the line fits into an atomic write to a pipe.
+  const body = { code: hidden?.code.slice(0, 100), message: hidden?.message.slice(0, 500) };
+  const client = signal?.aborted && { clientLeft: true };
+  const entry = { requestId, operation, outcome, ...client, ...details, ...body, status };
+  log.warn(entry, 'REST call failed');
 }

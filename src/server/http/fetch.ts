@@ -35,11 +35,12 @@ export function readHead(
   forwardHeaders?: readonly string[],
 ) {
   // Bun passes on a malformed Host as part of the URL; the router refuses it.
-  const { pathname: path, search } = URL.parse(url) ?? { pathname: '/', search: '' };
+  const { pathname: path, search, protocol } = URL.parse(url) ?? new URL('http://unknown/');
   const read = readHeaders(headers, readableHeaders);
   if (forwardHeaders) Object.assign(read, readHeaders(headers, forwardHeaders));
   const key = keyOf(read.authorization);
-  return { method, path, search: search.slice(1), headers: read, key, signal };
+  const scheme = protocol === 'https:' ? 'https' : 'http';
+  return { method, scheme, path, search: search.slice(1), headers: read, key, signal } as const;
 }
 
 /** Reads the body of a request with this key, up to its limit. */
