@@ -29,6 +29,7 @@ async function open(
   );
   const env = {
     PETSTORE_BASE_URL: new URL('/v1', service.url).href,
+    // Equal reads are separate calls, so that one can be cancelled.
     COALESCE_READS: 'off',
     LOG_LEVEL: 'silent',
   };
