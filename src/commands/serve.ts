@@ -189,6 +189,7 @@ async function open(
       const certificate = tlsOf(next);
       await app.reload(next);
       if (certificate) listener.setCertificate(certificate);
+      if (rateLimit && next.rateLimitPerKey) rateLimit.rate.perSecond = next.rateLimitPerKey;
     },
     async stop(force) {
       isDraining = true;
