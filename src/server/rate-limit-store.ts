@@ -36,8 +36,8 @@ export interface RateLimitStore extends Disposable {
 }
 
 /**
- * Opens the connection to a Redis server, which need not be available. If it has failed for a while,
- * no request waits for it until it has responded in time to a test.
+ * Opens the connection to a Redis server, and waits for it for a second at most. If it has failed for
+ * a while, no request waits for it until it has responded in time to a test.
  */
 export async function openRateLimitStore(
   url: string,
@@ -49,7 +49,7 @@ export async function openRateLimitStore(
     disableOfflineQueue: true,
     // A silent server fails between two pings or tests, and the connection is replaced.
     pingInterval: testMs / 2,
-    socket: { socketTimeout: testMs * 0.9, reconnectStrategy: testMs },
+    socket: { connectTimeout: testMs, socketTimeout: testMs * 0.9, reconnectStrategy: testMs },
   });
   const limiter: RedisLimiter = new RateLimiterRedis({
     storeClient: client,
