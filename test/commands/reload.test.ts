@@ -196,7 +196,8 @@ describe('a gateway that receives SIGHUP', () => {
     // The environment precedes, so PORT has not changed.
     config.write('SHUTDOWN_GRACE_MS=6000\nLOG_LEVEL=debug\nPORT=1\nDEMO=off\n');
     database.write('postgres://ann:hunter2@db.example/pets');
-    const { needRestart } = await reload(started);
+    const { level, needRestart } = await reload(started);
+    expect(level).toBe('warn');
     expect(needRestart.toSorted()).toEqual(['DATABASE_URL', 'DEMO', 'SHUTDOWN_GRACE_MS']);
     expect(started.output.stderr).not.toContain('hunter2');
     expect(await sendHash(started, pets)).toBe('PERSISTED_QUERY_NOT_SUPPORTED');
