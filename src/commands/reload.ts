@@ -45,7 +45,8 @@ export function reloadOnHangup(
     try {
       await reload();
       const pending = needRestart(started, readFiles(env, []));
-      log.info(pending.length > 0 ? { needRestart: pending } : {}, 'configuration reloaded');
+      if (pending.length === 0) log.info({}, 'configuration reloaded');
+      else log.warn({ needRestart: pending }, 'configuration reloaded');
     } catch (err) {
       log.error({ err }, 'configuration not reloaded: it stays as it was');
     }

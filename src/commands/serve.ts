@@ -136,7 +136,8 @@ function describeListenError(error: NodeJS.ErrnoException, options: ServeOptions
   const { code = '', message } = error;
   const path = unixSocketOf(host)?.path;
   if (path !== undefined && message.includes(path)) {
-    const expected = 'a path where a socket can be created and no other process listens';
+    const expected =
+      'a path in a folder that exists and is writable, where no other process listens';
     return new Error(`HOST: expected ${expected}: ${message}`, { cause: error });
   }
   if (code === 'EADDRINUSE') {
@@ -189,6 +190,7 @@ async function open(
       const certificate = tlsOf(next);
       await app.reload(next);
       if (certificate) listener.setCertificate(certificate);
+      if (rateLimit && next.rateLimitPerKey) rateLimit.rate.perSecond = next.rateLimitPerKey;
     },
     async stop(force) {
       isDraining = true;

@@ -55,8 +55,8 @@ function readConfigFile(file: string | undefined, problems: string[]): NodeJS.Di
 export function needRestart(started: Environment, now: Environment): string[] {
   const changed = documentedVariables().filter(([name, { isReloaded }]) => {
     const [before, after] = [textOf(started, name), textOf(now, name)];
-    const turnsTls = name.startsWith('TLS_') && !before !== !after;
-    return before !== after && (!isReloaded || turnsTls);
+    const turns = /^(?:TLS|RATE)_/.test(name) && !before !== !after;
+    return before !== after && (!isReloaded || turns);
   });
   return changed.map(([name]) => name);
 }

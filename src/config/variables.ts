@@ -18,6 +18,7 @@ import {
   processes,
   proxyUrl,
   redisUrl,
+  reloaded,
   secretFile,
   wholeNumber,
 } from './kinds.ts';
@@ -184,7 +185,7 @@ export const variables = {
       'maximum number of requests in flight per API key; further requests get 429; defaults to a quarter of `MAX_REQUESTS_IN_FLIGHT`',
   },
   RATE_LIMIT_PER_KEY: {
-    ...setting('rateLimitPerKey', wholeNumber(1, 1_000_000)),
+    ...setting('rateLimitPerKey', reloaded(wholeNumber(1, 1_000_000))),
     meaning:
       'maximum number of requests per second and API key, all of which may arrive at once; further requests get 429; requests without a key, or with one that the backend has not accepted before, share one rate',
   },

@@ -6,15 +6,15 @@ const second = 1e6;
  * rate algorithm). A key needs memory for at most two seconds after its last request.
  */
 export class Rate {
-  /** The time that one token takes. Whole, so that sums of it are exact. */
-  readonly #interval: number;
+  /** Tokens per second. A change applies to the next token. */
+  perSecond: number;
   /** When the bucket of each key will be full, by key, and what was in this map a second before. */
   #fullAt = new Map<string, number>();
   #fullAtBefore = this.#fullAt;
   #rotateAt = 0;
 
   constructor(perSecond: number) {
-    this.#interval = Math.floor(second / perSecond);
+    this.perSecond = perSecond;
   }
 
   /** Takes a token of a key. Returns false if there is none. */
@@ -26,7 +26,9 @@ export class Rate {
       this.#rotateAt = now + second;
     }
     const fullAt = this.#fullAt.get(key) ?? this.#fullAtBefore.get(key) ?? now;
-    const next = Math.max(fullAt, now) + this.#interval;
+    // Whole, so that sums of it are exact.
+    const interval = Math.floor(second / this.perSecond);
+    const next = Math.max(fullAt, now) + interval;
     if (next - now > second) return false;
     this.#fullAt.set(key, next);
     return true;

@@ -4,6 +4,7 @@ import { createClient } from '@redis/client';
 import type { RateLimiterRedis as RedisLimiter } from 'rate-limiter-flexible';
 // @ts-expect-error: the package has types for its index only, which loads the clients of all stores.
 import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js';
+import type { Rate } from '../limits/rate.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** The longest time that a request waits for the store, in milliseconds. */
@@ -35,12 +36,12 @@ export interface RateLimitStore extends Disposable {
 }
 
 /**
- * Opens the connection to a Redis server, which need not be available. If it has failed for a while,
- * no request waits for it until it has responded in time to a test.
+ * Opens the connection to a Redis server, and waits for it for a second at most. If it has failed for
+ * a while, no request waits for it until it has responded in time to a test.
  */
 export async function openRateLimitStore(
   url: string,
-  perSecond: number,
+  rate: Pick<Rate, 'perSecond'>,
   { log, metrics }: Telemetry,
 ): Promise<RateLimitStore> {
   const client = createClient({
@@ -48,13 +49,13 @@ export async function openRateLimitStore(
     disableOfflineQueue: true,
     // A silent server fails between two pings or tests, and the connection is replaced.
     pingInterval: testMs / 2,
-    socket: { socketTimeout: testMs * 0.9, reconnectStrategy: testMs },
+    socket: { connectTimeout: testMs, socketTimeout: testMs * 0.9, reconnectStrategy: testMs },
   });
   const limiter: RedisLimiter = new RateLimiterRedis({
     storeClient: client,
     useRedisPackage: true,
     keyPrefix: 'petstore:rate',
-    points: perSecond,
+    points: rate.perSecond,
     duration: 1,
     customIncrTtlLuaScript: takeToken,
   });
@@ -82,6 +83,7 @@ export async function openRateLimitStore(
     const fail = () => timedOut.reject(new Error(`no response within ${timeoutMs} ms`));
     // The response may have arrived during a pause of this process, so it is read first.
     const timer = setTimeout(() => setImmediate(fail), timeoutMs);
+    limiter.points = rate.perSecond;
     try {
       // Keys are never stored as such.
       const consumed = limiter.consume(hash('sha256', key, 'base64url'));

@@ -13,6 +13,8 @@ export interface RateLimitOptions {
 
 /** The rates of all keys. */
 export interface RateLimit extends Disposable {
+  /** The rate of each key, which may change. */
+  readonly rate: Pick<Rate, 'perSecond'>;
   /**
    * Takes a request of the rate of its key. Requests without an accepted key share one rate.
    * @throws Refusal if a rate is exceeded; rejects with it if only all processes together exceed it.
@@ -36,7 +38,7 @@ export async function openRateLimit(
   let store: RateLimitStore | undefined;
   if (url !== undefined) {
     const { openRateLimitStore } = await import('./rate-limit-store.ts');
-    store = await openRateLimitStore(url, perSecond, telemetry);
+    store = await openRateLimitStore(url, rate, telemetry);
   }
 
   /** The fields are those of draft-ietf-httpapi-ratelimit-headers-10. */
@@ -44,12 +46,13 @@ export async function openRateLimit(
     if (isTaken) return;
     const policy = key === unknownKeys ? '"unknown-keys"' : '"key"';
     throw new Refusal(key === unknownKeys ? 'rate_of_unknown_keys' : 'rate_of_key', {
-      'ratelimit-policy': `${policy};q=${perSecond};w=1`,
+      'ratelimit-policy': `${policy};q=${rate.perSecond};w=1`,
       ratelimit: `${policy};r=0;t=1`,
     });
   }
 
   return {
+    rate,
     take(authorization = '', isAccepted) {
       // The scheme and the spaces before the key may vary.
       const apiKey = authorization.slice(authorization.lastIndexOf(' ') + 1);

@@ -8,6 +8,7 @@ import { connect } from 'node:tls';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
 import { nodeStart } from '../support/process.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pet-store-reload-'));
 const authority = createAuthority();
@@ -122,6 +123,46 @@ describe('a gateway that receives SIGHUP', () => {
     expect(await codesOf(pets)).toEqual(new Set([undefined]));
   }, 60_000);
 
+  it.each([
+    ['one process', { WORKERS: '1' }, false],
+    ['two processes', { WORKERS: '2' }, false],
+    ['two processes with Redis', { WORKERS: '2' }, true],
+  ])(
+    'uses another rate per key in %s',
+    async (_, env, withStore) => {
+      if (withStore && !hasRedis) return;
+      await using redis = withStore ? await startRedis() : undefined;
+      const config = createFile('RATE_LIMIT_PER_KEY=1\n');
+      await using started = await start({
+        ...env,
+        CONFIG_FILE: config.path,
+        ...(redis && { RATE_LIMIT_STORE: redis.url }),
+      });
+      /** The responses to forty requests: their statuses, or the rates that refused them. */
+      const answers = async () => {
+        const headers = { authorization: 'Bearer demo-key', connection: 'close' };
+        const send = async () => {
+          const response = await fetch(`${started.url}/v1/pets`, { headers });
+          await response.body?.cancel();
+          return response.headers.get('ratelimit-policy')?.replace(/^.*;q/, 'q') ?? response.status;
+        };
+        return new Set(await Promise.all(Array.from({ length: 40 }, send)));
+      };
+      expect(await answers()).toContain('q=1;w=1');
+      config.write('RATE_LIMIT_PER_KEY=1000\n');
+      expect(await reload(started)).not.toHaveProperty('needRestart');
+      expect(await answers()).toEqual(new Set([200]));
+      config.write('RATE_LIMIT_PER_KEY=2\n');
+      await reload(started);
+      expect(await answers()).toContain('q=2;w=1');
+      if (withStore) return;
+      config.write('');
+      expect(await reload(started)).toMatchObject({ needRestart: ['RATE_LIMIT_PER_KEY'] });
+      expect(await answers()).toContain('q=2;w=1');
+    },
+    60_000,
+  );
+
   it('uses another certificate, and keeps it if the next one is invalid', async () => {
     const [first, second] = [1, 2].map(() => authority.issue('IP:127.0.0.1'));
     const [cert, key] = [createFile(first?.cert ?? ''), createFile(first?.key ?? '')];
@@ -155,7 +196,8 @@ describe('a gateway that receives SIGHUP', () => {
     // The environment precedes, so PORT has not changed.
     config.write('SHUTDOWN_GRACE_MS=6000\nLOG_LEVEL=debug\nPORT=1\nDEMO=off\n');
     database.write('postgres://ann:hunter2@db.example/pets');
-    const { needRestart } = await reload(started);
+    const { level, needRestart } = await reload(started);
+    expect(level).toBe('warn');
     expect(needRestart.toSorted()).toEqual(['DATABASE_URL', 'DEMO', 'SHUTDOWN_GRACE_MS']);
     expect(started.output.stderr).not.toContain('hunter2');
     expect(await sendHash(started, pets)).toBe('PERSISTED_QUERY_NOT_SUPPORTED');

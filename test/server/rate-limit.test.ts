@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
 import { apiKey, startGateway, type TestOptions } from '../support/gateway.ts';
@@ -12,6 +13,32 @@ async function send(url: string, authorization = `Bearer ${apiKey}`, path = '/v1
   const headers: Record<string, string> = authorization === '' ? {} : { authorization };
   const response = await fetch(`${url}${path}`, { headers });
   return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/** Starts a listener whose queue is full, so that the system drops the packets of new connections. */
+async function startSilentHost() {
+  const script = `const { createServer } = require('node:net');
+    const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      console.log(server.address().port);
+      process.kill(process.pid, 'SIGSTOP');
+    });`;
+  const child = spawn(process.execPath, ['--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [port] = await once(child.stdout, 'data');
+  const full = Array.from({ length: 4 }, () =>
+    connect(Number(port), '127.0.0.1').on('error', () => {}),
+  );
+  await once(full[0] as Socket, 'connect');
+  return {
+    url: `redis://127.0.0.1:${Number(port)}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of full) socket.destroy();
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
 }
 
 const query = '/graphql?query={pets(limit:1){id}}';
@@ -240,6 +267,15 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     await redis.kill();
     await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
     await outlast(gateway, () => redis.restart());
+  }, 30_000);
+
+  it('does not delay the start if connections are neither accepted nor refused', async () => {
+    await using host = await startSilentHost();
+    const start = performance.now();
+    await using gateway = await open(host.url, { rateLimitPerKey: 100_000 });
+    // A second for the connection; the client's default is five.
+    expect(performance.now() - start).toBeLessThan(4000);
+    expect(await served(gateway.url, 5)).toBe(5);
   }, 30_000);
 
   it('fails no request when Redis is full', async () => {

@@ -24,7 +24,7 @@ export async function backUp(
   if (engineOf(databaseUrl) === 'postgres') {
     const target = `'${file.replaceAll("'", "'\\''")}'`;
     throw new Error(
-      `Nothing was backed up, because PostgreSQL has a command for it. Run:\n  pg_dump --format=custom --file=${target} "$DATABASE_URL"`,
+      `Nothing was backed up, because PostgreSQL has a command for it. Run it with DATABASE_URL of PostgreSQL itself, not of PgBouncer:\n  pg_dump --format=custom --file=${target} "$DATABASE_URL"`,
     );
   }
   if (databaseUrl === ':memory:') {

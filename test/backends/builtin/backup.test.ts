@@ -145,7 +145,7 @@ describe('the backup of an SQLite database', () => {
     const { code, stderr } = await backup('postgres://me:hunter2@127.0.0.1/pets', "it's.dump");
     expect([code, stderr]).toEqual([
       1,
-      `Nothing was backed up, because PostgreSQL has a command for it. Run:\n  pg_dump --format=custom --file='it'\\''s.dump' "$DATABASE_URL"\n`,
+      `Nothing was backed up, because PostgreSQL has a command for it. Run it with DATABASE_URL of PostgreSQL itself, not of PgBouncer:\n  pg_dump --format=custom --file='it'\\''s.dump' "$DATABASE_URL"\n`,
     ]);
   }, 30_000);
 });

@@ -61,7 +61,7 @@ describe('a gateway on a Unix domain socket', () => {
     await using second = await nodeStart(env(`unix:${path}`));
     expect(await second.exited).toBe(1);
     expect(second.output.stderr).toMatch(
-      /HOST: expected a path where .* no other process listens: .* EADDRINUSE.*live\.sock/,
+      /HOST: expected a path .* where no other process listens: .* EADDRINUSE.*live\.sock/,
     );
     expect(await send(path, probe)).toMatch(/^HTTP\/1\.1 200 /);
   }, 30_000);
@@ -81,7 +81,7 @@ describe('a gateway on a Unix domain socket', () => {
   ])('names HOST if the socket cannot be created: %s', async (path) => {
     await using started = await nodeStart(env(`unix:${path}`));
     expect(await started.exited).toBe(1);
-    expect(started.output.stderr).toContain('HOST: expected a path where a socket can be');
+    expect(started.output.stderr).toContain('HOST: expected a path in a folder that exists');
   }, 30_000);
 
   it('responds to a client that ends its side of the connection', async () => {
