@@ -1,4 +1,4 @@
-import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql';
+import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { coalesceReads, openPetStore } from './backends/open.ts';
 import type { Config } from './config/config.ts';
@@ -24,6 +24,7 @@ import { openRecord, type RequestRecord } from './telemetry/request-record.ts';
 import { openTracing } from './telemetry/tracing.ts';
 
 export { type Config, ConfigError, loadConfig } from './config/config.ts';
+export { ErrorResponse } from './contract/error.ts';
 export { addPetStore, type PetStoreRefs } from './graphql/add-pet-store.ts';
 export type { GatewayContext as PetStoreContext } from './graphql/context.ts';
 export type { PathParameters, RestCalls } from './graphql/rest-calls.ts';
@@ -53,7 +54,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
   const cors = createCors(corsOrigins);
   const limits = useOperationLimits(config.operationLimits);
   const execution = { hideSuggestions: !config.introspection, options: { maxCoercionErrors: 1 } };
-  const documents = new WeakMap<DocumentNode, PreparedDocument>();
+  const schemas = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, PreparedDocument>>();
   const requests = new WeakMap<Request, Opened>();
 
   /** Logs an error unless it is expected, and returns the one to respond with. */
@@ -64,18 +65,18 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
     return refusal;
   }
 
-  /** Gives each error its code and the id of the request, unless it has them. */
+  /** Types each error, unless that is done. */
   function typeErrors({ errors, ...rest }: ExecutionResult, { record }: Opened): ExecutionResult {
     const report = (cause: unknown) => void refuse(cause, record.requestId);
     const typed = errors?.map((error) => {
-      if ('requestId' in error.extensions) return error;
+      if (error instanceof TypedGraphQLError) return error;
       const { nodes, source, positions } = error;
       const { message, path, extensions } = typedError(error, record, report);
       record.codes = [...record.codes, extensions.code];
       const status = extensions.code === 'INTERNAL_SERVER_ERROR' ? 500 : 400;
       const http = error.extensions['http'] ?? (!path && { spec: status === 400, status });
       const shown = { ...extensions, ...(http && { http }) };
-      return new GraphQLError(message, { nodes, source, positions, path, extensions: shown });
+      return new TypedGraphQLError(message, { nodes, source, positions, path, extensions: shown });
     });
     return { ...(typed && { errors: typed }), ...rest };
   }
@@ -129,6 +130,9 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       extendContext(createContext({ petStore, ...call, listener: record, observer: record }));
     },
     onExecute({ args: { schema, document, operationName, contextValue }, setExecuteFn }) {
+      // A server may have several schemas, for which Yoga parses a text once.
+      const documents = schemas.get(schema) ?? new WeakMap<DocumentNode, PreparedDocument>();
+      schemas.set(schema, documents);
       const prepared =
         documents.get(document) ?? new PreparedDocument({ schema, document, ...execution });
       documents.set(document, prepared);
@@ -157,9 +161,8 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       const { record, ...head } = requests.get(request) as Opened;
       record.status = status;
       // Those of Yoga allow every origin, with credentials.
-      for (const name of [...headers.keys()]) {
-        if (name.startsWith('access-control-')) headers.delete(name);
-      }
+      const isOfCors = (name: string) => name.startsWith('access-control-');
+      for (const name of [...headers.keys()].filter(isOfCors)) headers.delete(name);
       const own = head.method === 'OPTIONS' ? cors.preflight(head, record)?.headers : undefined;
       const added = { ...own, 'x-request-id': record.requestId };
       if (corsOrigins.length > 0) cors.addHeaders(head, { headers: added });
@@ -171,6 +174,9 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
     },
   };
 }
+
+/** An error with its code and the id of the request. */
+class TypedGraphQLError extends GraphQLError {}
 
 /** Throws an HttpError in the form that Yoga responds to. */
 function asGraphQLError<T>(work: () => T): T {

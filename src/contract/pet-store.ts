@@ -120,8 +120,8 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
 
 /** The query of `listPets`. Without a limit, the service's default of 20 applies. */
 export interface ListPetsQuery {
-  readonly limit?: number;
-  readonly status?: PetStatus;
+  readonly limit?: number | undefined;
+  readonly status?: PetStatus | undefined;
 }
 
 /**

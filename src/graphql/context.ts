@@ -50,6 +50,8 @@ export type ResponseKey = string | number;
 export function createContext(options: ContextOptions): GatewayContext {
   const { petStore, key, requestId, signal, listener, observer, scope, forwarded } = options;
   let created: Call | undefined;
+  /** A part of the key of each read, so that reads after a write are new calls. */
+  let writes = 0;
 
   async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
     // Starts no field, and above all no mutation, after the client disconnects.
@@ -64,27 +66,27 @@ export function createContext(options: ContextOptions): GatewayContext {
       if (listener) listener.keyAccepted = true;
       return value;
     } catch (error) {
-      if (listener && error instanceof ErrorResponse && error.status === 404) {
-        listener.keyAccepted = true;
-      }
+      if (listener && error instanceof ErrorResponse) listener.keyAccepted ||= error.status === 404;
       throw error instanceof CancelledError ? cancelledError(signal) : error;
     }
   }
 
+  const write: typeof withCall = (send) => withCall(send).finally(() => writes++);
   const send: SendRest = (request) => withCall((call) => petStore.send(call, request));
-  const loadOrders = loadEach(() => withCall((call) => petStore.listOrders(call)), String);
+  const keyOf = (parameter: string) => `${writes} ${parameter}`;
+  const loadOrders = loadEach(() => withCall((call) => petStore.listOrders(call)), keyOf);
   const calls: PetStoreCalls = {
     listPets: loadEach(
       (query) => withCall((call) => petStore.listPets(call, query)),
-      ({ limit, status }) => `${limit} ${status}`,
+      ({ limit, status }) => `${writes} ${limit} ${status}`,
     ),
-    getPet: loadEach((petId) => withCall((call) => petStore.getPet(call, petId)), String),
+    getPet: loadEach((petId) => withCall((call) => petStore.getPet(call, petId)), keyOf),
     listOrders: () => loadOrders('all'),
-    createPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
-    sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
+    createPet: (pet) => write((call) => petStore.createPet(call, pet)),
+    sendMessage: (message) => write((call) => petStore.sendMessage(call, message)),
     rest: new RestCalls(
-      loadEach(send, ({ path }) => path),
-      send,
+      loadEach(send, ({ path }) => keyOf(path)),
+      (request) => write((call) => petStore.send(call, request)),
     ),
   };
   return { petStore: calls };
@@ -121,9 +123,7 @@ async function loadOne<Key, Value>(
 
 /** A caller in this process may set a deadline with `AbortSignal.timeout`. */
 function cancelledError({ reason }: AbortSignal): CancelledError | BackendTimeoutError {
-  if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError') {
-    return new CancelledError();
-  }
+  if (reason?.name !== 'TimeoutError') return new CancelledError();
   const message = "The pet store did not respond before the request's deadline.";
   return new BackendTimeoutError(message, { writeOutcome: 'NOT_DONE' });
 }

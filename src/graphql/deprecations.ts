@@ -10,8 +10,7 @@ export function deprecationsOf(
   const typeInfo = new TypeInfo(schema);
   const addField = () => {
     const field = typeInfo.getFieldDef();
-    const removal = field?.extensions['removal'];
-    const replacement = field?.extensions['replacement'];
+    const { removal, replacement } = field?.extensions ?? {};
     if (typeof removal !== 'string' || typeof replacement !== 'string') return;
     const coordinate = `${typeInfo.getParentType()?.name}.${field?.name}`;
     found.set(coordinate, { field: coordinate, removal, replacement });

@@ -77,7 +77,7 @@ export function typedError(
     message,
     ...(locations && { locations }),
     ...(path && { path }),
-    extensions: { ...extensions, ...(outcome && { outcome }), requestId },
+    extensions: { ...extensions, ...(outcome && !extensions['outcome'] && { outcome }), requestId },
   };
 }
 

@@ -81,9 +81,8 @@ export function addPets(builder: PetStoreBuilder) {
         const size = limit ?? pageSize.default;
         if (!isPageSize(size)) throw invalidArguments({ limit: size });
         // The default is not sent, because the service has the same one.
-        const isDefault = size === pageSize.default;
-        const query = { ...(isDefault ? {} : { limit: size }), ...(status ? { status } : {}) };
-        return petStore.listPets(query, path.key);
+        const sent = size === pageSize.default ? undefined : size;
+        return petStore.listPets({ limit: sent, status: status ?? undefined }, path.key);
       },
     }),
   );

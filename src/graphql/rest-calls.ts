@@ -47,9 +47,9 @@ function toRequest(
   for (const [name, value] of Object.entries(parameters)) {
     if (value != null && !template.includes(`{${name}}`)) query.append(name, String(value));
   }
-  // Without a value, a parameter is a dot, which is refused below.
+  // Without a value, a parameter is a fragment, which is refused below.
   const encode = (_: string, name: string) =>
-    encodeURIComponent(String(parameters[name] ?? '').toWellFormed()) || '.';
+    encodeURIComponent(String(parameters[name] ?? '').toWellFormed()) || '#';
   const path = template.replaceAll(/\{(\w+)\}/g, encode);
   const url = /^\/(?!\/)/.test(path) && URL.parse(path, 'http://service');
   if (!url || url.pathname + url.search !== path || dots.test(url.pathname)) {
@@ -59,5 +59,5 @@ function toRequest(
   return { operation: `${method} ${template}`, method, path: path + search };
 }
 
-/** A segment of dots, whose separators may be encoded: services may decode a path before they resolve it. */
-const dots = /(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
+/** A segment of dots: services may decode a path, or cut off `;` and what follows, before they resolve it. */
+const dots = /(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|;|%3b|$)/i;

@@ -68,6 +68,8 @@ describe('a call to another path', () => {
     '/categories/..%2fadmin',
     '/categories/.',
     '/categories\\..\\admin',
+    '/categories/..;/admin',
+    '/categories/.%2e%3Ba/admin',
     '/categories#part',
     '/categories with space',
     '/categories\r\nX-Header: 1',
@@ -93,7 +95,12 @@ describe('a call to another path', () => {
     await expect(callsOf(rest.petStore).get('/categories/{id}', { id })).rejects.toThrow(
       InvalidInputError,
     );
-    expect(rest.seen).toEqual([]);
+    const query = callsOf(rest.petStore).get('/categories?id={id}', { id });
+    if (id) await query;
+    else await expect(query).rejects.toThrow(InvalidInputError);
+    expect(rest.seen.map(({ url }) => url)).toEqual(
+      id ? [`/v1/categories?id=${encodeURIComponent(id)}`] : [],
+    );
   });
 
   it('keeps the digits of integers in both directions', async () => {
@@ -127,6 +134,17 @@ describe('a call to another path', () => {
     await own?.post('/categories', {});
     await own?.post('/categories', {});
     expect(rest.seen).toHaveLength(4);
+  });
+
+  it('reads again after a write of the same request', async () => {
+    await using rest = await open('{}');
+    const calls = callsOf(rest.petStore);
+    await calls.get('/carts/1');
+    await Promise.all([calls.get('/carts/1'), calls.get('/carts/1')]);
+    expect(rest.seen).toHaveLength(1);
+    await calls.post('/carts/1', {});
+    await Promise.all([calls.get('/carts/1'), calls.get('/carts/1')]);
+    expect(rest.seen.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
   });
 
   it('has its template as label in the metrics, up to a hundred of them', async () => {

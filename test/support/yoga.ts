@@ -1,6 +1,14 @@
 import { createServer } from 'node:http';
+import SchemaBuilder from '@pothos/core';
+import { createYoga, type YogaServerOptions } from 'graphql-yoga';
 import { openServer } from '../../examples/yoga/server.ts';
 import { createGateway, createNodeListener, loadConfig } from '../../src/index.ts';
+import {
+  addPetStore,
+  type PetStoreContext,
+  type PetStoreRefs,
+  usePetStore,
+} from '../../src/schema.ts';
 import { startServer } from './mounted.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -32,4 +40,47 @@ export function postTo(
   const authorization = 'Bearer a-key-of-a-test';
   const headers = { 'content-type': 'application/json', authorization, ...init.headers };
   return fetch(`${url}/graphql`, { method: 'POST', ...init, body, headers });
+}
+
+/** The types of a builder in tests. */
+type Types = PothosSchemaTypes.ExtendDefaultTypes<{ Context: PetStoreContext }>;
+
+/** Builds a schema with the pet store and what `add` adds. */
+export function buildSchema(
+  add: (builder: PothosSchemaTypes.SchemaBuilder<Types>, refs: PetStoreRefs<Types>) => void,
+) {
+  const builder = new SchemaBuilder<{ Context: PetStoreContext }>({});
+  builder.queryType({});
+  builder.mutationType({});
+  add(builder, addPetStore(builder));
+  return builder.toSchema();
+}
+
+/** Opens a Yoga server with the plugin and these options, without a socket. */
+export async function openYoga(
+  schema: YogaServerOptions<object, PetStoreContext>['schema'],
+  env: Environment = { DATABASE_URL: ':memory:' },
+  options: YogaServerOptions<object, PetStoreContext> = {},
+) {
+  const plugin = await usePetStore(loadConfig({ LOG_LEVEL: 'silent', ...env }));
+  const plugins = [...(options.plugins ?? []), plugin];
+  const yoga = createYoga({ logging: false, ...options, schema, plugins });
+  return {
+    /** Sends a body, with an API key. Other headers are added. */
+    async post(body: unknown, headers: Readonly<Record<string, string>> = {}) {
+      const response = await yoga.fetch('http://localhost/graphql', {
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer a-key-of-a-test',
+          'content-type': 'application/json',
+          ...headers,
+        },
+        body: JSON.stringify(body),
+      });
+      const text = await response.text();
+      return { status: response.status, text, ...(text.startsWith('{') ? JSON.parse(text) : {}) };
+    },
+    dispose: async () => yoga.dispose(),
+    [Symbol.asyncDispose]: async () => yoga.dispose(),
+  };
 }

@@ -67,7 +67,13 @@ it('refuses the call of an added field while the circuit is open', async () => {
 });
 
 it('ends the call of an added field at the deadline', async () => {
-  await using server = await open(() => {}, { UPSTREAM_TIMEOUT_MS: '300' });
+  // Headers arrive, so only the deadline ends the call.
+  await using server = await open(
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('[');
+    },
+    { UPSTREAM_TIMEOUT_MS: '300' },
+  );
   const { data, errors } = await server.post(read);
   expect(data).toEqual({ pets: [{ name: 'Rex', category: null }] });
   expect(errors).toMatchObject([
@@ -78,10 +84,14 @@ it('ends the call of an added field at the deadline', async () => {
 it('cancels the call of an added field when the client disconnects', async () => {
   const called = Promise.withResolvers<void>();
   const cancelled = Promise.withResolvers<void>();
-  await using server = await open((_request, response) => {
-    once(response, 'close').then(() => cancelled.resolve());
-    called.resolve();
-  });
+  // No timeout closes the connection during the test.
+  await using server = await open(
+    (_request, response) => {
+      once(response, 'close').then(() => cancelled.resolve());
+      called.resolve();
+    },
+    { UPSTREAM_TIMEOUT_MS: '100000' },
+  );
   const client = new AbortController();
   const response = server.post(read, { signal: client.signal });
   await called.promise;

@@ -1,9 +1,10 @@
 import SchemaBuilder from '@pothos/core';
 import { GraphQLError } from 'graphql';
-import { createYoga } from 'graphql-yoga';
-import { expect, it } from 'vitest';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import { describe, expect, it } from 'vitest';
 import { addPetStore, loadConfig, type PetStoreContext, usePetStore } from '../../src/schema.ts';
-import { postTo, startMounted, startYoga } from '../support/yoga.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { buildSchema, openYoga, postTo, startMounted, startYoga } from '../support/yoga.ts';
 
 const env = { DATABASE_URL: ':memory:', LOG_LEVEL: 'silent' };
 
@@ -68,4 +69,172 @@ it('a Yoga server shows the errors that its resolvers throw with a code, and mas
   expect(JSON.stringify(broken)).not.toContain('postgres');
   await yoga.dispose();
   await expect(post('{ sold }')).rejects.toThrow('disposed before this request');
+});
+
+describe('a Yoga server differs from the gateway:', () => {
+  const plain = buildSchema(() => {});
+
+  it.each([
+    ['GET with a mutation', '?query=mutation{sendMessage(message:"a"){id}}', 'GET'],
+    ['PUT', '', 'PUT'],
+  ])('%s has the same code and another message', async (_, search, method) => {
+    await using gateway = await startMounted(env);
+    await using yoga = await startYoga(env);
+    const results = await Promise.all(
+      [gateway, yoga].map(async ({ url }) => {
+        const response = await fetch(`${url}/graphql${search}`, { method });
+        const { errors } = (await response.json()) as {
+          errors: [{ message: string; extensions: object }];
+        };
+        const { message, extensions } = errors[0];
+        return { status: response.status, message, code: (extensions as { code: string }).code };
+      }),
+    );
+    const [own, other] = results;
+    expect(other).toMatchObject({ status: own?.status, code: own?.code });
+    expect(other?.message).not.toBe(own?.message);
+  });
+
+  it('no @defer, no EXPLAIN, no Cache-Control', async () => {
+    await using gateway = await startMounted({ ...env, EXPLAIN: 'on' });
+    await using yoga = await startYoga({ ...env, EXPLAIN: 'on' });
+    const deferred = '{"query":"{ ... @defer { __typename } }"}';
+    expect((await postTo(gateway, deferred)).status).toBe(200);
+    const result = await (await postTo(yoga, deferred)).json();
+    expect(result.errors[0].message).toBe('Unknown directive "@defer".');
+    const explained = await Promise.all(
+      [gateway, yoga].map(async (server) => {
+        const headers = { 'x-petstore-explain': '1' };
+        return (await postTo(server, '{"query":"{ orders }"}', { headers })).json();
+      }),
+    );
+    expect(explained.map(({ extensions }) => extensions?.calls !== undefined)).toEqual([
+      true,
+      false,
+    ]);
+    const got = await Promise.all(
+      [gateway, yoga].map(({ url }) => fetch(`${url}/graphql?query={__typename}`)),
+    );
+    expect(got.map(({ headers }) => headers.get('cache-control'))).toEqual(['private', null]);
+  });
+
+  it('persisted documents are those of a plugin', async () => {
+    const plugin: Plugin = {
+      onParams: ({ params, setParams }) =>
+        params.extensions?.['persistedQuery']
+          ? setParams({ ...params, query: '{ __typename }' })
+          : undefined,
+    };
+    await using yoga = await openYoga(plain, env, { plugins: [plugin] });
+    const extensions = { persistedQuery: { version: 1, sha256Hash: 'a' } };
+    expect((await yoga.post({ extensions })).data).toEqual({ __typename: 'Query' });
+  });
+
+  it('batches are refused, even if the server turns them on', async () => {
+    await using yoga = await openYoga(plain, env, { batching: true });
+    const { status, errors } = await yoga.post([{ query: '{ __typename }' }]);
+    expect([status, errors[0].extensions.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  it('errors of a subscription are masked and not typed, and its events share reads', async () => {
+    await using service = await startUpstream(({ url }, response) =>
+      url === '/v1/missing'
+        ? sendJson(response, 404, '{"code":"a","message":"Secret.","status":404}')
+        : sendJson(response, 200, String(service.seen.length)),
+    );
+    const schema = buildSchema((builder) => {
+      builder.subscriptionType({});
+      builder.subscriptionField('reads', (t) =>
+        t.string({
+          nullable: true,
+          args: { path: t.arg.string({ required: true }) },
+          subscribe: async function* () {
+            yield* [1, 2];
+          },
+          resolve: async (_event, { path }, { petStore }) => String(await petStore.rest.get(path)),
+        }),
+      );
+    });
+    await using yoga = await openYoga(schema, { PETSTORE_BASE_URL: `${service.url}/v1` });
+    const subscribe = async (path: string) => {
+      const { text } = await yoga.post({ query: `subscription { reads(path: "${path}") }` });
+      return text
+        .matchAll(/^data: (\{.+)$/gm)
+        .map(([, event = '']) => JSON.parse(event))
+        .toArray();
+    };
+    const event = { data: { reads: '1' } };
+    expect(await subscribe('/found')).toEqual([event, event]);
+    expect(service.seen).toHaveLength(1);
+    const errors = [
+      { message: 'Unexpected error.', extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+    ];
+    expect(await subscribe('/missing')).toMatchObject([{ errors }, { errors }]);
+  });
+
+  it('issues are in the order of its schema', async () => {
+    const query = 'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }';
+    const body = { query, variables: { input: { name: '', categoryId: 'a' } } };
+    await using gateway = await startMounted(env);
+    await using yoga = await openYoga(plain, env);
+    const own = await (await postTo(gateway, JSON.stringify(body))).json();
+    const other = await yoga.post(body);
+    const pathsOf = ({ errors }: { errors: [{ extensions: { issues: [{ path: string[] }] } }] }) =>
+      errors[0].extensions.issues.map(({ path }) => path.join('.'));
+    expect(pathsOf(own)).toEqual(['input.name', 'input.categoryId']);
+    expect(pathsOf(other)).toEqual(['input.categoryId', 'input.name']);
+  });
+
+  it('a literal is shortened while its own scalar validates it', async () => {
+    const schema = buildSchema((builder) => {
+      const Long = builder.scalarType(
+        'Long' as never,
+        {
+          serialize: (value: unknown) => value,
+          parseValue: (value: unknown) => {
+            if (String(value).length > 1100) return value;
+            throw new Error('short');
+          },
+        } as never,
+      );
+      builder.queryField('length', (t) =>
+        t.int({
+          args: { text: t.arg({ type: Long as never, required: true }) },
+          resolve: (_root, { text }) => String(text).length,
+        }),
+      );
+    });
+    await using yoga = await openYoga(schema, env);
+    const text = 'x'.repeat(1200);
+    expect((await yoga.post({ query: `{ length(text: "${text}") }` })).errors).toHaveLength(1);
+    const query = 'query ($text: Long!) { length(text: $text) }';
+    expect((await yoga.post({ query, variables: { text } })).data).toEqual({ length: 1200 });
+  });
+
+  it('requests are not limited, per key or in total', async () => {
+    const held = Promise.withResolvers<void>();
+    let entered = 0;
+    const schema = buildSchema((builder) => {
+      builder.queryField('wait', (t) =>
+        t.int({
+          resolve: async () => {
+            if (++entered === 20) held.resolve();
+            await held.promise;
+            return entered;
+          },
+        }),
+      );
+    });
+    const limits = {
+      ...env,
+      RATE_LIMIT_PER_KEY: '1',
+      MAX_REQUESTS_IN_FLIGHT: '2',
+      MAX_REQUESTS_IN_FLIGHT_PER_KEY: '1',
+    };
+    await using yoga = await openYoga(schema, limits);
+    const requests = Array.from({ length: 20 }, () => yoga.post({ query: '{ wait }' }));
+    expect(new Set((await Promise.all(requests)).map(({ status }) => status))).toEqual(
+      new Set([200]),
+    );
+  });
 });

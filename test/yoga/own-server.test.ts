@@ -1,0 +1,89 @@
+import { GraphQLError } from 'graphql';
+import { expect, it } from 'vitest';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { buildSchema, openYoga } from '../support/yoga.ts';
+
+const ok = { query: '{ who }' };
+
+it('a server with several schemas executes each request with its own', async () => {
+  const [open, internal] = ['open', 'internal'].map((who) =>
+    buildSchema((builder) => {
+      builder.queryField('who', (t) => t.string({ resolve: () => who }));
+    }),
+  );
+  await using yoga = await openYoga(({ request }: { readonly request: Request }) =>
+    request.headers.has('x-internal') ? (internal as never) : (open as never),
+  );
+  const asked = [
+    await yoga.post(ok),
+    await yoga.post(ok, { 'x-internal': '1' }),
+    await yoga.post(ok),
+  ];
+  expect(asked.map(({ data }) => data.who)).toEqual(['open', 'internal', 'open']);
+});
+
+it.each([
+  ['an error', new Error('secret')],
+  ['an error with an id', Object.assign(new Error('secret'), { extensions: { requestId: 'a' } })],
+  ['an error with a code', Object.assign(new Error('secret'), { extensions: { code: 'A' } })],
+  ['a GraphQLError without a code', new GraphQLError('secret')],
+  [
+    'a GraphQLError with a cause',
+    new GraphQLError('secret', { originalError: new Error(), extensions: { code: 'A' } }),
+  ],
+  ['a text', 'secret'],
+])('masks %s, even if Yoga does not', async (_, thrown) => {
+  const schema = buildSchema((builder) => {
+    builder.queryField('who', (t) =>
+      t.string({ nullable: true, resolve: () => Promise.reject(thrown) }),
+    );
+  });
+  await using yoga = await openYoga(schema, undefined, { maskedErrors: false });
+  const { text, errors } = await yoga.post(ok);
+  expect(errors).toMatchObject([
+    { extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) } },
+  ]);
+  expect(text).not.toContain('secret');
+});
+
+it('keeps the outcome that a mutation of your own reports', async () => {
+  const fail = (extensions: Record<string, string>) =>
+    Promise.reject(new GraphQLError('Sold.', { extensions }));
+  const schema = buildSchema((builder) => {
+    builder.mutationFields((t) => ({
+      buy: t.string({ nullable: true, resolve: () => fail({ code: 'SOLD', outcome: 'NOT_DONE' }) }),
+      rent: t.string({ nullable: true, resolve: () => fail({ code: 'SOLD' }) }),
+    }));
+  });
+  await using yoga = await openYoga(schema);
+  const { errors } = await yoga.post({ query: 'mutation { buy rent }' });
+  expect(errors).toMatchObject([
+    { path: ['buy'], extensions: { code: 'SOLD', outcome: 'NOT_DONE' } },
+    { path: ['rent'], extensions: { code: 'SOLD', outcome: 'UNKNOWN' } },
+  ]);
+});
+
+it('waits for the requests in flight when it is disposed, and refuses later ones', async () => {
+  const [called, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using upstream = await startUpstream(async (_request, response) => {
+    called.resolve();
+    await held.promise;
+    sendJson(response, 200, '"later"');
+  });
+  const schema = buildSchema((builder) => {
+    builder.queryField('who', (t) =>
+      t.string({
+        resolve: async (_root, _args, { petStore }) => String(await petStore.rest.get('/who')),
+      }),
+    );
+  });
+  const yoga = await openYoga(schema, { PETSTORE_BASE_URL: `${upstream.url}/v1` });
+  const response = yoga.post(ok);
+  await called.promise;
+  const disposed = yoga.dispose();
+  await expect(yoga.post(ok)).rejects.toThrow('disposed before this request');
+  held.resolve();
+  expect((await response).data).toEqual({ who: 'later' });
+  await disposed;
+  await yoga.dispose();
+});
