@@ -87,3 +87,46 @@ it('waits for the requests in flight when it is disposed, and refuses later ones
   await disposed;
   await yoga.dispose();
 });
+
+it('checks no argument of your own that has the name of one of the pet store', async () => {
+  const schema = buildSchema((builder) => {
+    const Page = builder.inputType('Page', {
+      fields: (t) => ({ limit: t.int(), name: t.string(), id: t.id() }),
+    });
+    builder.queryField('who', (t) =>
+      t.string({
+        args: {
+          limit: t.arg.int(),
+          id: t.arg.id(),
+          page: t.arg({ type: Page }),
+          size: t.arg.int(),
+        },
+        resolve: () => 'me',
+      }),
+    );
+  });
+  await using yoga = await openYoga(schema);
+  const query = `query ($limit: Int, $id: ID, $page: Page, $size: Int, $own: Int) {
+    who(limit: $limit, id: $id, page: $page, size: $size)
+    pets(limit: $own) { id }
+  }`;
+  const page = { limit: 500, name: '', id: 'a-uuid' };
+  const variables = { limit: 500, id: 'a-uuid', page, size: 'ten', own: 500 };
+  const { errors } = await yoga.post({ query, variables });
+  expect(errors[0].extensions.issues.map(({ path }: { path: string[] }) => path)).toEqual([
+    ['size'],
+    ['own'],
+  ]);
+});
+
+it('keeps little memory for invalid documents', async () => {
+  const schema = buildSchema(() => {});
+  await using yoga = await openYoga(schema);
+  const send = async (from: number) => {
+    for (let n = from; n < from + 500; n++) await yoga.post({ query: `{ a${n} }` });
+    for (let n = 0; n < 3; n++) globalThis.gc?.();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await send(0);
+  expect((await send(500)) - before).toBeLessThan(500 * 30_000);
+});
