@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { expect, it } from 'vitest';
+import { ErrorResponse } from '../../src/schema.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema, openYoga } from '../support/yoga.ts';
 
@@ -129,4 +130,28 @@ it('keeps little memory for invalid documents', async () => {
   };
   const before = await send(0);
   expect((await send(500)) - before).toBeLessThan(500 * 30_000);
+});
+
+it('lets a resolver recognise an error status', async () => {
+  await using service = await startUpstream((_request, response) =>
+    sendJson(response, 404, '{"code":"none","message":"None.","status":404}'),
+  );
+  const schema = buildSchema((builder) => {
+    builder.queryField('who', (t) =>
+      t.string({
+        nullable: true,
+        async resolve(_root, _args, { petStore }) {
+          try {
+            return String(await petStore.rest.get('/who'));
+          } catch (error) {
+            if (error instanceof ErrorResponse && error.status === 404) return null;
+            throw error;
+          }
+        },
+      }),
+    );
+  });
+  await using yoga = await openYoga(schema, { PETSTORE_BASE_URL: `${service.url}/v1` });
+  const { data, errors } = await yoga.post(ok);
+  expect([data, errors]).toEqual([{ who: null }, undefined]);
 });
