@@ -65,6 +65,7 @@ const rooms = {
   '^src/schema\\.ts$': [
     '^src/backends/open\\.ts$',
     '^src/config/',
+    '^src/contract/error\\.ts$',
     '^src/graphql/',
     '^src/http/',
     '^src/server/',

@@ -90,6 +90,8 @@ function writeOutcomeOf(error: GraphQLError, path: readonly unknown[], code: str
   return code === 'BAD_USER_INPUT' ? 'NOT_DONE' : 'UNKNOWN';
 }
 
+type KnownExtensions = Readonly<{ http?: unknown; code?: string; issues?: readonly InputIssue[] }>;
+
 function describe(error: GraphQLError): Description | undefined {
   const cause = rootCause(error);
   if (!(cause instanceof GraphQLError)) return describeContractError(cause);
@@ -98,16 +100,7 @@ function describe(error: GraphQLError): Description | undefined {
   const [node] = error.nodes ?? [];
   const isOfValue = node !== undefined && isValueNode(node);
   // A resolver may throw a GraphQLError with a code, which is shown with its extensions.
-  const {
-    http,
-    code,
-    issues: found,
-    ...details
-  } = error.extensions as {
-    readonly http?: unknown;
-    readonly code?: string;
-    readonly issues?: readonly InputIssue[];
-  };
+  const { http, code, issues: found, ...details } = error.extensions as KnownExtensions;
   if (error.path !== undefined && !isOfValue && code === undefined && !found) return undefined;
   const message = shorten(error.message);
   const issues =

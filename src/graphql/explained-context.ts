@@ -1,6 +1,6 @@
 import type { CallObservation, CallObserver, OperationId } from '../contract/pet-store.ts';
 import { operations } from '../contract/pet-store.ts';
-import type { ContextOptions, GatewayContext, PetStoreCalls, ResponseKey } from './context.ts';
+import type { ContextOptions, PetStoreCalls, ResponseKey } from './context.ts';
 import { createContext } from './context.ts';
 import type { ExplainedCall } from './result.ts';
 
@@ -83,12 +83,8 @@ export function createExplainedContext(options: ContextOptions, requestObserver:
   const ids = Object.keys(operations) as OperationId[];
   const sends = ids.map((id): [string, Send] => [id, (...args) => explain(id, ...args)]);
   const { rest } = createContext(options).petStore;
-  const context: GatewayContext = {
-    petStore: { ...(Object.fromEntries(sends) as Omit<PetStoreCalls, 'rest'>), rest },
-  };
-  return { context, calls: (): readonly ExplainedCall[] => Object.values(calls) };
+  const petStore = { ...(Object.fromEntries(sends) as Omit<PetStoreCalls, 'rest'>), rest };
+  return { context: { petStore }, calls: (): readonly ExplainedCall[] => Object.values(calls) };
 }
 
-function rounded(ms: number): number {
-  return Math.round(ms * 100) / 100;
-}
+const rounded = (ms: number) => Math.round(ms * 100) / 100;

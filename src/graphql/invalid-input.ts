@@ -63,7 +63,8 @@ export function invalidVariables(
       const members = value as Readonly<Record<string, unknown>>;
       for (const name in { ...fields, ...members }) {
         const at = [...path, name.slice(0, 64).toWellFormed()];
-        if (fields[name]) find(members[name], fields[name].type, at, [name]);
+        const below = uses.map((use) => use && name);
+        if (fields[name]) find(members[name], fields[name].type, at, below);
         else issues.push({ path: at, message: `Expected no such field in ${object}.` });
       }
       return;
@@ -78,10 +79,14 @@ export function invalidVariables(
 
   const nodes: VariableDefinitionNode[] = [];
   const uses = new Map<string, Uses[number][]>();
+  let isChecked = false;
   visit(document, {
     VariableDefinition: (node) => void nodes.push(node),
+    Field({ name }) {
+      isChecked = /^(?:pets?|addPet)$/.test(name.value);
+    },
     Variable({ name }, _key, parent) {
-      const use = (parent as Partial<ArgumentNode>).name?.value;
+      const use = isChecked ? (parent as Partial<ArgumentNode>).name?.value : undefined;
       uses.set(name.value, [...(uses.get(name.value) ?? []), use]);
     },
   });

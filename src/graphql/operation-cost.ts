@@ -81,6 +81,4 @@ export function operationCosts({ definitions }: DocumentNode): readonly Cost[] {
 
 const nothing = { depth: 0, aliases: 0, directives: 0, deferred: 0, rootFields: 0, fields: 0 };
 
-function isDefer({ name }: DirectiveNode): boolean {
-  return name.value === GraphQLDeferDirective.name;
-}
+const isDefer = ({ name }: DirectiveNode) => name.value === GraphQLDeferDirective.name;

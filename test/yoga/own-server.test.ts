@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { expect, it } from 'vitest';
+import { ErrorResponse } from '../../src/schema.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema, openYoga } from '../support/yoga.ts';
 
@@ -86,4 +87,71 @@ it('waits for the requests in flight when it is disposed, and refuses later ones
   expect((await response).data).toEqual({ who: 'later' });
   await disposed;
   await yoga.dispose();
+});
+
+it('checks no argument of your own that has the name of one of the pet store', async () => {
+  const schema = buildSchema((builder) => {
+    const Page = builder.inputType('Page', {
+      fields: (t) => ({ limit: t.int(), name: t.string(), id: t.id() }),
+    });
+    builder.queryField('who', (t) =>
+      t.string({
+        args: {
+          limit: t.arg.int(),
+          id: t.arg.id(),
+          page: t.arg({ type: Page }),
+          size: t.arg.int(),
+        },
+        resolve: () => 'me',
+      }),
+    );
+  });
+  await using yoga = await openYoga(schema);
+  const query = `query ($limit: Int, $id: ID, $page: Page, $size: Int, $own: Int) {
+    who(limit: $limit, id: $id, page: $page, size: $size)
+    pets(limit: $own) { id }
+  }`;
+  const page = { limit: 500, name: '', id: 'a-uuid' };
+  const variables = { limit: 500, id: 'a-uuid', page, size: 'ten', own: 500 };
+  const { errors } = await yoga.post({ query, variables });
+  expect(errors[0].extensions.issues.map(({ path }: { path: string[] }) => path)).toEqual([
+    ['size'],
+    ['own'],
+  ]);
+});
+
+it('keeps little memory for invalid documents', async () => {
+  const schema = buildSchema(() => {});
+  await using yoga = await openYoga(schema);
+  const send = async (from: number) => {
+    for (let n = from; n < from + 500; n++) await yoga.post({ query: `{ a${n} }` });
+    for (let n = 0; n < 3; n++) globalThis.gc?.();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await send(0);
+  expect((await send(500)) - before).toBeLessThan(500 * 30_000);
+});
+
+it('lets a resolver recognise an error status', async () => {
+  await using service = await startUpstream((_request, response) =>
+    sendJson(response, 404, '{"code":"none","message":"None.","status":404}'),
+  );
+  const schema = buildSchema((builder) => {
+    builder.queryField('who', (t) =>
+      t.string({
+        nullable: true,
+        async resolve(_root, _args, { petStore }) {
+          try {
+            return String(await petStore.rest.get('/who'));
+          } catch (error) {
+            if (error instanceof ErrorResponse && error.status === 404) return null;
+            throw error;
+          }
+        },
+      }),
+    );
+  });
+  await using yoga = await openYoga(schema, { PETSTORE_BASE_URL: `${service.url}/v1` });
+  const { data, errors } = await yoga.post(ok);
+  expect([data, errors]).toEqual([{ who: null }, undefined]);
 });

@@ -23,7 +23,10 @@ export function useBoundedValidation(introspection: boolean): Pick<Plugin, 'onVa
     onValidate({ setValidationFn }) {
       setValidationFn((schema, document, rules: readonly ValidationRule[]) => {
         const others = rules.filter((one) => one !== KnownOperationTypesRule);
-        return validate(schema, shortenStrings(document), [...others, rule], options);
+        const errors = validate(schema, shortenStrings(document), [...others, rule], options);
+        // Yoga caches them, and a stack that is not read holds 70 KB.
+        for (const error of errors) error.stack = '';
+        return errors;
       });
     },
   };
