@@ -81,6 +81,9 @@ describe('the packed package', () => {
       .map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size);
     expect(bytes).toBeLessThan(20_000_000);
+    const deploy = await readdir(join(modules, 'petstore-gateway/deploy'));
+    const configurations = ['grafana', 'kubernetes', 'nginx.conf', 'postgresql', 'prometheus'];
+    expect(deploy.toSorted()).toEqual(configurations);
     const licenses = join(modules, 'petstore-gateway/dist/THIRD-PARTY-LICENSES.txt');
     for (const name of ['graphql', 'graphql-yoga', 'undici', 'swagger-ui-dist', 'pg']) {
       expect(await readFile(licenses, 'utf8')).toMatch(new RegExp(`^${name} [\\d.]+, \\S+\n`, 'm'));

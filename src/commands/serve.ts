@@ -4,6 +4,7 @@ import { type AppOptions, openApp } from '../app.ts';
 import { loadConfig } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
 import { type Environment, readFiles, unknownVariables } from '../config/environment.ts';
+import { variables } from '../config/variables.ts';
 import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
@@ -63,8 +64,14 @@ export async function runServe(
   const writer = openLogWriter(2, process.stderr.isTTY, isShared, onDrop);
   process.on('exit', writer.closeNow);
   const log = createLog(config.logLevel, writer);
+  const given = readFiles(env, []);
+  // OpenTelemetry reads its other variables from the environment of the process.
+  const others = Object.entries(given).filter(
+    ([name]) => /^OTEL_/.test(name) && !(name in variables),
+  );
+  Object.assign(env, Object.fromEntries(others));
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
-  const unknown = unknownVariables(readFiles(env, []));
+  const unknown = unknownVariables(given);
   if (unknown.length > 0 && !worker) {
     log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
   }

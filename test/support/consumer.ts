@@ -89,7 +89,7 @@ export async function addClient(root: string): Promise<void> {
 }
 
 const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.js'];
-const sources = ['src', 'schema', 'packages', 'examples/web/package.json'];
+const sources = ['src', 'schema', 'deploy', 'packages', 'examples/web/package.json'];
 
 /** What `npm pack` of the gateway needs. */
 export const gatewayFiles = [...settings, ...sources, 'README.md', 'LICENSE'];

@@ -1,3 +1,6 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { startCollector } from '../support/collector.ts';
 import { nodeStart } from '../support/process.ts';
@@ -12,13 +15,20 @@ describe('a failing request', () => {
       if (url === '/v1/pets') return sendJson(response, 200, '[]');
       sendJson(response, 404, '{"code":"gone","message":"No such pet.","status":404}');
     });
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'tracing-'));
+    const file = join(folder.path, 'gateway.env');
+    const variables = [
+      'OTEL_SERVICE_NAME=replaced',
+      'OTEL_EXPORTER_OTLP_HEADERS=x-collector-token=a%20token,x-tenant=eu',
+      'OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=staging,service.name=overridden',
+    ];
+    await writeFile(file, variables.join('\n'));
     await using gateway = await nodeStart({
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       ADMIN_PORT: '0',
+      CONFIG_FILE: file,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_SERVICE_NAME: 'pets-eu',
-      OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-token=a%20token,x-tenant=eu',
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging,service.name=overridden',
     });
     const traceId = 'aaaabbbbccccdddd1111222233334444';
     await fetch(`${gateway.url}/graphql`, {
