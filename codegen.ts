@@ -72,7 +72,7 @@ const codegen: CodegenConfig = {
     'src/graphql/operation-stability.ts': { plugins: ['./schema/stability.ts'] },
     'packages/client/': {
       preset: clientPackage,
-      documents: 'schema/operations/*.graphql',
+      documents: 'schema/{fragments,operations}/*.graphql',
       presetConfig: {
         fragmentMasking: false,
         skipIndexFile: true,

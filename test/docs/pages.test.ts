@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ListPetsDocument } from '../../packages/client/src/documents.ts';
+import { StorefrontDocument } from '../../packages/client/src/documents.ts';
 import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
 import { type Variable, variables } from '../../src/config/variables.ts';
@@ -113,7 +113,7 @@ describe('docs/errors.md', () => {
 describe('docs/persisted-documents.md', () => {
   it('sends the hash of a document in the manifest', async () => {
     const text = await read('docs/persisted-documents.md');
-    expect(text).toContain(`documentId=${persistedHash(ListPetsDocument)}`);
+    expect(text).toContain(`documentId=${persistedHash(StorefrontDocument)}`);
   });
 });
 
