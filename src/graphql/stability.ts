@@ -16,7 +16,7 @@ export type Stability = 'experimental' | 'beta';
 export type OperationStability = Readonly<Record<string, Stability>>;
 
 /** The GraphQL field of each operation. */
-const fieldOfOperation: Readonly<Record<OperationId, string>> = {
+export const fieldOfOperation: Readonly<Record<OperationId, string>> = {
   listPets: 'Query.pets',
   createPet: 'Mutation.addPet',
   getPet: 'Query.pet',

@@ -18,7 +18,7 @@ import { storageFault } from './faults.ts';
 import { whenFree } from './locks.ts';
 import type { Engine } from './migrations.ts';
 import { createPageReader } from './pages.ts';
-import { selectedPet, toPet, toPetRow, whyNotStorable } from './rows.ts';
+import { selectedPet, toPet, toPetRow, whyMessageNotStorable, whyPetNotStorable } from './rows.ts';
 
 /** Options of the built-in backend. */
 export interface BuiltinPetStoreOptions {
@@ -87,7 +87,7 @@ function createPetStore(
 
     createPet: (call, pet) =>
       run('createPet', call, async () => {
-        requireStorable('name', pet.name);
+        requireStorable(whyPetNotStorable(pet));
         return toPet(await insertPet(database, pet));
       }),
 
@@ -123,7 +123,7 @@ function createPetStore(
 
     sendMessage: (call, message) =>
       run('sendMessage', call, async () => {
-        requireStorable('message', message);
+        requireStorable(whyMessageNotStorable(message));
         const row = {
           id: randomUUID(),
           message,
@@ -168,8 +168,7 @@ const maxOrdersBytes = 500_000n;
 
 const bytesSoFar = sql<bigint>`sum(octet_length(document)) over (order by id)`;
 
-function requireStorable(field: 'name' | 'message', text: string): void {
-  const reason = whyNotStorable(field, text);
+function requireStorable(reason: string | undefined): void {
   if (reason === undefined) return;
   throw ErrorResponse.of({ code: 'invalid_value', message: reason, status: 400 });
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Field, int64, type Kind } from '../../contract/fields.ts';
+import { type Field, int64, type Kind, text } from '../../contract/fields.ts';
 import { mapPet, type NewPet, type Pet, petFields } from '../../contract/records.ts';
 
 /** The column of a field of an animal: `categoryId` is stored in `category_id`. */
@@ -56,13 +56,30 @@ export function toPetRow(pet: NewPet): PetRow {
  * Maximum lengths in UTF-16 code units. The contract specifies none, so they are our own. A page of
  * the longest names, escaped, is smaller than a megabyte.
  */
-export const maxLengths = { name: 1000, message: 10_000 } as const;
+const maxPetText = 1000;
+const maxMessage = 10_000;
+
+/** Returns why a new animal cannot be stored: a text of it is not storable. */
+export function whyPetNotStorable(pet: NewPet): string | undefined {
+  const reasons = petColumns.map(({ name, kind }) => {
+    const value = pet[name];
+    return kind === text && value !== undefined
+      ? whyNotStorable(name, value, maxPetText)
+      : undefined;
+  });
+  return reasons.find((reason) => reason !== undefined);
+}
+
+/** Returns why a message cannot be stored. */
+export function whyMessageNotStorable(message: string): string | undefined {
+  return whyNotStorable('message', message, maxMessage);
+}
 
 /** Returns why a text cannot be stored: it is too long, or a database would change or refuse it. */
-export function whyNotStorable(field: keyof typeof maxLengths, text: string): string | undefined {
-  if (text.length > maxLengths[field]) {
-    return `${field}: expected at most ${maxLengths[field]} characters, received ${text.length}.`;
+function whyNotStorable(field: string, value: string, maxLength: number): string | undefined {
+  if (value.length > maxLength) {
+    return `${field}: expected at most ${maxLength} characters, received ${value.length}.`;
   }
-  if (text.isWellFormed() && !text.includes('\0')) return undefined;
+  if (value.isWellFormed() && !value.includes('\0')) return undefined;
   return `${field}: expected text without NUL characters or lone surrogates.`;
 }
