@@ -2,8 +2,7 @@
 const rooms = {
   '^src/contract/': ['^src/contract/'],
   '^src/http/': ['^src/http/', '^src/contract/', '^src/limits/'],
-  '^src/variables\\.ts$': [],
-  '^src/config\\.ts$': ['^src/variables\\.ts$'],
+  '^src/config/': ['^src/config/'],
   '^src/telemetry/': ['^src/telemetry/'],
   '^src/limits/': ['^src/limits/'],
   '^src/graphql/': ['^src/graphql/', '^src/contract/', '^src/limits/'],
@@ -44,7 +43,7 @@ const rooms = {
   '^src/commands/': [
     '^src/commands/',
     '^src/workers/',
-    '^src/(?:config|variables)\\.ts$',
+    '^src/config/',
     '^src/app\\.ts$',
     '^src/server/',
     '^src/backends/open\\.ts$',
@@ -55,20 +54,22 @@ const rooms = {
   ],
   '^src/index\\.ts$': [
     '^src/app\\.ts$',
-    '^src/config\\.ts$',
+    '^src/config/',
     '^src/http/once\\.ts$',
     '^src/server/',
     '^src/telemetry/',
   ],
   '^src/workers/': ['^src/workers/', '^src/server/', '^src/telemetry/'],
   '^src/bin\\.ts$': ['^src/main\\.ts$'],
-  '^src/main\\.ts$': ['^src/config\\.ts$', '^src/commands/'],
+  '^src/main\\.ts$': ['^src/config/', '^src/commands/'],
 };
 
 /** The packages of the product, which the build puts into it, and the one place that knows each. */
 const packages = {
   undici: '^src/backends/rest/',
   'node:sqlite': '^src/backends/builtin/sqlite\\.ts$',
+  '@redis/client': '^src/server/rate-limit-store\\.ts$',
+  'rate-limiter-flexible': '^src/server/rate-limit-store\\.ts$',
   pg: '^src/backends/builtin/postgres\\.ts$',
   'graphql-yoga': '^src/server/',
   hono: '^src/http/',
@@ -77,7 +78,7 @@ const packages = {
   kysely: '^src/backends/builtin/',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
-  leven: '^src/config\\.ts$',
+  leven: '^src/config/environment\\.ts$',
   yaml: '^src/v1/openapi\\.ts$',
   graphql: '^src/(?:graphql|execution|server)/',
   '@graphql-yoga/render-graphiql': '^src/server/graphiql\\.ts$',

@@ -69,6 +69,8 @@ const codegen: CodegenConfig = {
     'README.md': { plugins: ['./schema/readme.ts'] },
     'schema/schema.graphql': { plugins: ['./schema/print.ts'] },
     'packages/client/schema.graphql': { plugins: ['./schema/print.ts'] },
+    'schema/semantic-non-null.graphql': { plugins: ['./schema/semantic-non-null.ts'] },
+    'packages/client/semantic-non-null.graphql': { plugins: ['./schema/semantic-non-null.ts'] },
     'src/graphql/operation-stability.ts': { plugins: ['./schema/stability.ts'] },
     'packages/client/': {
       preset: clientPackage,

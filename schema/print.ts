@@ -1,4 +1,5 @@
 import {
+  type GraphQLObjectType,
   type GraphQLSchema,
   isObjectType,
   Kind,
@@ -8,11 +9,16 @@ import {
 } from 'graphql';
 import { stabilityOf } from '../src/graphql/stability.ts';
 
+type Field = ReturnType<GraphQLObjectType['getFields']>[string];
+
 /**
- * A codegen plugin that prints the schema as sorted SDL, with argument defaults and `@stability`.
- * graphql-js prints only its own directives.
+ * Prints the schema as sorted SDL, with argument defaults. graphql-js prints only its own directives;
+ * `directiveOf` returns the others of a field.
  */
-export function plugin(schema: GraphQLSchema): string {
+export function printWith(
+  schema: GraphQLSchema,
+  directiveOf: (field: Field, type: GraphQLObjectType) => string | undefined,
+): string {
   let sdl = printSchema(lexicographicSortSchema(schema));
   // In reverse order, so that an insertion does not move the fields that are still to be changed.
   for (const definition of parse(sdl).definitions.toReversed()) {
@@ -20,10 +26,21 @@ export function plugin(schema: GraphQLSchema): string {
     const type = schema.getType(definition.name.value);
     for (const { name, loc } of definition.fields?.toReversed() ?? []) {
       const field = isObjectType(type) && type.getFields()[name.value];
-      const level = field && stabilityOf(field);
-      if (!level || !loc) continue;
-      sdl = `${sdl.slice(0, loc.end)} @stability(level: "${level}")${sdl.slice(loc.end)}`;
+      const directive = field && directiveOf(field, type);
+      if (!directive || !loc) continue;
+      sdl = `${sdl.slice(0, loc.end)} ${directive}${sdl.slice(loc.end)}`;
     }
   }
   return `${sdl}\n`;
+}
+
+/** Returns `@stability` for a field that is not stable. */
+export function stabilityDirective(field: Field): string | undefined {
+  const level = stabilityOf(field);
+  return level && `@stability(level: "${level}")`;
+}
+
+/** A codegen plugin that prints the schema with `@stability`. */
+export function plugin(schema: GraphQLSchema): string {
+  return printWith(schema, stabilityDirective);
 }

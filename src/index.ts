@@ -52,6 +52,8 @@ const settings = [
   'persistedDocuments',
   'logLevel',
   'otlpEndpoint',
+  'tracesSampler',
+  'tracesSamplerArg',
 ] as const;
 
 /** The settings that the library reads; `loadConfig` returns them. */
@@ -75,7 +77,7 @@ export async function createGateway(
   }
   const opened = new AsyncDisposableStack();
   try {
-    const tracing = opened.use(await openTracing(config.otlpEndpoint, log));
+    const tracing = opened.use(await openTracing(config.otlpEndpoint, log, config));
     const metrics = new Metrics();
     const telemetry = { log, metrics, tracing };
     const { bodyBytes } = createByteLimits(metrics);

@@ -23,6 +23,8 @@ interface Flight<T> {
   readonly waitingSince: number;
   /** The call to another service; undefined if the backend makes none. */
   readonly observed: CallObservation | undefined;
+  /** The observer of the caller that started it. */
+  readonly observer: Call['observer'];
 }
 
 /**
@@ -46,7 +48,7 @@ export function coalesceReads(
     call: Call,
     start: (call: Call) => Promise<T>,
   ): Promise<T> {
-    const { authorization } = call;
+    const { authorization, observer } = call;
     const waitingSince = call.waitingSince ?? performance.now();
     const bucket = bucketOf(hash(parameters, call.key));
     const found = flights[bucket];
@@ -59,15 +61,15 @@ export function coalesceReads(
       flight.parameters === parameters
     ) {
       metrics.coalescedReads.inc({ operation });
-      if (flight.observed) call.observer?.join?.(flight.observed);
+      if (flight.observed) observer?.join?.(flight.observed);
       const restart = () => read(operation, parameters, { ...call, waitingSince }, start);
       // The type of the result depends only on the operation.
-      return join(flight as Flight<T>, call.signal, restart);
+      return join(flight as Flight<T>, call, restart);
     }
     const result = start(call);
     if (flight !== undefined) return result;
-    const observed = call.observer?.lastCall;
-    const own = { authorization, operation, parameters, result, waitingSince, observed };
+    const observed = observer?.lastCall;
+    const own = { authorization, operation, parameters, result, waitingSince, observed, observer };
     flights[bucket] = own;
     const remove = () => {
       if (flights[bucket] === own) flights[bucket] = undefined;
@@ -109,7 +111,7 @@ export function coalesceReads(
  */
 function join<T>(
   flight: Flight<T>,
-  signal: AbortSignal | undefined,
+  { signal, observer }: Call,
   restart: () => Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -117,7 +119,10 @@ function join<T>(
     if (signal?.aborted) return onAbort();
     signal?.addEventListener('abort', onAbort);
     flight.result
-      .finally(() => signal?.removeEventListener('abort', onAbort))
+      .finally(() => {
+        signal?.removeEventListener('abort', onAbort);
+        if (observer) observer.caller ??= flight.observer?.caller;
+      })
       .catch((error: unknown) => {
         if (error instanceof CancelledError && !signal?.aborted) return restart();
         throw error;

@@ -8,6 +8,7 @@ import { listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../server/overload.ts';
+import { openRateLimit, type RateLimitOptions } from '../server/rate-limit.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { openLogWriter } from '../telemetry/log-writer.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -20,7 +21,7 @@ import { exitOnClosedPipe } from './exit.ts';
 import { formatTable } from './table.ts';
 
 /** Options of `serve`. */
-export interface ServeOptions extends AppOptions, OverloadLimits, ListenOptions {
+export interface ServeOptions extends AppOptions, OverloadLimits, RateLimitOptions, ListenOptions {
   /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
   /** A separate port for `/metrics`, `/livez` and `/readyz`. */
@@ -51,7 +52,7 @@ export async function runServe(
   const writer = openLogWriter(2, process.stderr.isTTY, isShared, onDrop);
   process.on('exit', writer.closeNow);
   const log = createLog(config.logLevel, writer);
-  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
+  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
   const unknown = unknownVariables(env);
   if (unknown.length > 0 && !worker) {
     log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
@@ -131,11 +132,12 @@ async function open(
   const { onlyLoopbackHosts, shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
+  const rateLimit = opened.use(await openRateLimit(options, telemetry));
   let isDraining = false;
   const app = opened.use(
     await openApp(options, {
       telemetry,
-      admission: opened.use(openOverloadGuard(options, metrics)),
+      admission: opened.use(openOverloadGuard(options, metrics, rateLimit)),
       isDraining: () => isDraining,
       onlyLoopbackHosts,
       createV1,

@@ -74,11 +74,11 @@ export function loadConfig(env: Environment): Config {
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
 function readValues(env: Environment): Values {
   const problems: string[] = [];
-  const read = ([name, { parse, accepts, fallback }]: [string, Variable]) => {
+  const read = ([name, { parse, accepts, fallback, isSecret }]: [string, Variable]) => {
     const text = textOf(env, name) || fallback;
     const value = text && parse(text);
     if (text && value === undefined) {
-      problems.push(`${name}: expected ${accepts}, received ${describeValue(text)}`);
+      problems.push(`${name}: expected ${accepts}, received ${describeValue(text, isSecret)}`);
     }
     return [name, value];
   };
@@ -112,6 +112,12 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (!cert !== !key) {
     const [missing, given] = cert ? ['KEY', 'CERT'] : ['CERT', 'KEY'];
     yield `UPSTREAM_${missing}_FILE: expected the path of a PEM file, because UPSTREAM_${given}_FILE is set; received nothing`;
+  }
+  if (values.RATE_LIMIT_STORE && !values.RATE_LIMIT_PER_KEY) {
+    yield 'RATE_LIMIT_PER_KEY: expected a number of requests per second, because RATE_LIMIT_STORE is set; received nothing';
+  }
+  if (values.LOG_CREDENTIAL === 'hash' && !values.LOG_CREDENTIAL_SECRET) {
+    yield `LOG_CREDENTIAL_SECRET: expected ${variables.LOG_CREDENTIAL_SECRET.accepts}, because LOG_CREDENTIAL is hash; received nothing`;
   }
   const everyPort = values.CORS_ORIGINS?.find((origin) => origin.endsWith(':*'));
   if (everyPort && inProduction) {

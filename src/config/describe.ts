@@ -16,11 +16,12 @@ export function configRows(
     EXPLAIN: onOrOff(explain),
     WORKERS: String(workers),
   };
-  const rows = Object.entries<Variable>(variables).map(([name, { fallback }]) => {
+  const rows = Object.entries<Variable>(variables).map(([name, { fallback, isSecret }]) => {
     const given = textOf(env, name);
     const text = effective[name] ?? (given || fallback || '');
     const source = given ? 'environment' : text === '' ? 'unset' : 'default';
-    return [name, text.replace(/^(\w+:\/\/)?.*@/, '$1***@'), source];
+    const shown = isSecret && given ? '***' : text.replace(/^(\w+:\/\/)?.*@/, '$1***@');
+    return [name, shown, source];
   });
   const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, ignored']);
   return [...rows, ...unknown];

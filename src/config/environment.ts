@@ -33,8 +33,8 @@ const kubernetesVariable =
   /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?$/;
 
 /** Quotes an invalid value for an error message, unless it may contain a password or a key. */
-export function describeValue(text: string): string {
-  return /[@?#]/.test(text)
+export function describeValue(text: string, isSecret = false): string {
+  return isSecret || /[@?#]/.test(text)
     ? 'a value that is hidden because it may contain a credential'
     : JSON.stringify(text);
 }

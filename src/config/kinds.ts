@@ -47,6 +47,16 @@ export const databaseUrl = matching(
   'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
 );
 
+/** The URL of a Redis server. */
+export const redisUrl = {
+  accepts: 'redis://USER:PASSWORD@HOST:PORT/NUMBER, or rediss://… for TLS',
+  parse(text: string): string | undefined {
+    const url = URL.parse(text);
+    const isRedis = url?.hostname && /^rediss?:$/.test(url.protocol);
+    return isRedis && /^\/?\d*$/.test(url.pathname) && !/[?#]/.test(text) ? text : undefined;
+  },
+};
+
 /** The path of a PEM file. */
 export const pemFile = matching(/^/, 'the path of a PEM file');
 
@@ -95,6 +105,12 @@ export function oneOf<const T extends string>(...accepted: readonly T[]) {
     parse: (text: string): T | undefined => accepted.find((value) => value === text),
   };
 }
+
+/** A part of the whole. */
+export const fraction = {
+  accepts: 'a number from 0 to 1',
+  parse: (text: string) => (/^(?:0?\.\d+|[01](?:\.0+)?)$/.test(text) ? Number(text) : undefined),
+};
 
 /** A whole number, from `minimum` to `maximum`. */
 export function wholeNumber(minimum: number, maximum: number) {

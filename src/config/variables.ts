@@ -1,6 +1,7 @@
 import {
   baseUrl,
   databaseUrl,
+  fraction,
   headerNames,
   hostList,
   type Kind,
@@ -14,6 +15,7 @@ import {
   port,
   processes,
   proxyUrl,
+  redisUrl,
   wholeNumber,
 } from './kinds.ts';
 
@@ -24,6 +26,8 @@ export interface Variable extends Kind {
   /** The default, as text; undefined if an unset variable stays unset. */
   readonly fallback?: string | undefined;
   readonly meaning: string;
+  /** Whether the value is a secret: it is never shown. */
+  readonly isSecret?: true;
 }
 
 /** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
@@ -163,6 +167,17 @@ export const variables = {
     meaning:
       'maximum number of requests in flight per API key; further requests get 429; defaults to a quarter of `MAX_REQUESTS_IN_FLIGHT`',
   },
+  RATE_LIMIT_PER_KEY: {
+    ...setting('rateLimitPerKey', wholeNumber(1, 1_000_000)),
+    meaning:
+      'maximum number of requests per second and API key, all of which may arrive at once; further requests get 429; requests without a key, or with one that the backend has not accepted before, share one rate',
+  },
+  RATE_LIMIT_STORE: {
+    ...setting('rateLimitStore', redisUrl),
+    isSecret: true,
+    meaning:
+      'Redis server that makes `RATE_LIMIT_PER_KEY` the rate of all gateways and workers together; while it is not available, each process limits alone',
+  },
   MAX_EVENT_LOOP_LAG_MS: limit(
     'maxEventLoopLagMs',
     '250',
@@ -172,6 +187,16 @@ export const variables = {
     ...setting('logLevel', logLevel, 'info'),
     meaning: 'minimum level to log',
   },
+  LOG_CREDENTIAL: {
+    ...setting('rest.logCredential', oneOf('off', 'hash'), 'off'),
+    meaning:
+      '`hash`: with a REST service, log 12 hex digits of the HMAC-SHA-256 of the API key with `LOG_CREDENTIAL_SECRET` as `credential`',
+  },
+  LOG_CREDENTIAL_SECRET: {
+    ...setting('rest.logCredentialSecret', matching(/^.{16}/s, 'at least 16 characters')),
+    isSecret: true,
+    meaning: 'secret for `LOG_CREDENTIAL=hash`, the same for all gateways',
+  },
   ADMIN_PORT: {
     ...setting('adminPort', port),
     meaning:
@@ -180,6 +205,22 @@ export const variables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     ...setting('otlpEndpoint', baseUrl),
     meaning: 'base URL of an OTLP/HTTP collector for traces; if unset, tracing is off',
+  },
+  OTEL_TRACES_SAMPLER: {
+    ...setting(
+      'tracesSampler',
+      matching(
+        /^(?:parentbased_)?(?:always_on|always_off|traceidratio)$/,
+        'always_on, always_off or traceidratio, also after parentbased_',
+      ),
+      'parentbased_always_on',
+    ),
+    meaning:
+      'which traces are recorded; `parentbased_` follows the decision of a caller with a trace',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    ...setting('tracesSamplerArg', fraction, '1'),
+    meaning: 'fraction of the traces that `traceidratio` records',
   },
   COALESCE_READS: {
     ...setting('coalesceReads', onOff, 'on'),

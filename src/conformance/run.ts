@@ -1,7 +1,9 @@
+import { driftOf } from '../contract/drift.ts';
 import { InvalidResponseError } from '../contract/error.ts';
+import { operations } from '../contract/pet-store.ts';
 import { type Check, ContractViolation, type Finding, type Service, skip } from './check.ts';
-import { expectPets } from './expect.ts';
-import { createSend, NoResponseError } from './http-client.ts';
+import { expectPets, readJson, shown } from './expect.ts';
+import { createSend, NoResponseError, type Send } from './http-client.ts';
 import { messageChecks } from './messages.ts';
 import { readingChecks } from './reading.ts';
 import { writingChecks } from './writing.ts';
@@ -36,7 +38,9 @@ export class NotCheckedError extends Error {
  */
 export async function checkContract(options: ServiceUnderCheck): Promise<CheckResult[]> {
   const { apiKey, baseUrl, messagesBaseUrl, write, timeoutMs } = options;
-  const service = await openService(baseUrl, apiKey, timeoutMs);
+  const differences = new Set<string>();
+  const sendTo = (url: URL) => observed(createSend(url, timeoutMs), differences);
+  const service = await openService(baseUrl, apiKey, sendTo(baseUrl));
   const results: CheckResult[] = [];
   const run = async (checks: readonly Check[], on: Service, isWriting: boolean) => {
     for (const check of checks) {
@@ -49,13 +53,39 @@ export async function checkContract(options: ServiceUnderCheck): Promise<CheckRe
   await run(readingChecks, service, false);
   await run(writingChecks, service, true);
   if (messagesBaseUrl) {
-    await run(messageChecks, { ...service, send: createSend(messagesBaseUrl, timeoutMs) }, true);
+    await run(messageChecks, { ...service, send: sendTo(messagesBaseUrl) }, true);
   }
-  return results;
+  const rule = 'Every success: differences that the gateway counts in its metrics';
+  const seen = masked([...differences].join('; ') || 'none', apiKey);
+  return [...results, { id: 'drift', rule, verdict: 'info', seen }];
 }
 
-async function openService(baseUrl: URL, apiKey: string, timeoutMs: number): Promise<Service> {
-  const send = createSend(baseUrl, timeoutMs);
+/** Collects how successes differ from the contract. */
+function observed(send: Send, differences: Set<string>): Send {
+  return async (path, request) => {
+    const response = await send(path, request);
+    const method = request.body === undefined ? 'GET' : 'POST';
+    const plain = path.replace(/\?.*/, '');
+    const isLiteral = Object.values(operations).some((operation) => operation.path === plain);
+    const shape = isLiteral ? plain : plain.replace(/^\/pets\/.*/, '/pets/{petId}');
+    const isSuccess = response.status >= 200 && response.status <= 299;
+    for (const [id, operation] of isSuccess ? Object.entries(operations) : []) {
+      if (operation.method !== method || operation.path !== shape) continue;
+      const add = (text: string) => differences.add(`${id}: ${text}`);
+      if (operation.status && operation.status !== response.status)
+        add(`status ${response.status}`);
+      try {
+        const drifts = driftOf(operation, readJson(response));
+        for (const { kind, field } of drifts) add(`${kind} ${shown(field)}`);
+      } catch {
+        // The checks report a body that is not JSON.
+      }
+    }
+    return response;
+  };
+}
+
+async function openService(baseUrl: URL, apiKey: string, send: Send): Promise<Service> {
   try {
     const response = await send('/pets?limit=100', { apiKey });
     if (response.status === 401)

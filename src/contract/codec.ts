@@ -1,10 +1,11 @@
 import type { ErrorBody } from './error.ts';
 import { InvalidInputError, InvalidResponseError } from './error.ts';
-import { type Field, int64 } from './fields.ts';
+import { type Field, int64, timestamp } from './fields.ts';
 import { jsonType, stringifyJson } from './json.ts';
 import {
   type Message,
   mapPet,
+  messageFields,
   type NewPet,
   type Pet,
   type PetStatus,
@@ -93,14 +94,12 @@ function at(index: number | undefined): string {
  */
 export function decodeMessage(json: unknown): Message {
   if (!isObject(json)) throw invalidResponse('body', 'an object', json);
-  const { id, message, status, createdAt } = json;
-  for (const [name, value] of Object.entries({ id, message, status, createdAt })) {
-    if (typeof value !== 'string') {
-      throw invalidResponse(name, 'a string', value);
-    }
+  for (const { name } of Object.values(messageFields)) {
+    if (typeof json[name] !== 'string') throw invalidResponse(name, 'a string', json[name]);
   }
-  if (!isTimestamp(createdAt as string)) {
-    throw new InvalidResponseError('createdAt: expected an ISO 8601 timestamp.');
+  const { id, message, status, createdAt } = json;
+  if (timestamp.parse(createdAt) === undefined) {
+    throw new InvalidResponseError(`createdAt: expected ${timestamp.expected}.`);
   }
   return { id, message, status, createdAt } as Message;
 }
@@ -113,17 +112,6 @@ export function decodeErrorBody(json: unknown): ErrorBody | undefined {
     return undefined;
   }
   return { code, message, status: status as number };
-}
-
-/** A date and time in ISO 8601's extended format; seconds, fraction and offset are optional. */
-const timestamp =
-  /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?$/i;
-
-function isTimestamp(text: string): boolean {
-  const date = timestamp.exec(text)?.[1];
-  if (date === undefined) return false;
-  const midnight = new Date(`${date}T00:00:00Z`);
-  return !Number.isNaN(midnight.valueOf()) && midnight.toISOString().startsWith(date);
 }
 
 function requestObject(json: unknown): Record<string, unknown> {

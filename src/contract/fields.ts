@@ -48,6 +48,23 @@ export const text: Kind<string> = {
   invalid: [['wrong', 'a number', '1']],
 };
 
+/** A date and time in ISO 8601's extended format; seconds, fraction and offset are optional. */
+export const timestamp: Kind<string> = {
+  ...text,
+  expected: 'an ISO 8601 timestamp',
+  parse: (json) => (typeof json === 'string' && isTimestamp(json) ? json : undefined),
+};
+
+const timestampPattern =
+  /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?$/i;
+
+function isTimestamp(text: string): boolean {
+  const date = timestampPattern.exec(text)?.[1];
+  if (date === undefined) return false;
+  const midnight = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(midnight.valueOf()) && midnight.toISOString().startsWith(date);
+}
+
 /** One of these words. */
 export function enumeration<const Word extends string>(
   words: readonly [Word, ...Word[]],

@@ -1,12 +1,15 @@
+import type { Field } from './fields.ts';
 import type { Int64 } from './int64.ts';
 import type { JsonText } from './json.ts';
 import {
   getPetRemoval,
   type Message,
+  messageFields,
   type NewPet,
   type Pet,
   type PetStatus,
   type Pets,
+  petFields,
 } from './records.ts';
 
 /** The request that a call is made for. */
@@ -32,10 +35,20 @@ export interface Call {
   readonly scope?: DisposableStack | undefined;
 }
 
-/** Observes the calls of a backend to another service. */
+/** Who made a request, for the log and traces: `credential` is a keyed hash of the API key. */
+export type CallerIdentity = Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>;
+
+/** Returns the name and the attributes of a span, in the terms of OpenTelemetry's conventions. */
+export type DescribeSpan = () => [string, Readonly<Record<string, string | number | undefined>>];
+
+/** Observes the calls of a backend. */
 export interface CallObserver {
-  /** Called at the start of each call, before the method of the backend returns. */
-  observe(operation: string): CallObservation;
+  /** Set by the backend when it knows who made the request. */
+  caller: CallerIdentity | undefined;
+  /** Called at the start of each call to another service, before the method of the backend returns. */
+  observe(operation: string, describe: DescribeSpan): CallObservation;
+  /** Called at the start of a query; the result, if there is one, at its end. */
+  observeQuery(describe: DescribeSpan): ((errorType?: string) => void) | undefined;
   /** The call that started last. */
   readonly lastCall: CallObservation | undefined;
   /** Called when a read joins a call in flight instead of starting one. */
@@ -67,6 +80,11 @@ export interface Operation {
   readonly service: 'pets' | 'messages';
   /** When a deprecated operation is removed, and the path of its successor. */
   readonly removal?: { readonly date: Date; readonly successor: string };
+  /** The HTTP status of a success, if the contract has it. */
+  readonly status?: 200 | 201;
+  /** The fields of the record in a success, or of each one in a list, if the contract has them. */
+  readonly record?: Readonly<Record<string, Field>>;
+  readonly list?: Readonly<Record<string, Field>>;
 }
 
 /** The id of an operation, which is its method of `PetStore`. */
@@ -74,16 +92,18 @@ export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady'>;
 
 /** The operations of the contract ("Endpoints"). Clients, routes and joined reads follow it. */
 export const operations: Readonly<Record<OperationId, Operation>> = {
-  listPets: { method: 'GET', path: '/pets', service: 'pets' },
-  createPet: { method: 'POST', path: '/pets', service: 'pets' },
+  listPets: { method: 'GET', path: '/pets', service: 'pets', status: 200, list: petFields },
+  createPet: { method: 'POST', path: '/pets', service: 'pets', status: 201, record: petFields },
   getPet: {
     method: 'GET',
     path: '/pets/{petId}',
     service: 'pets',
     removal: { date: getPetRemoval, successor: '/pets' },
+    status: 200,
+    record: petFields,
   },
   listOrders: { method: 'GET', path: '/store/orders', service: 'pets' },
-  sendMessage: { method: 'POST', path: '/messages', service: 'messages' },
+  sendMessage: { method: 'POST', path: '/messages', service: 'messages', record: messageFields },
 };
 
 /** The query of `listPets`. Without a limit, the service's default of 20 applies. */

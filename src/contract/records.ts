@@ -1,4 +1,4 @@
-import { enumeration, type Field, int64, text } from './fields.ts';
+import { enumeration, type Field, int64, text, timestamp } from './fields.ts';
 
 /** The statuses of an animal (contract, "PetStatus"). */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
@@ -62,6 +62,14 @@ export interface Message {
   readonly status: string;
   readonly createdAt: string;
 }
+
+/** The fields of a message, all of them text (contract, "Message record"). */
+export const messageFields = {
+  id: { name: 'id', kind: text, isRequired: true },
+  message: { name: 'message', kind: text, isRequired: true },
+  status: { name: 'status', kind: text, isRequired: true },
+  createdAt: { name: 'createdAt', kind: timestamp, isRequired: true },
+} as const satisfies Readonly<Record<keyof Message, Field>>;
 
 /** Animals in the order of the service (contract, "Pets"). */
 export type Pets = Iterable<Pet>;

@@ -17,9 +17,21 @@ class FieldObserver implements CallObserver {
     this.#observer = observer;
   }
 
-  observe(operation: string): CallObservation {
-    this.lastCall = this.#observer.observe(operation);
+  get caller() {
+    return this.#observer.caller;
+  }
+
+  set caller(caller: CallObserver['caller']) {
+    this.#observer.caller = caller;
+  }
+
+  observe(...call: Parameters<CallObserver['observe']>): CallObservation {
+    this.lastCall = this.#observer.observe(...call);
     return this.lastCall;
+  }
+
+  observeQuery(...query: Parameters<CallObserver['observeQuery']>) {
+    return this.#observer.observeQuery(...query);
   }
 
   join(call: CallObservation): void {

@@ -7,6 +7,8 @@ const refusals = {
   event_loop_lag: overloaded,
   requests_in_flight: overloaded,
   requests_of_key: [429, 'Too many requests with this API key are in flight.'],
+  rate_of_key: [429, 'Too many requests per second with this API key.'],
+  rate_of_unknown_keys: [429, 'Too many requests per second without a known API key.'],
   body_bytes: overloaded,
   body_bytes_of_key: [429, 'The request bodies with this API key are too large together.'],
   unparsed_bytes: overloaded,
@@ -17,10 +19,10 @@ const refusals = {
 export class Refusal extends HttpError {
   readonly reason: keyof typeof refusals;
 
-  constructor(reason: keyof typeof refusals) {
+  constructor(reason: keyof typeof refusals, headers?: Readonly<Record<string, string>>) {
     const [status, message] = refusals[reason];
     const code = status === 429 ? 'RATE_LIMITED' : 'OVERLOADED';
-    super(status, code, `${message} Try again in one second.`, { 'retry-after': '1' });
+    super(status, code, `${message} Try again in one second.`, { 'retry-after': '1', ...headers });
     this.reason = reason;
   }
 }

@@ -7,4 +7,11 @@ export interface Admission {
    * whether the backend has accepted the key. @throws HttpError if the request is refused.
    */
   enter(key: number, request: { readonly keyAccepted: boolean }): Release;
+  /**
+   * Takes a request of the rate of its key; undefined if there is no limit of it.
+   * @throws HttpError if the rate is exceeded. A promise may also reject with it.
+   */
+  readonly takeRate?:
+    | ((key: number, authorization: string | undefined) => Promise<unknown> | undefined)
+    | undefined;
 }

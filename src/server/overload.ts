@@ -3,6 +3,7 @@ import { Refusal } from '../http/refuse.ts';
 import { Share } from '../limits/share.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Admission } from './admission.ts';
+import type { RateLimit } from './rate-limit.ts';
 
 /** Beyond these limits new requests are refused, so that those in flight can finish. */
 export interface OverloadLimits {
@@ -33,6 +34,7 @@ const slowIntervals = { ofUnknownKeys: 2, ofAcceptedKeys: 4 };
 export function openOverloadGuard(
   { maxRequestsInFlight: total, maxRequestsInFlightPerKey: perKey, ...limits }: OverloadLimits,
   metrics: Pick<Metrics, 'watchLimit'>,
+  rateLimit?: RateLimit,
 ): Admission & Disposable {
   const half = Math.ceil(total / 2);
   const requests = new Share('requests', { total, perKey });
@@ -40,6 +42,7 @@ export function openOverloadGuard(
   for (const limit of [requests, unknown]) metrics.watchLimit(limit);
   let accepted = new Set<number>();
   let acceptedBefore = accepted;
+  const wasAccepted = (key: number) => accepted.has(key) || acceptedBefore.has(key);
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   let slow = 0;
@@ -50,7 +53,7 @@ export function openOverloadGuard(
 
   return {
     enter(key, request) {
-      const isAccepted = accepted.has(key) || acceptedBefore.has(key);
+      const isAccepted = wasAccepted(key);
       const leave = requests.take(key);
       if (leave === 'key') throw new Refusal('requests_of_key');
       if (leave === 'all') throw new Refusal('requests_in_flight');
@@ -76,6 +79,8 @@ export function openOverloadGuard(
       end();
       throw new Refusal('event_loop_lag');
     },
+    takeRate:
+      rateLimit && ((key, authorization) => rateLimit.take(authorization, wasAccepted(key))),
     [Symbol.dispose]() {
       clearInterval(timer);
       delay.disable();

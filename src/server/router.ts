@@ -50,6 +50,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     scope: DisposableStack,
   ): Promise<HttpResponse> {
     const { method, path } = request;
+    if (path === '/graphql') record.route = path;
     if (mounted || path === '/graphql') return graphql.respond(request, record, scope);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, record, scope);
     if (path !== '/') {
@@ -69,6 +70,8 @@ export function createRouter(options: RouterOptions): HttpHandler {
     const preflight = method === 'OPTIONS' ? cors.preflight(request, record) : undefined;
     if (preflight !== undefined) return preflight;
     scope.defer(admission.enter(key, record));
+    const taken = admission.takeRate?.(key, request.headers.authorization);
+    if (taken !== undefined) await taken;
     if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice(key);
     return route(request, record, scope);
   }

@@ -52,6 +52,8 @@ export function createLog(level: LogLevel, writer: LogWriter): Log {
         operation: request.title,
         title: undefined,
         method: undefined,
+        caller: undefined,
+        ...request.caller,
         msg: 'request',
       };
       writer.write(`${JSON.stringify(line)}\n`);

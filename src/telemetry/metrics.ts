@@ -62,6 +62,9 @@ export class Metrics {
   /** The values of the label `client`. */
   readonly clientNames = new LabelValues(50, 'unknown');
 
+  /** The unknown members of responses in the label `field` of `contractDrift`. */
+  readonly memberNames = new LabelValues(20, 'other');
+
   readonly requests = this.#histogram(
     'petstore_graphql_request_duration_seconds',
     'GraphQL requests by operation and by whether the result had errors.',
@@ -99,6 +102,11 @@ export class Metrics {
     'Calls that were retried, by the outcome of the attempt before.',
     ['operation', 'after'],
   );
+  readonly contractDrift = this.#counter(
+    'petstore_contract_drift',
+    'Successful REST responses that differ from the contract, by kind of difference and field.',
+    ['operation', 'kind', 'field'],
+  );
   readonly coalescedReads = this.#counter(
     'petstore_coalesced_reads',
     'Reads that joined an equal read in flight.',
@@ -117,6 +125,12 @@ export class Metrics {
   readonly droppedLogLines = this.#counter(
     'petstore_log_lines_dropped',
     'Log lines that were dropped.',
+    [],
+  );
+
+  readonly rateLimitStoreErrors = this.#counter(
+    'petstore_rate_limit_store_errors',
+    'Requests to the store of rate limits, and connections to it, that failed or took too long.',
     [],
   );
 
@@ -213,6 +227,12 @@ export class Metrics {
   /** Adds the state of a limit to every scrape. */
   watchLimit(limit: LimitState): void {
     this.#limits.set(limit.name, limit);
+  }
+
+  /** Adds to every scrape whether the store of rate limits is in use. Workers' lowest is kept. */
+  watchRateLimitStore(isUp: () => boolean): void {
+    const help = '1 if the store of rate limits is in use, 0 if each process limits alone.';
+    this.#gauge('petstore_rate_limit_store_up', help, [], (one) => one.set(Number(isUp())), 'min');
   }
 
   /** Adds the state of the pool of connections to PostgreSQL to every scrape. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  type Attributes,
   createTraceState,
   ROOT_CONTEXT,
   type Span,
@@ -14,19 +15,37 @@ import {
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import type { Log } from './log.ts';
-import { parseTraceparent, type TraceHeaders, type Tracing, traceHeaders } from './trace.ts';
+import type { RequestLine } from './request.ts';
+import {
+  parseTraceparent,
+  type Sampling,
+  type TraceHeaders,
+  type Tracing,
+  traceHeaders,
+} from './trace.ts';
 
 /** The timeout of the last export during shutdown, in milliseconds. */
 const lastExportMs = 1000;
 
+/** Maximum length of a path in a trace, in characters. */
+const maxPathLength = 256;
+
 /**
- * Sends spans in batches to `<endpoint>/v1/traces`: one per request and one per REST call.
- * OpenTelemetry's own OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the process.
+ * Sends spans in batches to `<endpoint>/v1/traces`: one per request, REST call and query, as
+ * OpenTelemetry's semantic conventions name them. Its own OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES
+ * describe the process.
  * If an export fails, its spans are lost; only the first failure in a row is logged.
  */
-export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
+export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tracing {
   const url = `${endpoint.href.replace(/\/+$/, '')}/v1/traces`;
   let isFailing = false;
   const fail = (err: unknown) => {
@@ -49,12 +68,13 @@ export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
     resource: resourceFromAttributes({ 'service.name': 'petstore-gateway' }).merge(
       detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
     ),
+    sampler: samplerOf(sampling),
     spanProcessors: [new BatchSpanProcessor({ exporter: observed })],
   });
   const tracer = provider.getTracer('petstore-gateway');
 
   return {
-    startRequest(traceparent, tracestate) {
+    startRequest(traceparent, tracestate, line) {
       const parent = parseTraceparent(traceparent);
       const traceState = tracestate ? createTraceState(tracestate) : undefined;
       const parentContext = parent
@@ -64,32 +84,42 @@ export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
             isRemote: true,
           })
         : ROOT_CONTEXT;
-      const request = tracer.startSpan('request', { kind: SpanKind.SERVER }, parentContext);
+      const options = { kind: SpanKind.SERVER, attributes: attributesOf(line) };
+      const request = tracer.startSpan('GraphQL Operation', options, parentContext);
       const requestContext = trace.setSpan(ROOT_CONTEXT, request);
       return {
         traceId: request.spanContext().traceId,
-        startCall(operation) {
-          const call = tracer.startSpan(operation, { kind: SpanKind.CLIENT }, requestContext);
+        startCall(describe) {
+          const [name, attributes] = describe();
+          const options = { kind: SpanKind.CLIENT, attributes };
+          const call = tracer.startSpan(name, options, requestContext);
           return {
             headers: headersOf(call),
-            end(status) {
-              const isStatus = typeof status === 'number';
-              call.setAttribute(isStatus ? 'http.response.status_code' : 'error.type', status);
-              end(call, !isStatus || status >= 500);
+            end(outcome, rest) {
+              call.setAttributes({
+                'http.response.status_code': rest?.status ?? undefined,
+                'http.request.resend_count': rest?.retries || undefined,
+              });
+              end(call, typeof outcome === 'number' && outcome < 400 ? undefined : outcome);
             },
           };
         },
-        end({ title, method, status, requestId, codes, operation, firstPartMs }) {
-          request.updateName(title).setAttributes({
-            'http.request.method': method,
-            'http.response.status_code': status,
+        end({ status, requestId, codes, operation, caller, firstPartMs }, route) {
+          const name = operation?.type ?? nameOf(line, route);
+          request.updateName(name).setAttributes({
+            'http.route': route,
+            'http.response.status_code': line.scheme && status,
             'graphql.operation.type': operation?.type,
             'graphql.operation.name': operation?.name,
             'petstore.request_id': requestId,
+            'petstore.account': caller?.account,
+            'petstore.key_id': caller?.keyId,
+            'petstore.credential': caller?.credential,
             'petstore.first_part_ms': firstPartMs,
             ...(codes.length > 0 && { 'petstore.error_codes': codes.join(' ') }),
           });
-          end(request, status >= 500 || codes.length > 0);
+          // A server's 4xx is no error of the server.
+          end(request, status >= 500 ? status : status < 400 ? codes[0] : undefined);
         },
       };
     },
@@ -103,13 +133,42 @@ export function openOtlpTracing(endpoint: URL, log: Log): Tracing {
   };
 }
 
+function samplerOf({ tracesSampler, tracesSamplerArg }: Sampling): Sampler {
+  const fraction = { on: 1, off: 0 }[tracesSampler.split('always_')[1] ?? ''] ?? tracesSamplerArg;
+  const root = new TraceIdRatioBasedSampler(fraction);
+  return tracesSampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+}
+
+/** The methods that have a name of their own in traces. */
+const knownMethods = /^(?:CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT|TRACE)$/;
+
+/** Without the query, which may contain the variables of an operation. */
+function attributesOf({ method, path, scheme }: RequestLine): Attributes {
+  if (scheme === undefined) return {};
+  const known = knownMethods.test(method);
+  return {
+    'http.request.method': known ? method : '_OTHER',
+    ...(!known && { 'http.request.method_original': method }),
+    'url.scheme': scheme,
+    'url.path': path.slice(0, maxPathLength),
+  };
+}
+
+/** Names the span of a request that is no GraphQL operation. */
+function nameOf({ method, scheme }: RequestLine, route = ''): string {
+  if (scheme === undefined) return 'GraphQL Operation';
+  return `${knownMethods.test(method) ? method : 'HTTP'} ${route}`.trim();
+}
+
 function headersOf(span: Span): TraceHeaders {
   const { traceId, spanId, traceFlags, traceState } = span.spanContext();
   const flags = traceFlags.toString(16).padStart(2, '0');
   return traceHeaders(`00-${traceId}-${spanId}-${flags}`, traceState?.serialize());
 }
 
-function end(span: Span, isError: boolean): void {
-  if (isError) span.setStatus({ code: SpanStatusCode.ERROR });
+function end(span: Span, error: number | string | undefined): void {
+  if (error !== undefined) {
+    span.setAttribute('error.type', String(error)).setStatus({ code: SpanStatusCode.ERROR });
+  }
   span.end();
 }

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { CallRecord, ClientName, EndedRequest } from './request.ts';
+import type { Caller, CallRecord, ClientName, EndedRequest, RequestLine } from './request.ts';
 import type { Telemetry } from './telemetry.ts';
-import type { RequestTrace } from './trace.ts';
-
-/** The HTTP method and path of a request; placeholders for callers in this process. */
-export interface RequestLine {
-  readonly method: string;
-  readonly path: string;
-}
+import type { DescribeSpan, RequestTrace } from './trace.ts';
 
 /** Maximum length of a path in the log, in characters. */
 const maxPathLength = 256;
@@ -23,7 +17,7 @@ export function openRecord(
   traceparent: string | undefined,
   tracestate?: string,
 ): RequestRecord {
-  const trace = telemetry.tracing.startRequest(traceparent, tracestate);
+  const trace = telemetry.tracing.startRequest(traceparent, tracestate, line);
   const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
   return new RequestRecord(telemetry, line, isValid ? requestId : randomUUID(), trace);
 }
@@ -39,6 +33,8 @@ export class RequestRecord implements Disposable {
   operation: EndedRequest['operation'];
   /** The operation of the contract, if the request is for `/v1` or `/quickstart`. */
   v1Operation: string | undefined;
+  /** The template of the path, such as `/v1/pets/{petId}`, if it is known. */
+  route: string | undefined;
   /** Whether a field needed the caller's key. The errors then show whether it was accepted. */
   usedKey = false;
   /** Whether the backend has accepted the caller's key. */
@@ -47,6 +43,8 @@ export class RequestRecord implements Disposable {
   codes: readonly string[] = [];
   /** The deprecated fields of the operation. They are counted if a field needed the key. */
   deprecatedFields: readonly string[] = [];
+  /** Who made the request, if the backend has identified the caller. */
+  caller: Caller | undefined;
   #refusedOrigin: string | undefined;
   #client: ClientName | undefined;
   #clientLibrary: ClientName | undefined;
@@ -104,8 +102,8 @@ export class RequestRecord implements Disposable {
   }
 
   /** Observes one call to the backend; see `Call.observer`. */
-  observe(operation: string) {
-    const trace = this.#trace?.startCall(operation);
+  observe(operation: string, describe: DescribeSpan) {
+    const trace = this.#trace?.startCall(describe);
     const call = {
       traceHeaders: trace?.headers,
       retries: 0,
@@ -113,11 +111,17 @@ export class RequestRecord implements Disposable {
       bytes: 0,
       end: (outcome: number | string, ms: number) => {
         this.#calls.push({ operation, status: outcome, ms: rounded(ms) });
-        trace?.end(outcome);
+        trace?.end(outcome, call);
       },
     };
     this.lastCall = call;
     return call;
+  }
+
+  /** Observes one query of the backend; see `CallObserver`. */
+  observeQuery(describe: DescribeSpan) {
+    const trace = this.#trace?.startCall(describe);
+    return trace && ((errorType?: string) => trace.end(errorType));
   }
 
   [Symbol.dispose](): void {
@@ -131,6 +135,7 @@ export class RequestRecord implements Disposable {
         ? `${operation.type} ${operation.name ?? ''}`.trim()
         : `${method} ${path.slice(0, maxPathLength)}`,
       operation,
+      caller: this.caller,
       client: this.#client,
       clientLibrary: this.#clientLibrary,
       refusedOrigin: this.#refusedOrigin,
@@ -145,7 +150,7 @@ export class RequestRecord implements Disposable {
       const labels = { operation: this.v1Operation, status: this.status };
       this.#telemetry.metrics.v1Requests.observe(labels, request.ms / 1000);
     }
-    this.#trace?.end(request);
+    this.#trace?.end(request, this.route);
     this.#telemetry.log.request(request);
   }
 

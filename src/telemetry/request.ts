@@ -1,8 +1,18 @@
+/** The start of a request; without a scheme if its caller is in this process. */
+export interface RequestLine {
+  readonly method: string;
+  readonly scheme?: string;
+  readonly path: string;
+}
+
 /** The name by which a client identifies itself, unverified; only for logs and metrics. */
 export interface ClientName {
   readonly name: string;
   readonly version: string | undefined;
 }
+
+/** Who made a request, if the backend has identified the caller. */
+export type Caller = Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>;
 
 /** One call to the REST service, as the log shows it. */
 export interface CallRecord {
@@ -21,6 +31,7 @@ export interface EndedRequest {
   readonly title: string;
   /** The GraphQL operation; undefined for any other request. */
   readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
+  readonly caller: Caller | undefined;
   /** The names that the application and its GraphQL library send. */
   readonly client: ClientName | undefined;
   readonly clientLibrary: ClientName | undefined;

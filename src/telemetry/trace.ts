@@ -1,4 +1,4 @@
-import type { EndedRequest } from './request.ts';
+import type { EndedRequest, RequestLine } from './request.ts';
 
 /** Starts the traces of requests. */
 export interface Tracing extends AsyncDisposable {
@@ -8,7 +8,14 @@ export interface Tracing extends AsyncDisposable {
   startRequest(
     traceparent: string | null | undefined,
     tracestate: string | null | undefined,
+    line: RequestLine,
   ): RequestTrace | undefined;
+}
+
+/** Which traces are recorded: OTEL_TRACES_SAMPLER, and the fraction for `traceidratio`. */
+export interface Sampling {
+  readonly tracesSampler: string;
+  readonly tracesSamplerArg: number;
 }
 
 /** The headers of W3C Trace Context. */
@@ -17,18 +24,27 @@ export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }
 /** The trace of one request. */
 export interface RequestTrace {
   readonly traceId: string | undefined;
-  /** Starts the span of a REST call. */
-  startCall(operation: string): CallTrace;
-  /** Ends the trace. */
-  end(request: EndedRequest): void;
+  /** Starts the span of a call or a query. */
+  startCall(describe: DescribeSpan): CallTrace;
+  /** Ends the trace. `route` is the template of the path, if it is known. */
+  end(request: EndedRequest, route: string | undefined): void;
 }
 
-/** The span of one REST call. */
+/** Returns the name and the attributes of a span. */
+export type DescribeSpan = () => [string, Readonly<Record<string, string | number | undefined>>];
+
+/** The span of one call or query. */
 export interface CallTrace {
   /** The headers to send to the REST service, so that its spans join the trace. */
   readonly headers: TraceHeaders | undefined;
-  /** Ends the span with the HTTP status, or the kind of failure. */
-  end(status: number | string): void;
+  /**
+   * Ends the span with the HTTP status, the kind of failure, or neither. `call` has the status of the
+   * response, and how often the call has been sent again.
+   */
+  end(
+    outcome: number | string | undefined,
+    call?: { readonly status: number | null; readonly retries: number },
+  ): void;
 }
 
 /** Version 00, or a later one with at most 256 more characters; ff is not valid. */

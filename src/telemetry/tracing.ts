@@ -1,5 +1,5 @@
 import type { Log } from './log.ts';
-import { parseTraceparent, type Tracing, traceHeaders } from './trace.ts';
+import { parseTraceparent, type Sampling, type Tracing, traceHeaders } from './trace.ts';
 
 /** Creates no spans, and forwards the caller's trace headers to the REST service. */
 const passThrough: Tracing = {
@@ -16,8 +16,12 @@ const passThrough: Tracing = {
  * Opens tracing to an OTLP/HTTP endpoint such as `http://collector:4318`. Without one,
  * OpenTelemetry is not loaded, and trace headers are only forwarded.
  */
-export async function openTracing(endpoint: URL | undefined, log: Log): Promise<Tracing> {
+export async function openTracing(
+  endpoint: URL | undefined,
+  log: Log,
+  sampling: Sampling = { tracesSampler: 'parentbased_always_on', tracesSamplerArg: 1 },
+): Promise<Tracing> {
   if (endpoint === undefined) return passThrough;
   const { openOtlpTracing } = await import('./otlp-tracing.ts');
-  return openOtlpTracing(endpoint, log);
+  return openOtlpTracing(endpoint, log, sampling);
 }

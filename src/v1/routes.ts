@@ -28,13 +28,17 @@ export interface V1Options {
 
 /**
  * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies. Sets the operation
- * of the contract, and `keyAccepted` if the pet store has accepted the key.
+ * of the contract and its route, and `keyAccepted` if the pet store has accepted the key.
  * @throws HttpError if the HTTP request is refused.
  */
 export type V1Handler = (
   request: HttpRequest,
   caller: Pick<Call, 'requestId'> &
-    CallObserver & { keyAccepted: boolean; v1Operation: string | undefined },
+    CallObserver & {
+      keyAccepted: boolean;
+      v1Operation: string | undefined;
+      route: string | undefined;
+    },
   scope: DisposableStack,
 ) => Promise<HttpResponse>;
 
@@ -48,6 +52,7 @@ type Handle = (resources: Resources, routed: RoutedRequest) => Promise<HttpRespo
 
 interface Route {
   readonly path: RegExp;
+  readonly template?: string;
   readonly methods: Readonly<Record<string, Handle>>;
   /** Requires no API key. */
   readonly isPublic?: true;
@@ -67,6 +72,7 @@ function contractRoutes(): Route[] {
   const byPath = [...Map.groupBy(ids, pathOf)];
   byPath.sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')));
   return byPath.map(([path, ids]) => ({
+    template: path,
     path: new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`),
     methods: Object.fromEntries(ids.map((id) => [operations[id].method, handlers[id]])),
     headers: Object.assign({}, ...ids.map((id) => deprecationOf(operations[id]))),
@@ -110,6 +116,7 @@ export function createV1(options: V1Options): V1Handler {
       if (route.isPublic)
         return await handle(resources, { request, call: anonymousCall, parameter });
       caller.v1Operation = operationOf.get(handle);
+      caller.route = route.template;
       const { apiKey, authorization } = readBearer(request.headers['authorization']);
       const { key, signal } = request;
       const { requestId } = caller;

@@ -189,6 +189,57 @@ describe('docs/clients.md', () => {
       );
     });
 
+    consumerTest('has non-null types for fields that are null only beside an error', async () => {
+      const { files, commands } = await recipe('clients.md', 'Relay');
+      const { 'relay.config.json': config = '' } = files;
+      const { shell, tsc } = await consumer.project({
+        ours: node,
+        theirs: ['relay-runtime', 'relay-compiler'],
+        files: {
+          ...files,
+          'relay.config.json': config.replace('/schema.graphql', '/semantic-non-null.graphql'),
+          'src/pets.ts': `import relay from 'relay-runtime';
+            const { graphql } = relay;
+            graphql\`query petsQuery @throwOnFieldError {
+              pets(limit: 1) { name status }
+              orders
+              pet(id: 404) @catch { name }
+            }\`;
+            graphql\`query petsThrowingQuery @throwOnFieldError { pet(id: 404) { name } }\`;
+            graphql\`query petsPlainQuery { pets { name } }\`;
+            graphql\`mutation petsMutation($input: AddPetInput!) @catch { addPet(input: $input) { id } }\`;`,
+          'main.ts': `import relay from 'relay-runtime';
+            import type { petsMutation } from './src/__generated__/petsMutation.graphql.ts';
+            import type { petsPlainQuery } from './src/__generated__/petsPlainQuery.graphql.ts';
+            import query, { type petsQuery } from './src/__generated__/petsQuery.graphql.ts';
+            import throwing from './src/__generated__/petsThrowingQuery.graphql.ts';
+            import { environment } from './src/environment.ts';
+
+            const data = await relay.fetchQuery<petsQuery>(environment, query, {}).toPromise();
+            console.log(data?.pets.map(({ name }) => name).join(), data?.pet.ok);
+            await relay.fetchQuery(environment, throwing, {}).toPromise()
+              .catch(({ message }) => console.log(message));
+
+            export const nullable = (
+              { pets, orders }: petsQuery['response'],
+              plain: petsPlainQuery['response'],
+            ) => [
+              // @ts-expect-error The orders can be null without an error.
+              orders.length,
+              // @ts-expect-error An animal can have no status.
+              pets[0].status.length,
+              // @ts-expect-error This query does not handle errors.
+              plain.pets.length,
+            ];
+            export const idOf = (added: petsMutation['response']) => added.ok && added.value.addPet.id;`,
+          'tsconfig.json': settings,
+        },
+      });
+      expect(await shell(commands)).toContain('compiled documents');
+      expect(await tsc('7.0')).toBe('');
+      expect(await shell(['node main.ts'])).toMatch(/^Biscuit false\nRelay: Unexpected response/);
+    });
+
     consumerTest.each([
       [
         'does not support @refetchable on Pet',

@@ -36,6 +36,8 @@ describe('loadConfig', () => {
       maxEventLoopLagMs: 250,
       logLevel: 'info',
       otlpEndpoint: undefined,
+      tracesSampler: 'parentbased_always_on',
+      tracesSamplerArg: 1,
       adminPort: undefined,
       coalesceReads: true,
       shutdownGraceMs: 10_000,
@@ -88,6 +90,7 @@ describe('loadConfig', () => {
       baseUrl: new URL('https://pets.example/v1'),
       messagesBaseUrl: new URL('https://messages.example'),
       timeoutMs: 10_000,
+      logCredential: 'off',
     });
     expect(loadConfig({ ...env, PETSTORE_ENVIRONMENT: 'staging' }).backend).toMatchObject({
       environment: 'staging',
@@ -229,6 +232,9 @@ describe('loadConfig', () => {
     { PETSTORE_BASE_URL: 'http:u:hunter2@x.example' },
     { PETSTORE_BASE_URL: 'https://x.example/v1?api_key=hunter2' },
     { DATABASE_URL: 'mysql:u:hunter2@x.example' },
+    { RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_STORE: 'hunter2' },
+    { RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_STORE: 'redis://:hunter2@x.example/pets' },
+    { RATE_LIMIT_STORE: 'redis://:hunter2@x.example' },
     { DATABASE_URL: 'postgres://x.example/db?user=u&password=hunter2' },
   ])('does not repeat a password: %j', (env) => {
     expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
@@ -252,6 +258,21 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...env, ...pair }).backend).toMatchObject({
       ...{ caFile: 'ca.pem', certFile: 'cert.pem', keyFile: 'key.pem' },
     });
+  });
+
+  it('refuses a store of rate limits without a rate', () => {
+    const store = { RATE_LIMIT_STORE: 'rediss://:secret@redis.example:6379/1' };
+    expect(() => loadConfig(store)).toThrow(
+      'RATE_LIMIT_PER_KEY: expected a number of requests per second, because RATE_LIMIT_STORE is set; received nothing',
+    );
+    const env = { ...store, RATE_LIMIT_PER_KEY: '20' };
+    const config = loadConfig(env);
+    expect(config).toMatchObject({
+      rateLimitPerKey: 20,
+      rateLimitStore: 'rediss://:secret@redis.example:6379/1',
+    });
+    const shown = ['RATE_LIMIT_STORE', 'rediss://***@redis.example:6379/1', 'environment'];
+    expect(configRows(env, config)).toContainEqual(shown);
   });
 
   it('reads proxies in upper or lower case, as curl does', () => {
@@ -279,6 +300,45 @@ describe('loadConfig', () => {
   ])('shows the proxy %s as %s', (https_proxy, shown) => {
     const rows = configRows({ https_proxy }, loadConfig({}));
     expect(rows).toContainEqual(['HTTPS_PROXY', shown, 'environment']);
+  });
+
+  it('accepts the samplers of OpenTelemetry that need no other service', () => {
+    const sampling = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG = '') => {
+      const config = loadConfig({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG });
+      return [config.tracesSampler, config.tracesSamplerArg];
+    };
+    expect(sampling('always_off')).toEqual(['always_off', 1]);
+    expect(sampling('parentbased_traceidratio', '0.25')).toEqual([
+      'parentbased_traceidratio',
+      0.25,
+    ]);
+    for (const [arg, fraction] of [
+      ['0', 0],
+      ['.5', 0.5],
+      ['1.0', 1],
+    ] as const) {
+      expect(sampling('traceidratio', arg)).toEqual(['traceidratio', fraction]);
+    }
+    expect(() => sampling('jaeger_remote', '2')).toThrow(
+      /OTEL_TRACES_SAMPLER: expected always_on, .*, received "jaeger_remote"\n.*OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1, received "2"/,
+    );
+  });
+
+  it('requires a secret for LOG_CREDENTIAL=hash, and never shows it', () => {
+    const PETSTORE_BASE_URL = 'https://pets.example/v1';
+    const env = { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash' };
+    expect(() => loadConfig(env)).toThrow(
+      'LOG_CREDENTIAL_SECRET: expected at least 16 characters, because LOG_CREDENTIAL is hash; received nothing',
+    );
+    expect(() => loadConfig({ ...env, LOG_CREDENTIAL_SECRET: 'hunter2' })).toThrow(
+      /^(?!.*hunter2).*LOG_CREDENTIAL_SECRET: expected at least 16 characters, received a value that is hidden/s,
+    );
+    const set = { ...env, LOG_CREDENTIAL_SECRET: 'hunter2hunter2hunter2' };
+    expect(configRows(set, loadConfig(set))).toContainEqual([
+      'LOG_CREDENTIAL_SECRET',
+      '***',
+      'environment',
+    ]);
   });
 
   it('counts the cores for WORKERS=auto, and refuses workers with an in-memory database', () => {

@@ -6,6 +6,7 @@ import { messageChecks } from '../../src/conformance/messages.ts';
 import { checkContract, NotCheckedError } from '../../src/conformance/run.ts';
 import { writingChecks } from '../../src/conformance/writing.ts';
 import { UnauthenticatedError } from '../../src/contract/error.ts';
+import { parseJson, stringifyJson } from '../../src/contract/json.ts';
 import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { startFetchServer } from '../support/fetch-server.ts';
 import { apiKey, openGateway } from '../support/gateway.ts';
@@ -76,8 +77,9 @@ describe('checkContract', () => {
       pass  POST /messages with a body that is not JSON: 400  400, code "invalid_value"
       pass  POST /messages without a content type: 400  400, code "invalid_value"
       pass  POST /messages: success with the message, its id, status and timestamp  200, status "queued"
+      info  Every success: differences that the gateway counts in its metrics  none
 
-      all passed, 0 failed, 5 not specified, 0 skipped
+      all passed, 0 failed, 6 not specified, 0 skipped
       "
     `);
     expect(output).toContain('GET /pets?limit=1: at most 1 animal ');
@@ -113,6 +115,35 @@ describe('checkContract', () => {
   it.each(unusualServices)('passes a service that $name', async ({ respond }) => {
     await using service = await start(respond);
     expect(failed(await checkContract(service.options))).toEqual({});
+  });
+
+  it('lists the differences that the gateway counts', async () => {
+    const change = (pet: object) => ({ ...pet, tags: [], status: 'unknown', name: 5 });
+    await using service = await start(async (request, forward) => {
+      const response = await forward();
+      if (!response.ok || request.operation === 'GET /store/orders') return response;
+      const json = parseJson(await response.text()) as object;
+      const more = request.operation === 'POST /messages' ? { to: 'Ann' } : { tags: [] };
+      const changed = Array.isArray(json) ? json.map(change) : { ...json, ...more };
+      return new Response(stringifyJson(changed), {
+        headers: { 'content-type': 'application/json' },
+      });
+    });
+    const checks = await checkContract(service.options);
+    expect(checks.at(-1)).toEqual({
+      id: 'drift',
+      rule: expect.any(String),
+      verdict: 'info',
+      seen: [
+        'listPets: wrong_type "name"',
+        'listPets: invalid_value "status"',
+        'listPets: unknown_member "tags"',
+        'getPet: unknown_member "tags"',
+        'createPet: status 200',
+        'createPet: unknown_member "tags"',
+        'sendMessage: unknown_member "to"',
+      ].join('; '),
+    });
   });
 
   it('fails a check without a response, and throws if the first request has none', async () => {

@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasPrometheus, startPrometheus } from '../support/prometheus.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -79,6 +80,10 @@ describe('the dashboard and the alerts', () => {
       ],
       PetstoreRequestsRefused: [refused(503), '0x10 1+1x20'],
       PetstoreKeyRequestsRefused: [refused(429), '0x10 1+1x20'],
+      PetstoreContractDrift: [
+        `petstore_contract_drift_total{${job}, kind="unknown_member", field="tags"}`,
+        '0x10 1+1x20',
+      ],
       PetstoreLogLinesDropped: [`petstore_log_lines_dropped_total{${job}}`, '0x20 1+1x20'],
       PetstoreEventLoopLags: [`nodejs_eventloop_lag_mean_seconds{${job}}`, '0.2x40'],
       PetstoreProcessorBusy: [`process_cpu_seconds_total{${job}}`, '0+58x40'],
@@ -175,6 +180,7 @@ async function testRules(tests: readonly object[]): Promise<void> {
 
 /** The faults of the REST service, and the alerts that each fires. */
 const faults = {
+  drifting: ['PetstoreContractDrift'],
   flaky: ['PetstoreRetriesHigh', 'PetstoreDeprecatedFieldUsed'],
   slow: [
     'PetstoreRequestsSlow',
@@ -198,10 +204,13 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
       if (behaviour === 'failing') return sendJson(response, 500, '{}');
       if (behaviour === 'flaky' && calls++ % 3 === 0) return sendJson(response, 503, '{}');
       if (behaviour === 'slow') await new Promise((resolve) => setTimeout(resolve, 1500));
-      const pet = { id: Number(/\d+$/.exec(url)), name: 'Rex', categoryId: 1 };
+      const more = behaviour === 'drifting' && { tags: [] };
+      const pet = { id: Number(/\d+$/.exec(url)), name: 'Rex', categoryId: 1, ...more };
       sendJson(response, 200, JSON.stringify(url.startsWith('/v1/pets/') ? pet : [pet]));
     });
+    await using redis = hasRedis ? await startRedis() : undefined;
     await using gateway = await nodeStart({
+      ...(redis && { RATE_LIMIT_PER_KEY: '1000000', RATE_LIMIT_STORE: redis.url }),
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       ADMIN_PORT: '0',
       MAX_REQUESTS_IN_FLIGHT: '250',
@@ -249,8 +258,17 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
       await Promise.all([load(behaviour === 'slow' ? 300 : 20, one, isOver), watch(isOver)]);
       expect([...fired], fault).toEqual(expect.arrayContaining([...expected]));
     }
-    for (const expression of shown.filter((one) => !isOfBuiltin(one)).map(complete)) {
+    const isShown = (expression: string) =>
+      !isOfBuiltin(expression) && (redis || !expression.includes('rate_limit_store_up'));
+    for (const expression of shown.filter(isShown).map(complete)) {
       expect(await prometheus.query(expression), expression).toBeGreaterThan(0);
+    }
+    if (redis) {
+      await redis.kill();
+      await vi.waitFor(
+        async () => expect(await prometheus.firing()).toContain('PetstoreRateLimitStoreDown'),
+        { timeout: 15_000, interval: 250 },
+      );
     }
     gateway.kill('SIGKILL');
     await gateway.exited;

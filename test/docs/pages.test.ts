@@ -17,6 +17,7 @@ const pages = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'packages/client/README.md',
+  'examples/mcp/README.md',
   ...inDocs.map((file) => `docs/${file}`),
   ...inHosts.map((file) => `docs/hosts/${file}`),
 ];
@@ -114,6 +115,27 @@ describe('docs/persisted-documents.md', () => {
   it('sends the hash of a document in the manifest', async () => {
     const text = await read('docs/persisted-documents.md');
     expect(text).toContain(`documentId=${persistedHash(StorefrontDocument)}`);
+  });
+});
+
+describe('examples/mcp/README.md', () => {
+  it('packs both packages into a copy, under the names that it installs', async () => {
+    const page = await read('examples/mcp/README.md');
+    expect(/^## Start\n.*?```sh\n(.*?)```/ms.exec(page)?.[1]?.trim().split('\n')).toEqual([
+      'npm ci',
+      'cp -r examples/mcp ../my-mcp',
+      'npm pack --pack-destination ../my-mcp',
+      'npm pack --workspace packages/client --pack-destination ../my-mcp',
+      'cd ../my-mcp',
+      'npm install',
+      'npm test',
+    ]);
+    const { dependencies, devDependencies } = JSON.parse(await read('examples/mcp/package.json'));
+    const installed = { ...dependencies, ...devDependencies };
+    for (const folder of ['.', 'packages/client']) {
+      const { name, version } = JSON.parse(await read(`${folder}/package.json`));
+      expect(installed[name]).toBe(`file:${name}-${version}.tgz`);
+    }
   });
 });
 

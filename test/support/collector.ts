@@ -6,6 +6,8 @@ export interface ExportedSpan {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly name: string;
+  /** 1 internal, 2 server, 3 client. */
+  readonly kind: number;
   readonly status: { readonly code?: number };
   readonly attributes: readonly Attribute[];
   /** The attributes of the process that exported it. */
@@ -31,6 +33,8 @@ export async function startCollector() {
   });
   return {
     spans,
+    /** The requests that it has received. */
+    seen: server.seen,
     url: server.url,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

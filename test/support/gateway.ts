@@ -7,6 +7,7 @@ import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { createFetchHandler } from '../../src/server/http/fetch.ts';
 import { listen } from '../../src/server/listener/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
+import { openRateLimit, type RateLimitOptions } from '../../src/server/rate-limit.ts';
 import { createV1 } from '../../src/v1/routes.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { checkResponses } from './violations.ts';
@@ -31,7 +32,7 @@ export function callWith(key = apiKey, signal?: AbortSignal): Call {
 }
 
 /** The parts of a gateway that a test can replace. */
-export type TestOptions = Partial<AppParts & OverloadLimits>;
+export type TestOptions = Partial<AppParts & OverloadLimits & RateLimitOptions>;
 
 /**
  * Opens a gateway that tests call like `fetch`, without a socket. It records log lines. Disposing
@@ -47,7 +48,9 @@ export async function openGateway(options: TestOptions = {}) {
     maxEventLoopLagMs: 10_000,
     ...options,
   };
-  const admission = openOverloadGuard(limits, telemetry.metrics);
+  const rates = { rateLimitPerKey: undefined, rateLimitStore: undefined, ...options };
+  const rateLimit = await openRateLimit(rates, telemetry);
+  const admission = openOverloadGuard(limits, telemetry.metrics, rateLimit);
   const app = createApp({
     telemetry,
     admission,
@@ -76,6 +79,7 @@ export async function openGateway(options: TestOptions = {}) {
     ...telemetry,
     async [Symbol.asyncDispose]() {
       admission[Symbol.dispose]();
+      rateLimit?.[Symbol.dispose]();
       await petStore[Symbol.asyncDispose]();
       checked[Symbol.dispose]();
     },

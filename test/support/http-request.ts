@@ -5,6 +5,7 @@ import { keyOf } from '../../src/limits/key.ts';
 export function httpRequest(path: string, changes: Partial<HttpRequest> = {}): HttpRequest {
   return {
     method: 'GET',
+    scheme: 'http',
     path,
     search: '',
     headers: {},

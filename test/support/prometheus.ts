@@ -32,7 +32,8 @@ export async function startPrometheus(job: string, target: string, rules: string
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     stderr += chunk;
-    const [, found] = /msg="Listening on" address=(\S+)/.exec(stderr) ?? [];
+    // Until it is ready, it responds with 503.
+    const [, found] = /msg="Listening on" address=(\S+).*Server is ready/s.exec(stderr) ?? [];
     if (found !== undefined) address.resolve(found);
   });
   exited.then(() => address.reject(new Error(`Prometheus did not start: ${stderr}`)));

@@ -17,6 +17,7 @@ describe('a failing request', () => {
       ADMIN_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_SERVICE_NAME: 'pets-eu',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-token=a%20token,x-tenant=eu',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging,service.name=overridden',
     });
     const traceId = 'aaaabbbbccccdddd1111222233334444';
@@ -73,8 +74,8 @@ describe('a failing request', () => {
     gateway.kill('SIGTERM');
     await gateway.exited;
     const spans = collector.spans.filter((span) => span.traceId === traceId);
-    const request = spans.find(({ name }) => name === 'query Checkout');
-    const call = spans.find(({ name }) => name === 'getPet');
+    const request = spans.find(({ name }) => name === 'query');
+    const call = spans.find(({ name }) => name === 'GET /v1/pets/{petId}');
     expect(request).toMatchObject({ parentSpanId: '1234567812345678', status: { code: 2 } });
     expect(request?.attributes).toContainEqual({
       key: 'petstore.request_id',
@@ -92,6 +93,11 @@ describe('a failing request', () => {
     ]) {
       expect(request?.resource).toContainEqual({ key, value: { stringValue } });
     }
+    expect(collector.seen[0]?.headers).toMatchObject({
+      'x-collector-token': 'a token',
+      'x-tenant': 'eu',
+    });
+    expect(gateway.output.stderr).not.toContain('token');
     expect(call).toMatchObject({ parentSpanId: request?.spanId });
     expect(call?.attributes).toContainEqual({
       key: 'http.response.status_code',

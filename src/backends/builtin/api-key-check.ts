@@ -1,13 +1,14 @@
 import { ErrorResponse } from '../../contract/error.ts';
+import type { Call, CallerIdentity } from '../../contract/pet-store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { hashOf, keyColumns, timeAfter } from './api-keys.ts';
 import type { Database } from './database.ts';
 
 /**
- * Resolves if the key is known, and neither expired nor revoked.
+ * Resolves if the key of a call is known, and neither expired nor revoked. Identifies the caller.
  * @throws ErrorResponse 401 otherwise; only the log has the reason, as a code.
  */
-export type CheckApiKey = (apiKey: string, requestId: string) => Promise<void>;
+export type CheckApiKey = (call: Pick<Call, 'apiKey' | 'requestId' | 'observer'>) => Promise<void>;
 
 /** How long a valid key is cached, in milliseconds. The cache saves one query per request. */
 const cacheMs = 2000;
@@ -25,7 +26,7 @@ export function createApiKeyCheck(
   demoKey: string | undefined,
   log: Log,
 ): CheckApiKey {
-  const goodUntil = new Map<string, number>();
+  const goodKeys = new Map<string, { readonly until: number; readonly caller: CallerIdentity }>();
 
   /** Stores when the key was used. No request waits for it, or fails with it. */
   function storeUse(id: string): void {
@@ -41,21 +42,27 @@ export function createApiKeyCheck(
       .catch((err) => log.debug({ err, keyId: id }, 'the last use of a key was not stored'));
   }
 
-  return async (apiKey, requestId) => {
+  return async ({ apiKey, requestId, observer }) => {
     if (apiKey === demoKey) return;
-    if ((goodUntil.get(apiKey) ?? 0) > performance.now()) return;
-    goodUntil.delete(apiKey);
+    const good = goodKeys.get(apiKey);
+    if (good && good.until > performance.now()) {
+      if (observer) observer.caller = good.caller;
+      return;
+    }
+    goodKeys.delete(apiKey);
     const key = await database
       .selectFrom('api_keys')
       .select(keyColumns)
       // Comparing hashes leaks nothing about a key through timing.
       .where('key_hash', '=', hashOf(apiKey))
       .executeTakeFirst();
+    const caller = key && { account: key.account, keyId: key.id };
+    if (observer) observer.caller = caller;
     const validMs = key?.expiresAt ? Date.parse(key.expiresAt) - Date.now() : cacheMs;
-    if (key === undefined || key.revokedAt !== null || validMs <= 0) {
+    if (key === undefined || caller === undefined || key.revokedAt !== null || validMs <= 0) {
       if (key !== undefined) {
         const code = key.revokedAt === null ? 'api_key_expired' : 'api_key_revoked';
-        log.info({ code, keyId: key.id, account: key.account, requestId }, 'API key refused');
+        log.info({ code, ...caller, requestId }, 'API key refused');
       }
       throw ErrorResponse.of({
         code: 'invalid_api_key',
@@ -64,7 +71,7 @@ export function createApiKeyCheck(
       });
     }
     if (key.lastUsedAt === null || key.lastUsedAt < timeAfter(-lastUseMs)) storeUse(key.id);
-    if (goodUntil.size >= maxCachedKeys) goodUntil.clear();
-    goodUntil.set(apiKey, performance.now() + Math.min(cacheMs, validMs));
+    if (goodKeys.size >= maxCachedKeys) goodKeys.clear();
+    goodKeys.set(apiKey, { until: performance.now() + Math.min(cacheMs, validMs), caller });
   };
 }

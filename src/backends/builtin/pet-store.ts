@@ -4,6 +4,7 @@ import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts'
 import { JsonText } from '../../contract/json.ts';
 import {
   type Call,
+  type DescribeSpan,
   type OperationId,
   operations,
   type PetStore,
@@ -16,7 +17,6 @@ import { type Database, engineOf, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
 import { storageFault } from './faults.ts';
 import { whenFree } from './locks.ts';
-import type { Engine } from './migrations.ts';
 import { createPageReader } from './pages.ts';
 import { selectedPet, toPet, toPetRow, whyMessageNotStorable, whyPetNotStorable } from './rows.ts';
 
@@ -41,13 +41,12 @@ export async function openBuiltinPetStore(
     metrics: telemetry.metrics,
   });
   if (options.demoKey) await whenFree(() => addDemoData(database));
-  return createPetStore(database, engineOf(options.databaseUrl), options.demoKey, telemetry);
+  return createPetStore(database, options, telemetry);
 }
 
 function createPetStore(
   database: Database,
-  engine: Engine,
-  demoKey: string | undefined,
+  { databaseUrl, demoKey }: BuiltinPetStoreOptions,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ): PetStore {
   const checkApiKey = createApiKeyCheck(database, demoKey, log);
@@ -63,24 +62,31 @@ function createPetStore(
     }
   }
 
-  async function run<T>(
-    operation: OperationId,
-    { apiKey, key, requestId }: Call,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    await guard(requestId, false, () => checkApiKey(apiKey, requestId));
+  async function run<T>(operation: OperationId, call: Call, work: () => Promise<T>): Promise<T> {
+    const { key, requestId } = call;
+    await guard(requestId, false, () => checkApiKey(call));
     const isWrite = operations[operation].method === 'POST';
     // SQLite writes inside the event loop, and ends when the disk has it.
     if (isWrite) await nextSlice(key);
     const start = performance.now();
+    const endSpan = call.observer?.observeQuery(() =>
+      describeQuery(queries[operation], databaseUrl),
+    );
+    let errorType: string | undefined;
     try {
       return await guard(requestId, isWrite, work);
+    } catch (error) {
+      const { name, cause = error } = error as Error;
+      const { code = name } = cause as NodeJS.ErrnoException;
+      if (!(error instanceof ErrorResponse)) errorType = code;
+      throw error;
     } finally {
+      endSpan?.(errorType);
       metrics.databaseQueries.observe({ operation }, (performance.now() - start) / 1000);
     }
   }
 
-  const readPage = createPageReader(database, engine);
+  const readPage = createPageReader(database, engineOf(databaseUrl));
 
   return {
     listPets: (call, query) => run('listPets', call, () => readPage(query)),
@@ -143,6 +149,28 @@ function createPetStore(
       await database.destroy();
     },
   };
+}
+
+/** The kind and the table of the query of each operation. */
+const queries: Readonly<Record<OperationId, string>> = {
+  listPets: 'SELECT pets',
+  createPet: 'INSERT pets',
+  getPet: 'SELECT pets',
+  listOrders: 'SELECT orders',
+  sendMessage: 'INSERT messages',
+};
+
+/** Describes a query by OpenTelemetry's conventions for databases. */
+function describeQuery(query: string, databaseUrl: string): ReturnType<DescribeSpan> {
+  const isPostgres = engineOf(databaseUrl) === 'postgres';
+  const [operation, table] = query.split(' ');
+  const attributes = {
+    'db.system.name': isPostgres ? 'postgresql' : 'sqlite',
+    'db.namespace': isPostgres ? URL.parse(databaseUrl)?.pathname.slice(1) : undefined,
+    'db.operation.name': operation,
+    'db.collection.name': table,
+  };
+  return [query, attributes];
 }
 
 /**

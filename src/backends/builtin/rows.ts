@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Field, int64, type Kind, text } from '../../contract/fields.ts';
+import { type Field, int64, type Kind } from '../../contract/fields.ts';
 import { mapPet, type NewPet, type Pet, petFields } from '../../contract/records.ts';
 
 /** The column of a field of an animal: `categoryId` is stored in `category_id`. */
@@ -63,7 +63,7 @@ const maxMessage = 10_000;
 export function whyPetNotStorable(pet: NewPet): string | undefined {
   const reasons = petColumns.map(({ name, kind }) => {
     const value = pet[name];
-    return kind === text && value !== undefined
+    return kind.name === 'text' && value !== undefined
       ? whyNotStorable(name, value, maxPetText)
       : undefined;
   });

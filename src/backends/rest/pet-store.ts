@@ -1,7 +1,10 @@
+import { createHmac } from 'node:crypto';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
+import { driftOf } from '../../contract/drift.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
 import {
   type Call,
+  type DescribeSpan,
   type ListPetsQuery,
   type Operation,
   type OperationId,
@@ -14,11 +17,12 @@ import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { logFailure } from './call-log.ts';
 import { createConnector } from './connections.ts';
+import { createDriftReport } from './drift-report.ts';
 import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
-import { createSend, type Send } from './send-with-retry.ts';
+import { createSend, type RestRequest, type Send } from './send-with-retry.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** Options of the REST backend. */
@@ -30,6 +34,9 @@ export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   /** Deadline of one call, including retries, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits?: Partial<OriginLimits>;
+  /** Whether the log and traces show a hash of the API key, for which the secret is required. */
+  readonly logCredential?: 'off' | 'hash';
+  readonly logCredentialSecret?: string | undefined;
 }
 
 /** What a request has beside the path of its operation. */
@@ -40,6 +47,9 @@ interface Parameters {
   readonly json?: object;
 }
 
+/** Passes on the JSON of a success, and counts how it differs from the contract. */
+type Inspect = (json: unknown) => unknown;
+
 /** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
 export function openRestPetStore(
   options: RestPetStoreOptions,
@@ -47,6 +57,7 @@ export function openRestPetStore(
 ): PetStore {
   const { log, metrics } = telemetry;
   const { baseUrl, messagesBaseUrl, timeoutMs } = options;
+  const hashSecret = options.logCredential === 'hash' ? options.logCredentialSecret : undefined;
   const limits = {
     ...defaultLimits,
     // Half of the deadline, so 5 s of the default 10 s. Slower writes need a longer deadline.
@@ -70,28 +81,43 @@ export function openRestPetStore(
       : async () => ({ kind: 'notSent', why: 'notConfigured' }),
   };
 
+  const reportDrift = createDriftReport(telemetry);
+
   async function callService<T>(
     operation: OperationId,
     call: Call,
-    read: (text: string, pause: () => Promise<void>) => T | Promise<T>,
+    read: (text: string, inspect: Inspect, pause: () => Promise<void>) => T | Promise<T>,
     { parameter = '', search = '', json }: Parameters = {},
   ): Promise<T> {
-    const { method, path, service } = operations[operation];
-    const observation = call.observer?.observe(operation);
+    const { method, path: template, service } = operations[operation];
+    if (hashSecret !== undefined && call.observer) {
+      call.observer.caller ??= { credential: hashOf(call.apiKey, hashSecret) };
+    }
     const start = performance.now();
     const request = {
       operation,
       method,
-      path: path.replace(/\{\w+\}/, parameter) + search,
+      path: template.replace(/\{\w+\}/, parameter) + search,
       ...(json && { body: JSON.stringify(json) }),
     };
+    const url = service === 'pets' ? baseUrl : messagesBaseUrl;
+    const describe = () => describeCall(request, template, url);
+    const observation = call.observer?.observe(operation, describe);
     let outcome = await senders[service](call, request, observation);
     const response = outcome.kind === 'responded' ? outcome : undefined;
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
+        const { status = outcome.status } = operations[operation];
+        if (outcome.status !== status) {
+          reportDrift(call, operation, [{ kind: 'status', field: String(outcome.status) }]);
+        }
         const pause = () => nextSlice(call.key);
+        const inspect = (json: unknown) => {
+          reportDrift(call, operation, driftOf(operations[operation], json));
+          return json;
+        };
         if (outcome.body.byteLength > sliceBytes) await pause();
-        return await read(readText(outcome), pause);
+        return await read(readText(outcome), inspect, pause);
       }
     } catch (error) {
       if (!(error instanceof InvalidResponseError) || outcome.kind !== 'responded') throw error;
@@ -124,7 +150,8 @@ export function openRestPetStore(
       callService('listPets', call, readPets, { search: formatSearch(query) }),
     createPet: (call, pet) => callService('createPet', call, readPet, { json: encodePet(pet) }),
     getPet: (call, petId) => callService('getPet', call, readPet, { parameter: petId }),
-    listOrders: (call) => callService('listOrders', call, readJsonText),
+    listOrders: (call) =>
+      callService('listOrders', call, (text, _, pause) => readJsonText(text, pause)),
     sendMessage: (call, message) =>
       callService('sendMessage', call, readMessage, { json: { message } }),
     async checkReady() {
@@ -140,8 +167,32 @@ export function openRestPetStore(
   };
 }
 
-const readPet = (text: string) => decodePet(readJson(text));
-const readMessage = (text: string) => decodeMessage(readJson(text));
+/** Returns the part of a keyed hash that identifies an API key in logs and traces, in hex. */
+function hashOf(apiKey: string, secret: string): string {
+  return createHmac('sha256', secret).update(apiKey).digest('hex').slice(0, 12);
+}
+
+/** Describes a call by OpenTelemetry's conventions for HTTP clients. */
+function describeCall(request: RestRequest, path: string, baseUrl?: URL): ReturnType<DescribeSpan> {
+  const template = (baseUrl?.pathname ?? '').replace(/\/+$/, '') + path;
+  const attributes = {
+    'http.request.method': request.method,
+    'url.template': template,
+    'petstore.operation': request.operation,
+  };
+  const name = `${request.method} ${template}`;
+  if (baseUrl === undefined) return [name, attributes];
+  const { href, hostname, port, protocol } = baseUrl;
+  const address = {
+    'url.full': href.replace(/\/+$/, '') + request.path,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
+  return [name, { ...attributes, ...address }];
+}
+
+const readPet = (text: string, inspect: Inspect) => decodePet(inspect(readJson(text)));
+const readMessage = (text: string, inspect: Inspect) => decodeMessage(inspect(readJson(text)));
 
 /** Formats the query string. The values need no escaping. */
 function formatSearch({ limit, status }: ListPetsQuery): string {

@@ -37,7 +37,8 @@ export function createCors(origins: readonly string[]) {
       headers['vary'] = headers['vary'] ? `${headers['vary']}, Origin` : 'Origin';
       if (!allows(origin)) return;
       headers['access-control-allow-origin'] = origin;
-      headers['access-control-expose-headers'] = 'x-request-id, retry-after';
+      headers['access-control-expose-headers'] =
+        'x-request-id, retry-after, ratelimit, ratelimit-policy';
     },
   };
 }

@@ -26,13 +26,14 @@ export function createFetchHandler(
   return async (request) => {
     const { method, signal } = request;
     // Bun passes on a malformed Host as part of the URL; the router refuses it.
-    const { pathname, search } = URL.parse(request.url) ?? { pathname: '/', search: '' };
+    const { pathname, search, protocol } = URL.parse(request.url) ?? new URL('http://unknown/');
     const headers = readHeaders(request.headers, names);
     const key = keyOf(headers.authorization);
     const reader = new BodyReader(key, bodyBytes);
     if (method !== 'GET' && method !== 'HEAD') await readBody(request, reader);
     const response = await handle({
       method,
+      scheme: protocol === 'https:' ? 'https' : 'http',
       path: pathname,
       search: search.slice(1),
       headers,

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { TLSSocket } from 'node:tls';
 import { BodyReader } from '../../http/body.ts';
 import { internalError } from '../../http/error.ts';
 import { restErrorResponse } from '../../http/error-response.ts';
@@ -76,6 +77,7 @@ function toRequest(
   const mark = target.indexOf('?');
   return {
     method,
+    scheme: (incoming.socket as Partial<TLSSocket> | null)?.encrypted ? 'https' : 'http',
     path: mark < 0 ? target : target.slice(0, mark),
     search: mark < 0 ? '' : target.slice(mark + 1),
     headers: headersOf(incoming),

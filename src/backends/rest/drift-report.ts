@@ -1,0 +1,35 @@
+import type { Drift } from '../../contract/drift.ts';
+import type { Call } from '../../contract/pet-store.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { redactKey } from './redact-key.ts';
+
+/** How long a kind of difference is not logged again, in milliseconds. */
+const logIntervalMs = 60 * 60 * 1000;
+
+/**
+ * Creates a function that counts how a response differs from the contract, and logs the first
+ * difference of each kind per hour.
+ */
+export function createDriftReport({ log, metrics }: Pick<Telemetry, 'log' | 'metrics'>) {
+  const loggedAt = new Map<Drift['kind'], number>();
+
+  /** Returns a label. The service chooses the names of unknown members, and may repeat the key. */
+  function labelOf({ kind, field }: Drift, apiKey: string): string {
+    if (kind !== 'unknown_member') return field;
+    const name = /^[\w.:$@-]{1,64}$/.test(field) ? redactKey(field, apiKey) : undefined;
+    metrics.memberNames.admit(name);
+    return metrics.memberNames.label(name);
+  }
+
+  return ({ apiKey, requestId }: Call, operation: string, drifts: Iterable<Drift>): void => {
+    for (const drift of drifts) {
+      const { kind } = drift;
+      const field = labelOf(drift, apiKey);
+      metrics.contractDrift.inc({ operation, kind, field });
+      const now = performance.now();
+      if (now - (loggedAt.get(kind) ?? Number.NEGATIVE_INFINITY) < logIntervalMs) continue;
+      loggedAt.set(kind, now);
+      log.warn({ requestId, operation, kind, field }, 'a REST response differs from the contract');
+    }
+  };
+}

@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createDriftReport } from '../../../src/backends/rest/drift-report.ts';
+import { encodeResponse } from '../../support/fault-server.ts';
+import { startRest } from '../../support/faulty-rest.ts';
+import { callWith } from '../../support/gateway.ts';
+import { openTelemetry } from '../../support/log.ts';
+
+const rex = { id: 1, name: 'Rex', categoryId: 1 };
+
+/** Starts a service that responds with this status and body to every call. */
+const startService = (body: unknown, status = '200 OK') =>
+  startRest((socket) => socket.write(encodeResponse(status, JSON.stringify(body))));
+
+type Service = Awaited<ReturnType<typeof startService>>;
+
+/** Returns what was counted, such as `listPets unknown_member tags 1`. */
+async function driftsIn({ metrics }: Pick<Service, 'metrics'>): Promise<string[]> {
+  const { text } = await metrics.scrape();
+  const series =
+    /^petstore_contract_drift_total\{operation="(.*)",kind="(.*)",field="(.*)"\} (\d+)$/gm;
+  return [...text.matchAll(series)].map(([, ...parts]) => parts.join(' '));
+}
+
+const logged = ({ lines }: Pick<Service, 'lines'>) =>
+  lines.map((line) => JSON.parse(line)).filter(({ msg }) => /differs from/.test(msg));
+
+describe('a response that differs from the contract', () => {
+  it('is counted by each unknown member, and tolerated', async () => {
+    await using service = await startService([
+      { ...rex, tags: [], owner: 'Ann' },
+      { ...rex, tags: [] },
+    ]);
+    const animal = { ...rex, id: '1', categoryId: '1' };
+    expect(await service.list()).toEqual([animal, animal]);
+    await service.list('another-key');
+    expect(await driftsIn(service)).toEqual([
+      'listPets unknown_member tags 2',
+      'listPets unknown_member owner 2',
+    ]);
+  });
+
+  it.each([
+    ['an unknown status', { ...rex, status: 'lost' }, 'invalid_value status'],
+    ['a status of another type', { ...rex, status: 5 }, 'wrong_type status'],
+  ])('is counted for %s, which fails that field only', async (_, pet, drift) => {
+    await using service = await startService([pet]);
+    const [listed] = await service.list();
+    expect(listed).toMatchObject({ name: 'Rex', status: expect.any(Error) });
+    expect(await driftsIn(service)).toEqual([`listPets ${drift} 1`]);
+  });
+
+  it.each([
+    ['an id as text', [{ ...rex, id: '1' }], 'wrong_type id', '[0].id: expected an int64 number'],
+    ['a name of null', [{ ...rex, name: null }], 'wrong_type name', '[0].name: expected a string'],
+    ['no id', [{ name: 'Rex', categoryId: 1 }], 'missing_member id', '[0].id: expected an int64'],
+    ['a fraction', [{ ...rex, id: 1.5 }], 'invalid_value id', '[0].id: expected an int64'],
+    [
+      'an object for a list',
+      { items: [rex] },
+      'wrong_type body',
+      'body: expected an array, received object',
+    ],
+    ['a list in a list', [[rex]], 'wrong_type body', '[0].body: expected an object'],
+  ])('is counted for %s, and fails as before', async (_, body, drift, message) => {
+    await using service = await startService(body);
+    await expect(service.list()).rejects.toThrow(message);
+    expect(await driftsIn(service)).toEqual([`listPets ${drift} 1`]);
+  });
+
+  it('is counted for a 2xx status of another operation, and tolerated', async () => {
+    await using list = await startService([rex], '206 Partial Content');
+    expect(await list.list()).toHaveLength(1);
+    expect(await driftsIn(list)).toEqual(['listPets status 206 1']);
+    await using service = await startService({ ...rex, isNew: true });
+    const { petStore } = service;
+    expect(await service.add()).toMatchObject({ id: '1' });
+    expect(await petStore.getPet(callWith(), '1')).toMatchObject({ id: '1' });
+    await petStore.listOrders(callWith());
+    expect(await driftsIn(service)).toEqual([
+      'createPet status 200 1',
+      'createPet unknown_member isNew 1',
+      'getPet unknown_member isNew 1',
+    ]);
+  });
+
+  it('is not counted if it is in another format, or has null for no status', async () => {
+    for (const text of [
+      JSON.stringify([rex, { ...rex, status: 'sold' }], null, 2),
+      JSON.stringify([{ ...rex, status: null }], null, 2),
+      JSON.stringify([{ ...rex, status: null }]),
+      '[{"id":1,"name":"\\u0041","categoryId":-9223372036854775808}]',
+    ]) {
+      await using service = await startRest((socket) =>
+        socket.write(encodeResponse('200 OK', text)),
+      );
+      await service.list();
+      expect([await driftsIn(service), logged(service)]).toEqual([[], []]);
+    }
+  });
+
+  it('gets labels for twenty short unknown members, none of which contains the key', async () => {
+    const key = 'faults-secret-key';
+    const names = Array.from({ length: 30 }, (_, index) => `m${index}`);
+    const members = [`x-${key}`, 'x'.repeat(65), 'line\nbreak', ...names];
+    const all = Object.fromEntries(members.map((name) => [name, 1]));
+    await using service = await startService([{ ...all, ...rex }]);
+    await service.list(key);
+    const drifts = await driftsIn(service);
+    expect(drifts).toHaveLength(21);
+    expect(drifts).toContain('listPets unknown_member x-[API key] 1');
+    expect(drifts).toContain('listPets unknown_member other 13');
+    expect(drifts.join()).not.toMatch(/xx|break|secret/);
+  });
+
+  it('counts at most fifty differences of one response', async () => {
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`m${index}`, 1]));
+    await using service = await startService([{ ...many, ...rex, status: 'lost' }]);
+    await service.list();
+    const counts = (await driftsIn(service)).map((drift) => Number(drift.split(' ').at(-1)));
+    expect(counts.reduce((sum, count) => sum + count)).toBe(50);
+    expect(await driftsIn(service)).toContain('listPets invalid_value status 1');
+  });
+});
+
+describe('the log of differences', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('has one line per kind and hour', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const telemetry = openTelemetry();
+    const report = createDriftReport(telemetry);
+    const tags = { kind: 'unknown_member', field: 'tags' } as const;
+    const owner = { kind: 'unknown_member', field: 'owner' } as const;
+    const lost = { kind: 'invalid_value', field: 'status' } as const;
+    report(callWith(), 'listPets', [tags, owner]);
+    report(callWith(), 'getPet', [tags, lost]);
+    vi.advanceTimersByTime(59 * 60 * 1000);
+    report(callWith(), 'listPets', [owner, lost]);
+    expect(logged(telemetry)).toEqual([
+      expect.objectContaining({ level: 'warn', requestId: 'test', operation: 'listPets', ...tags }),
+      expect.objectContaining({ operation: 'getPet', ...lost }),
+    ]);
+    vi.advanceTimersByTime(60 * 1000);
+    report(callWith(), 'listPets', [owner]);
+    expect(logged(telemetry)).toHaveLength(3);
+    expect((await driftsIn(telemetry)).length).toBe(5);
+  });
+});

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema, isNullableType, isObjectType, print } from 'graphql';
+import { expect, it } from 'vitest';
+import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { openGateway } from '../support/gateway.ts';
+import { postGraphQL } from '../support/graphql.ts';
+import { quiet } from '../support/log.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+const file = new URL('../../schema/semantic-non-null.graphql', import.meta.url);
+const schema = buildSchema(readFileSync(file, 'utf8'));
+
+/** The nullable fields of all types, such as `Query.pets`, with whether each is marked. */
+const nullableFields = Object.values(schema.getTypeMap())
+  .filter(isObjectType)
+  .filter((type) => !type.name.startsWith('__'))
+  .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
+  .filter(({ field }) => isNullableType(field.type))
+  .map(({ type, field: { name, astNode } }) => ({
+    field: `${type.name}.${name}`,
+    isMarked: astNode ? print(astNode).includes('@semanticNonNull') : false,
+  }));
+
+/** An operation for each nullable field, and a REST body in which what it returns is null. */
+const operations: Record<string, readonly [document: string, body: string]> = {
+  'Mutation.addPet': ['mutation { addPet(input: { name: "a", categoryId: 1 }) { id } }', 'null'],
+  'Mutation.sendMessage': ['mutation { sendMessage(message: "a") { id } }', 'null'],
+  'Pet.status': ['{ pets { status } }', '[{ "id": 1, "name": "a", "categoryId": 1 }]'],
+  'Query.orders': ['{ orders }', 'null'],
+  'Query.pet': ['{ pet(id: 1) { id } }', 'null'],
+  'Query.pets': ['{ pets { id } }', 'null'],
+};
+
+it('has an operation for each nullable field', () => {
+  expect(nullableFields.map(({ field }) => field).sort()).toEqual(Object.keys(operations));
+});
+
+it.each(nullableFields)('marks $field if it is null only beside an error: $isMarked', async ({
+  field,
+  isMarked,
+}) => {
+  const [document, body] = operations[field] ?? ['', ''];
+  await using upstream = await startUpstream((_, response) => sendJson(response, 200, body));
+  const baseUrl = new URL(`${upstream.url}/v1`);
+  const petStore = openRestPetStore(
+    { baseUrl, messagesBaseUrl: baseUrl, timeoutMs: 10_000 },
+    quiet,
+  );
+  await using opened = await openGateway({ petStore });
+  const { text, errors } = await postGraphQL(opened.gateway, document);
+  expect(upstream.seen).toHaveLength(1);
+  expect(text).toContain('null');
+  expect(errors !== undefined).toBe(isMarked);
+});

@@ -1,0 +1,293 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { createAuthority } from '../support/authority.ts';
+import { apiKey, startGateway, type TestOptions } from '../support/gateway.ts';
+import { nodeStart } from '../support/process.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+import { refusalsIn } from '../support/refusals.ts';
+
+/** Sends a request with an API key, or without one. */
+async function send(url: string, authorization = `Bearer ${apiKey}`, path = '/v1/pets') {
+  const headers: Record<string, string> = authorization === '' ? {} : { authorization };
+  const response = await fetch(`${url}${path}`, { headers });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+const query = '/graphql?query={pets(limit:1){id}}';
+
+/** Sends requests one after the other, and returns how many were served. */
+async function served(url: string, count: number, authorization?: string): Promise<number> {
+  let number = 0;
+  for (let sent = 0; sent < count; sent++) {
+    const { status } = await send(url, authorization);
+    if (status !== 429) number++;
+  }
+  return number;
+}
+
+describe('the rate per key', () => {
+  it('refuses further requests at /graphql and /v1, with the time to the next attempt', async () => {
+    await using service = await startGateway({ rateLimitPerKey: 2 });
+    const expected = { 'retry-after': '1', 'ratelimit-policy': '"key";q=2;w=1' };
+    for (const path of ['/v1/pets', query])
+      expect((await send(service.url, undefined, path)).status).toBe(200);
+    const limited = await send(service.url, undefined, query);
+    expect(limited.status).toBe(429);
+    expect(Object.fromEntries(limited.headers)).toMatchObject({
+      ...expected,
+      ratelimit: '"key";r=0;t=1',
+    });
+    expect(limited.body.errors[0].extensions).toMatchObject({
+      code: 'RATE_LIMITED',
+      status: 429,
+      retryAfterMs: 1000,
+      outcome: 'NOT_DONE',
+    });
+    const rest = await send(service.url);
+    expect(rest.body).toEqual({
+      code: 'rate_limited',
+      message: 'Too many requests per second with this API key. Try again in one second.',
+      status: 429,
+    });
+    expect(rest.headers.get('ratelimit')).toBe('"key";r=0;t=1');
+    expect(await refusalsIn(service.metrics)).toEqual({ 'rate_of_key 429': 2 });
+    // Health checks have no rate.
+    for (let count = 0; count < 5; count++) {
+      expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    }
+  });
+
+  it('is shared by requests without a key and with keys that were never accepted', async () => {
+    await using service = await startGateway({ rateLimitPerKey: 3 });
+    expect((await send(service.url)).status).toBe(200);
+    const unknown = ['', 'Bearer wrong', 'Basic eDp5', 'Bearer wrong-too'];
+    const statuses = [];
+    for (const authorization of unknown) {
+      const { status, headers } = await send(service.url, authorization);
+      statuses.push([status, headers.get('ratelimit-policy')]);
+    }
+    // The first request with the accepted key took one, because the key was not accepted yet.
+    const policy = '"unknown-keys";q=3;w=1';
+    expect(statuses).toEqual([
+      [401, null],
+      [401, null],
+      [429, policy],
+      [429, policy],
+    ]);
+    expect(await served(service.url, 5)).toBe(2);
+    expect(await refusalsIn(service.metrics)).toMatchObject({ 'rate_of_unknown_keys 429': 2 });
+  });
+
+  it('is one rate, however the scheme is written', async () => {
+    await using service = await startGateway({ rateLimitPerKey: 3 });
+    expect(await served(service.url, 2)).toBe(2);
+    expect(await served(service.url, 1, `bearer   ${apiKey}`)).toBe(1);
+    expect(await served(service.url, 3, `BEARER  ${apiKey}`)).toBe(0);
+  });
+
+  it('limits nothing unless it is set, and loads no client of a store', async () => {
+    const report = `import { registerHooks } from 'node:module';
+registerHooks({ load: (url, context, next) => {
+  if (/@redis|rate-limiter-flexible/.test(url)) process.stderr.write('loaded ' + url);
+  return next(url, context);
+} });`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(report)}`;
+    const common = { NODE_OPTIONS, DATABASE_URL: ':memory:' };
+    await using unlimited = await nodeStart(common);
+    expect(await served(unlimited.url, 50)).toBe(50);
+    await using alone = await nodeStart({ ...common, RATE_LIMIT_PER_KEY: '5' });
+    expect(await served(alone.url, 10)).toBeLessThan(10);
+    const store = { RATE_LIMIT_PER_KEY: '5', RATE_LIMIT_STORE: 'redis://127.0.0.1:1' };
+    await using shared = await nodeStart({ ...common, ...store });
+    for (const { output } of [unlimited, alone]) expect(output.stderr).not.toContain('loaded');
+    expect(shared.output.stderr).toContain('loaded');
+  }, 30_000);
+});
+
+if (!hasRedis) process.stdout.write('Tests with Redis are SKIPPED: install redis-server.\n');
+
+describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => {
+  const open = (store: string, options: TestOptions = {}) =>
+    startGateway({ rateLimitPerKey: 20, rateLimitStore: store, ...options });
+
+  const failure = 'the store of rate limits failed: each process limits alone';
+  type Gateway = Awaited<ReturnType<typeof open>>;
+
+  /** Returns the changes of the store's state that were logged. */
+  const changes = ({ lines }: Gateway) =>
+    lines.map((line) => JSON.parse(line).msg).filter((msg) => /^the store of rate/.test(msg));
+
+  async function storeMetrics({ metrics }: Gateway) {
+    const { text } = await metrics.scrape();
+    const value = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+    return {
+      up: value('petstore_rate_limit_store_up'),
+      errors: value('petstore_rate_limit_store_errors_total'),
+    };
+  }
+
+  /** Expects that the store fails, requests are served, and the store is used again after `mend`. */
+  async function outlast(gateway: Gateway, mend: () => Promise<unknown> | unknown): Promise<void> {
+    const until = { timeout: 20_000, interval: 20 };
+    await vi.waitFor(async () => {
+      expect((await send(gateway.url)).status).toBe(200);
+      expect((await storeMetrics(gateway)).up).toBe(0);
+    }, until);
+    const start = performance.now();
+    expect(await served(gateway.url, 100)).toBe(100);
+    // Each of them would wait for 50 ms.
+    expect(performance.now() - start).toBeLessThan(4000);
+    expect((await storeMetrics(gateway)).errors).toBeGreaterThan(0);
+    expect(changes(gateway)).toEqual([failure]);
+    await mend();
+    await vi.waitFor(async () => expect((await storeMetrics(gateway)).up).toBe(1), until);
+    expect(changes(gateway)).toEqual([failure, 'the store of rate limits is in use again']);
+    expect((await send(gateway.url)).status).toBe(200);
+  }
+
+  it('is that of one gateway', async () => {
+    await using redis = await startRedis();
+    await using first = await open(redis.url);
+    await using second = await open(redis.url);
+    const end = performance.now() + 3000;
+    const statuses: number[] = [];
+    const clients = [first, second, first, second].map(async ({ url }) => {
+      while (performance.now() < end) statuses.push((await send(url)).status);
+    });
+    await Promise.all(clients);
+    const number = statuses.filter((status) => status === 200).length;
+    // 20 at once and 20 in each of three seconds. Without the store, it would be twice that.
+    expect(number).toBeGreaterThanOrEqual(60);
+    // On a busy machine Redis may be late, and the gateway then decides alone.
+    const [one, two] = await Promise.all([storeMetrics(first), storeMetrics(second)]);
+    expect(number - one.errors - two.errors).toBeLessThanOrEqual(90);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  }, 20_000);
+
+  it('stores a hash of the key, which expires', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 1 });
+    expect((await send(gateway.url)).status).toBe(200);
+    const keys = (await redis.send('KEYS', '*')) as string[];
+    expect(keys.length).toBe(2);
+    for (const key of keys) {
+      expect(key).toMatch(/^petstore:rate:[\w-]{43}$/);
+      const left = await redis.send('PTTL', key);
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThanOrEqual(1000);
+    }
+  });
+
+  it('fails no request when Redis is killed and starts again', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
+    let isOver = false;
+    const statuses = new Set<number>();
+    const clients = Array.from({ length: 5 }, async () => {
+      while (!isOver) statuses.add((await send(gateway.url)).status);
+    });
+    await redis.kill();
+    await outlast(gateway, () => redis.restart());
+    isOver = true;
+    await Promise.all(clients);
+    expect([...statuses]).toEqual([200]);
+  }, 30_000);
+
+  it('does not wait for a Redis that is frozen', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
+    expect((await send(gateway.url)).status).toBe(200);
+    redis.freeze();
+    const start = performance.now();
+    const first = await Promise.all(Array.from({ length: 10 }, () => send(gateway.url)));
+    // The connection is replaced after three seconds of silence.
+    expect(performance.now() - start).toBeLessThan(2000);
+    for (const { status } of first) expect(status).toBe(200);
+    await outlast(gateway, redis.thaw);
+  }, 30_000);
+
+  it('does not wait for a Redis that is slow', async () => {
+    await using redis = await startRedis();
+    let delayMs = 0;
+    const slow = createServer((socket) => {
+      const upstream = connect(Number(new URL(redis.url).port), '127.0.0.1');
+      upstream.on('data', (chunk) => setTimeout(() => socket.write(chunk), delayMs));
+      socket.on('close', () => upstream.destroy()).pipe(upstream);
+    }).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    const { port } = slow.address() as AddressInfo;
+    await using gateway = await open(`redis://127.0.0.1:${port}`, { rateLimitPerKey: 100_000 });
+    expect((await send(gateway.url)).status).toBe(200);
+    delayMs = 100;
+    const calls = async () =>
+      Number(
+        /cmdstat_eval:calls=(\d+)/.exec(String(await redis.send('INFO', 'commandstats')))?.[1],
+      );
+    await outlast(gateway, async () => {
+      const before = await calls();
+      // Each test takes too long.
+      const tested = async () => expect(await calls()).toBeGreaterThan(before + 1);
+      await vi.waitFor(tested, { timeout: 10_000 });
+      expect(changes(gateway)).toEqual([failure]);
+      delayMs = 0;
+    });
+    slow.close();
+  }, 30_000);
+
+  it('is not needed to start', async () => {
+    await using redis = await startRedis();
+    await redis.kill();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
+    await outlast(gateway, () => redis.restart());
+  }, 30_000);
+
+  it('fails no request when Redis is full', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
+    await redis.send('CONFIG', 'SET', 'maxmemory', '1');
+    await outlast(gateway, () => redis.send('CONFIG', 'SET', 'maxmemory', '0'));
+  }, 30_000);
+
+  it('limits each process alone while Redis is gone', async () => {
+    await using redis = await startRedis();
+    await redis.kill();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 1 });
+    expect(await served(gateway.url, 3)).toBeLessThan(3);
+  });
+
+  it('authenticates, over TLS, and never logs the password', async () => {
+    using authority = createAuthority();
+    const password = 'correct-horse';
+    const certificate = authority.issue('IP:127.0.0.1');
+    await using redis = await startRedis({ password, certificate });
+    const start = (sent: string) => {
+      const url = new URL(redis.url.replace('redis:', 'rediss:'));
+      url.password = sent;
+      return nodeStart({
+        DATABASE_URL: ':memory:',
+        ADMIN_PORT: '0',
+        RATE_LIMIT_PER_KEY: '1000',
+        RATE_LIMIT_STORE: url.href,
+        NODE_EXTRA_CA_CERTS: authority.caFile,
+      });
+    };
+    for (const [sent, up] of [
+      [password, 1],
+      ['wrong-horse', 0],
+    ] as const) {
+      await using gateway = await start(sent);
+      expect((await send(gateway.url)).status).toBe(200);
+      const metrics = /http:\S+\/metrics/.exec(gateway.output.stdout)?.[0] ?? '';
+      await vi.waitFor(
+        async () => {
+          const text = await (await fetch(metrics)).text();
+          expect(text).toContain(`petstore_rate_limit_store_up ${up}\n`);
+          expect(gateway.output.stderr.includes('WRONGPASS')).toBe(up === 0);
+        },
+        { timeout: 10_000 },
+      );
+      expect(gateway.output.stderr).not.toContain('horse');
+    }
+  }, 30_000);
+});

@@ -1,0 +1,169 @@
+import { createHmac } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { coalesceReads, openAdministration, openPetStore } from '../../src/backends/open.ts';
+import { startCollector } from '../support/collector.ts';
+import { openGateway } from '../support/gateway.ts';
+import { postGraphQL } from '../support/graphql.ts';
+import { quiet } from '../support/log.ts';
+import { nodeStart } from '../support/process.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+/** Opens a database with an account and one key. */
+async function openAccount() {
+  const folder = await mkdtemp(join(tmpdir(), 'pet-store-caller-'));
+  const databaseUrl = `file:${folder}/pets.db`;
+  await using administration = await openAdministration(databaseUrl, quiet.log);
+  await administration.keys.createAccount('acme');
+  const { id, key } = await administration.keys.create('acme');
+  return {
+    databaseUrl,
+    id,
+    key,
+    revoke: async () => {
+      await using reopened = await openAdministration(databaseUrl, quiet.log);
+      await reopened.keys.revoke(id);
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** Returns the log lines of requests, without those of other events. */
+const requests = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line.includes('"msg":"request"'))
+    .map((line) => JSON.parse(line));
+
+describe('the caller of the built-in backend', () => {
+  it('is in the log line and the trace of each request, without the key', async () => {
+    await using account = await openAccount();
+    const { databaseUrl, id, key } = account;
+    await using collector = await startCollector();
+    await using gateway = await nodeStart({
+      DATABASE_URL: databaseUrl,
+      DEMO: 'off',
+      GRAPHIQL: 'on',
+      ADMIN_PORT: '0',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const post = (query: string, more = {}) =>
+      fetch(`${gateway.url}/graphql`, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify({ query }),
+      });
+    await post('{ pets { id } }');
+    await post('{ pets { id } }', { 'x-petstore-explain': '1' });
+    await fetch(`${gateway.url}/v1/pets`, { headers });
+    await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: 'Bearer unknown-one' } });
+    await post('{ __typename }');
+    const admin = /Metrics +(\S+)/.exec(gateway.output.stdout)?.[1] ?? '';
+    const scrape = await (await fetch(admin)).text();
+    gateway.kill('SIGTERM');
+    await gateway.exited;
+
+    const known = { account: 'acme', keyId: id };
+    const lines = requests(gateway.output.stderr);
+    expect(lines).toMatchObject([known, known, known, { status: 401 }, {}]);
+    for (const line of lines.slice(3)) {
+      expect(line).not.toHaveProperty('account');
+      expect(line).not.toHaveProperty('keyId');
+    }
+    const accounts = collector.spans.flatMap(({ attributes }) =>
+      attributes.filter((one) => /^petstore\.(?:account|key_id)$/.test(one.key)),
+    );
+    const attributes = [
+      { key: 'petstore.account', value: { stringValue: 'acme' } },
+      { key: 'petstore.key_id', value: { stringValue: id } },
+    ];
+    expect(accounts).toEqual([...attributes, ...attributes, ...attributes]);
+    expect(gateway.output.stderr + JSON.stringify(collector.spans)).not.toContain(key);
+    expect(scrape).not.toMatch(new RegExp(`acme|${id}`));
+  }, 30_000);
+
+  it('is known for a read that joins another one, and for a revoked key', async () => {
+    await using account = await openAccount();
+    const options = { databaseUrl: account.databaseUrl, demoKey: undefined };
+    const petStore = await openPetStore({ kind: 'builtin', ...options }, quiet);
+    const { metrics } = quiet;
+    await using opened = await openGateway({ petStore: coalesceReads(petStore, metrics) });
+    const authorization = `Bearer ${account.key}`;
+    const list = () => postGraphQL(opened.gateway, '{ pets { id } }', {}, { authorization });
+    const before = await joinedReads();
+    await Promise.all([list(), list()]);
+    expect((await joinedReads()) - before).toBe(1);
+    const caller = { account: 'acme', keyId: account.id };
+    const callers = () => requests(opened.lines.join(''));
+    expect(callers()).toMatchObject([caller, caller]);
+    await account.revoke();
+    await vi.waitFor(
+      async () => expect(await list()).toMatchObject({ errors: [{ extensions: { status: 401 } }] }),
+      { timeout: 10_000, interval: 100 },
+    );
+    expect(callers().at(-1)).toMatchObject({ ...caller, codes: ['UNAUTHENTICATED'] });
+
+    async function joinedReads(): Promise<number> {
+      const { text } = await metrics.scrape();
+      return Number(/^petstore_coalesced_reads_total\{\S+ (\d+)/m.exec(text)?.[1] ?? 0);
+    }
+  }, 20_000);
+});
+
+describe('the caller of a REST service', () => {
+  const secret = 'a-secret-of-the-operator';
+  const start = (url: string, more: Record<string, string>) =>
+    nodeStart({ PETSTORE_BASE_URL: `${url}/v1`, GRAPHIQL: 'on', ...more });
+
+  it('is logged as a hash with LOG_CREDENTIAL=hash, the same in every gateway', async () => {
+    await using upstream = await startUpstream((_, response) => sendJson(response, 200, '[]'));
+    await using collector = await startCollector();
+    const more = {
+      LOG_CREDENTIAL: 'hash',
+      LOG_CREDENTIAL_SECRET: secret,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    };
+    for (const _ of ['one gateway', 'another']) {
+      await using gateway = await start(upstream.url, more);
+      for (const key of ['demo-key', 'wrong-key']) {
+        await fetch(`${gateway.url}/graphql`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: '{"query":"{ pets { id } }"}',
+        });
+      }
+      gateway.kill('SIGTERM');
+      await gateway.exited;
+      const expected = ['demo-key', 'wrong-key'].map((key) =>
+        createHmac('sha256', secret).update(key).digest('hex').slice(0, 12),
+      );
+      const credentials = requests(gateway.output.stderr).map(({ credential }) => credential);
+      expect(credentials).toEqual(expected);
+      const exported = collector.spans
+        .splice(0)
+        .flatMap(({ attributes }) =>
+          attributes.flatMap(({ key, value }) =>
+            key === 'petstore.credential' ? value.stringValue : [],
+          ),
+        );
+      expect(exported).toEqual(expected);
+      expect(gateway.output.stderr + gateway.output.stdout).not.toContain(secret);
+    }
+  }, 30_000);
+
+  it('is not logged by default', async () => {
+    await using upstream = await startUpstream((_, response) => sendJson(response, 200, '[]'));
+    await using gateway = await start(upstream.url, { LOG_CREDENTIAL_SECRET: secret });
+    await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+      body: '{"query":"{ pets { id } }"}',
+    });
+    gateway.kill('SIGTERM');
+    await gateway.exited;
+    expect(requests(gateway.output.stderr)[0]).not.toHaveProperty('credential');
+  }, 30_000);
+});
