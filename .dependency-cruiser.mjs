@@ -3,6 +3,7 @@ const rooms = {
   '^src/contract/': ['^src/contract/'],
   '^src/http/': ['^src/http/', '^src/contract/', '^src/limits/'],
   '^src/config/': ['^src/config/'],
+  '^src/tls-files\\.ts$': [],
   '^src/telemetry/': ['^src/telemetry/'],
   '^src/limits/': ['^src/limits/'],
   '^src/graphql/': ['^src/graphql/', '^src/contract/', '^src/limits/'],
@@ -13,6 +14,7 @@ const rooms = {
     '^src/contract/',
     '^src/limits/',
     '^src/telemetry/',
+    '^src/tls-files\\.ts$',
   ],
   '^src/backends/builtin/': [
     '^src/backends/builtin/',
@@ -44,6 +46,7 @@ const rooms = {
     '^src/commands/',
     '^src/workers/',
     '^src/config/',
+    '^src/tls-files\\.ts$',
     '^src/app\\.ts$',
     '^src/server/',
     '^src/backends/open\\.ts$',

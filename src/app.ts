@@ -70,11 +70,14 @@ export interface App extends LocalExecution {
   checkReady(): Promise<void>;
 }
 
-/** Opens the backend and assembles the app. Disposing the app closes the backend. */
-export async function openApp(
-  options: AppOptions,
-  context: AppContext,
-): Promise<App & AsyncDisposable> {
+/** An app with its backend, which it closes when it is disposed. */
+export interface OpenApp extends App, AsyncDisposable {
+  /** Reads manifests and certificates again. Rejects, and changes nothing, if one is invalid. */
+  reload(options: Pick<AppOptions, 'backend' | 'persistedDocuments'>): Promise<void>;
+}
+
+/** Opens the backend and assembles the app. */
+export async function openApp(options: AppOptions, context: AppContext): Promise<OpenApp> {
   const { backend } = options;
   const { telemetry } = context;
   const persistedDocuments = await openPersistedDocuments(options.persistedDocuments);
@@ -87,7 +90,17 @@ export async function openApp(
     demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
     createV1: backend.kind === 'builtin' ? context.createV1 : undefined,
   });
-  return { ...app, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  return {
+    ...app,
+    async reload(next) {
+      const documents = await openPersistedDocuments(next.persistedDocuments);
+      if (next.backend.kind === backend.kind) opened.reload?.(next.backend);
+      // Another mode or backend needs a restart.
+      const { mode } = persistedDocuments;
+      if (documents.mode === mode) persistedDocuments.manifest = documents.manifest;
+    },
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
 }
 
 /** Assembles GraphQL, the REST interface, health checks and routes around an open pet store. */

@@ -28,11 +28,17 @@ export async function backUp(...args: Parameters<typeof backUpFile>): Promise<nu
   return builtin.backUp(...args);
 }
 
+/** A pet store, and what changes in it without a restart. */
+export interface OpenPetStore extends PetStore {
+  /** Uses these certificates for further connections. @throws if one can't be used. */
+  reload?(options: object): void;
+}
+
 /** Opens a backend and loads only its modules. No other module refers to specific backends. */
 export async function openPetStore(
   options: BackendOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,
-): Promise<PetStore> {
+): Promise<OpenPetStore> {
   if (options.kind === 'rest') {
     const { openRestPetStore } = await import('./rest/pet-store.ts');
     return openRestPetStore(options, telemetry);

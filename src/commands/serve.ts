@@ -3,10 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type AppOptions, openApp } from '../app.ts';
 import { loadConfig } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
-import { type Environment, unknownVariables } from '../config/environment.ts';
-import { listenAdmin } from '../server/admin.ts';
+import { type Environment, readFiles, unknownVariables } from '../config/environment.ts';
+import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
+import { removeStaleSocket, unixSocketOf } from '../server/listener/unix-socket.ts';
 import { type OverloadLimits, openOverloadGuard } from '../server/overload.ts';
 import { openRateLimit, type RateLimitOptions } from '../server/rate-limit.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
@@ -14,25 +15,33 @@ import { openLogWriter } from '../telemetry/log-writer.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { openTracing } from '../telemetry/tracing.ts';
+import { readTlsFiles } from '../tls-files.ts';
 import { createV1 } from '../v1/routes.ts';
 import type { Service } from '../workers/primary.ts';
 import { banner } from './banner.ts';
 import { exitOnClosedPipe } from './exit.ts';
+import { createReload, reloadOnHangup } from './reload.ts';
 import { formatTable } from './table.ts';
 
 /** Options of `serve`. */
-export interface ServeOptions extends AppOptions, OverloadLimits, RateLimitOptions, ListenOptions {
+export interface ServeOptions
+  extends AppOptions,
+    OverloadLimits,
+    RateLimitOptions,
+    ListenOptions,
+    AdminOptions {
   /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
-  /** A separate port for `/metrics`, `/livez` and `/readyz`. */
-  readonly adminPort: number | undefined;
+  /** Files in PEM to serve HTTPS with: the certificate and its key. */
+  readonly tlsCertFile: string | undefined;
+  readonly tlsKeyFile: string | undefined;
   /** Time that requests in flight have to finish after `stop`, in milliseconds. */
   readonly shutdownGraceMs: number;
 }
 
 /**
  * Runs the gateway until the first SIGTERM or SIGINT, and then exits; a second signal ends the wait
- * for requests in flight. With `printConfig`, only prints the configuration.
+ * for requests in flight. SIGHUP reads files again. With `printConfig`, only prints the configuration.
  */
 export async function runServe(
   env: Environment,
@@ -43,6 +52,8 @@ export async function runServe(
     process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'SOURCE'], configRows(env, config)));
     return;
   }
+  // Nothing to reload before it serves; a worker reloads when its primary sends a message.
+  process.on('SIGHUP', () => {});
   const cluster = config.workers > 1 ? (await import('node:cluster')).default : undefined;
   const worker = cluster?.isWorker ? await import('../workers/worker.ts') : undefined;
   const metrics = new Metrics();
@@ -53,18 +64,23 @@ export async function runServe(
   process.on('exit', writer.closeNow);
   const log = createLog(config.logLevel, writer);
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
-  const unknown = unknownVariables(env);
+  const unknown = unknownVariables(readFiles(env, []));
   if (unknown.length > 0 && !worker) {
     log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
   }
+  if (!worker) await removeStaleSocket(config.host);
   const service = cluster?.isPrimary
     ? await (await import('../workers/primary.ts')).superviseWorkers(config, telemetry)
     : await serve({ ...config, ...worker?.workerOptions }, telemetry);
   const stop = Promise.withResolvers<void>();
   const force = new AbortController();
   onSignals(env, stop.resolve, () => force.abort());
-  if (worker) worker.connectToPrimary(service, metrics, stop.resolve);
-  else printBanner(banner(service, config), log);
+  const reload = createReload(env, service, log, metrics);
+  if (worker) worker.connectToPrimary(service, metrics, reload, stop.resolve);
+  else {
+    reloadOnHangup(env, log, reload, stop.resolve);
+    printBanner(banner(service, config), log);
+  }
   await stop.promise;
   log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
   await service.stop(force.signal);
@@ -101,34 +117,50 @@ function printBanner(text: string, log: Log): void {
 }
 
 /** Opens the backend and starts listening. @throws if the backend or a port is not available. */
-export async function serve(options: ServeOptions, telemetry: Telemetry): Promise<Service> {
+export async function serve(
+  options: ServeOptions,
+  telemetry: Telemetry,
+): Promise<Service<ServeOptions>> {
   const opened = new AsyncDisposableStack();
   try {
     return await open(options, telemetry, opened);
   } catch (error) {
     await opened.disposeAsync();
-    throw describeListenError(error as NodeJS.ErrnoException, options.host);
+    throw describeListenError(error as NodeJS.ErrnoException, options);
   }
 }
 
 /** Describes what to change; the system error contains only the address. */
-function describeListenError(error: NodeJS.ErrnoException, host: string): Error {
+function describeListenError(error: NodeJS.ErrnoException, options: ServeOptions): Error {
+  const { host, adminHost } = options;
   const { code = '', message } = error;
+  const path = unixSocketOf(host)?.path;
+  if (path !== undefined && message.includes(path)) {
+    const expected = 'a path where a socket can be created and no other process listens';
+    return new Error(`HOST: expected ${expected}: ${message}`, { cause: error });
+  }
   if (code === 'EADDRINUSE') {
     const advice =
       'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
     return new Error(`${message}. ${advice}`, { cause: error });
   }
-  const isHost = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(code);
-  if (!isHost || !message.includes(host)) return error;
-  return new Error(`HOST: expected an address of this machine, received ${host}: ${message}`);
+  const isAddress = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(code);
+  const [name, address] = message.includes(host) ? ['HOST', host] : ['ADMIN_HOST', adminHost];
+  if (!isAddress || !message.includes(address)) return error;
+  return new Error(`${name}: expected an address of this machine, received ${address}: ${message}`);
+}
+
+/** Reads the certificate to serve with, if there is one. @throws as `readTlsFiles` does. */
+function tlsOf({ tlsCertFile, tlsKeyFile }: Pick<ServeOptions, 'tlsCertFile' | 'tlsKeyFile'>) {
+  if (tlsCertFile === undefined) return undefined;
+  return readTlsFiles('TLS', { certFile: tlsCertFile, keyFile: tlsKeyFile });
 }
 
 async function open(
   options: ServeOptions,
   telemetry: Telemetry,
   opened: AsyncDisposableStack,
-): Promise<Service> {
+): Promise<Service<ServeOptions>> {
   const { onlyLoopbackHosts, shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
@@ -144,7 +176,8 @@ async function open(
     }),
   );
   const limits = createByteLimits(metrics);
-  const listener = await listen(app.handle, limits, options);
+  const tls = tlsOf(options);
+  const listener = await listen(app.handle, limits, { ...options, tls });
   opened.defer(() => listener.close(0));
   const admin = await listenAdmin(metrics, app.health, limits, options);
   opened.defer(() => admin?.close(0));
@@ -152,6 +185,11 @@ async function open(
     url: listener.url,
     adminUrl: admin?.url,
     checkReady: app.checkReady,
+    async reload(next) {
+      const certificate = tlsOf(next);
+      await app.reload(next);
+      if (certificate) listener.setCertificate(certificate);
+    },
     async stop(force) {
       isDraining = true;
       const forced = once(force, 'abort');

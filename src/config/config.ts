@@ -1,4 +1,10 @@
-import { describeValue, type Environment, textOf, unknownVariables } from './environment.ts';
+import {
+  describeValue,
+  type Environment,
+  readFiles,
+  textOf,
+  unknownVariables,
+} from './environment.ts';
 import { type Values, type Variable, variables } from './variables.ts';
 
 /** The settings of a section such as `operationLimits.`, or of none, by their names in it. */
@@ -15,6 +21,8 @@ export interface Config extends Settings {
   readonly backend: BackendConfig;
   /** Accept only requests with a loopback Host, so that pages of other sites can't use the demo. */
   readonly onlyLoopbackHosts: boolean;
+  /** The address of the admin port. */
+  readonly adminHost: string;
   readonly graphiql: boolean;
   readonly introspection: boolean;
   /** Let callers ask for `extensions.calls`. */
@@ -60,6 +68,7 @@ export function loadConfig(env: Environment): Config {
     ...settingsOf('', values),
     backend: Object.freeze(backend),
     onlyLoopbackHosts: backend.kind === 'builtin' && isDemo && isLoopback(values.HOST),
+    adminHost: values.ADMIN_HOST ?? (isSocket(values.HOST) ? '127.0.0.1' : values.HOST),
     graphiql,
     introspection: values.INTROSPECTION ?? development,
     explain: values.EXPLAIN ?? graphiql,
@@ -72,13 +81,16 @@ export function loadConfig(env: Environment): Config {
 }
 
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
-function readValues(env: Environment): Values {
+function readValues(given: Environment): Values {
   const problems: string[] = [];
+  const env = readFiles(given, problems);
   const read = ([name, { parse, accepts, fallback, isSecret }]: [string, Variable]) => {
     const text = textOf(env, name) || fallback;
     const value = text && parse(text);
     if (text && value === undefined) {
-      problems.push(`${name}: expected ${accepts}, received ${describeValue(text, isSecret)}`);
+      const file = isSecret && env[`${name}_FILE`];
+      const received = describeValue(text, isSecret) + (file ? ` in ${file}` : '');
+      problems.push(`${name}: expected ${accepts}, received ${received}`);
     }
     return [name, value];
   };
@@ -98,7 +110,7 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (url && !env[url]) {
     yield `${url}: expected the base URL of the REST service, because PETSTORE_ENVIRONMENT is ${values.PETSTORE_ENVIRONMENT ?? 'unset, which means production'}; received nothing`;
   }
-  if (!url && inProduction && !env['DATABASE_URL'] && !values.DEMO) {
+  if (!url && inProduction && !(env['DATABASE_URL'] || env['DATABASE_URL_FILE']) && !values.DEMO) {
     const ignored = unknownVariables(env).map((name) => `; ${name} is not a known variable`);
     yield `DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither${ignored.join('')}`;
   }
@@ -108,10 +120,11 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (mode === 'off' && file) {
     yield 'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
   }
-  const { UPSTREAM_CERT_FILE: cert, UPSTREAM_KEY_FILE: key } = values;
-  if (!cert !== !key) {
-    const [missing, given] = cert ? ['KEY', 'CERT'] : ['CERT', 'KEY'];
-    yield `UPSTREAM_${missing}_FILE: expected the path of a PEM file, because UPSTREAM_${given}_FILE is set; received nothing`;
+  for (const prefix of ['UPSTREAM', 'TLS'] as const) {
+    const [cert, key] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`] as const;
+    if (!values[cert] === !values[key]) continue;
+    const [missing, given] = values[cert] ? [key, cert] : [cert, key];
+    yield `${missing}: expected the path of a PEM file, because ${given} is set; received nothing`;
   }
   if (values.RATE_LIMIT_STORE && !values.RATE_LIMIT_PER_KEY) {
     yield 'RATE_LIMIT_PER_KEY: expected a number of requests per second, because RATE_LIMIT_STORE is set; received nothing';
@@ -157,6 +170,13 @@ function backendOf(values: Values, demoKey: string | undefined): BackendConfig {
   return { kind: 'rest', environment, baseUrl, ...settingsOf('rest.', values) };
 }
 
+function isSocket(host: string): boolean {
+  return host.startsWith('unix:');
+}
+
+/** Whether only this machine can connect. */
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+  return (
+    isSocket(host) || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+  );
 }

@@ -1,11 +1,11 @@
 import type { Config } from './config.ts';
-import { type Environment, textOf, unknownVariables } from './environment.ts';
-import { type Variable, variables } from './variables.ts';
+import { type Environment, readFiles, textOf, unknownVariables } from './environment.ts';
+import { documentedVariables } from './variables.ts';
 
 /** Returns the name, effective value and source of every variable, for `--print-config`. */
 export function configRows(
   env: Environment,
-  { backend, graphiql, introspection, explain, workers }: Config,
+  { backend, adminHost, graphiql, introspection, explain, workers }: Config,
 ): string[][] {
   const onOrOff = (isOn: boolean) => (isOn ? 'on' : 'off');
   const effective: Environment = {
@@ -15,21 +15,26 @@ export function configRows(
     INTROSPECTION: onOrOff(introspection),
     EXPLAIN: onOrOff(explain),
     WORKERS: String(workers),
+    ADMIN_HOST: adminHost,
   };
-  const rows = Object.entries<Variable>(variables).map(([name, { fallback, isSecret }]) => {
-    const given = textOf(env, name);
+  const read = readFiles(env, []);
+  const rows = documentedVariables().map(([name, { fallback, isSecret, accepts }]) => {
+    const given = textOf(read, name);
+    const isInFile = given !== undefined && given !== textOf(env, name);
+    if (isInFile && isSecret) return [name, '***', 'file'];
     const text = effective[name] ?? (given || fallback || '');
-    const source = given ? 'environment' : text === '' ? 'unset' : 'default';
-    const shown = isSecret && given ? '***' : text.replace(/^(\w+:\/\/)?.*@/, '$1***@');
-    return [name, shown, source];
+    const source = isInFile ? 'file' : given ? 'environment' : text === '' ? 'unset' : 'default';
+    // A URL may be shown without its credentials.
+    const isHidden = given && isSecret && !accepts.includes('://');
+    return [name, isHidden ? '***' : text.replace(/^(\w+:\/\/)?.*@/, '$1***@'), source];
   });
-  const unknown = unknownVariables(env).map((name) => [name, '', 'unknown, ignored']);
+  const unknown = unknownVariables(read).map((name) => [name, '', 'unknown, ignored']);
   return [...rows, ...unknown];
 }
 
 /** Describes every variable, for `--help`. */
 export function describeVariables(): string {
-  return Object.entries<Variable>(variables)
+  return documentedVariables()
     .map(([name, { fallback, accepts, meaning }]) => {
       const otherwise = fallback === undefined ? '' : ` [${fallback}]`;
       return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n      accepts ${accepts}\n`;

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
-import { variables } from './variables.ts';
+import { documentedVariables, type Variable, variables } from './variables.ts';
 
 /** An environment such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -10,13 +12,63 @@ export function textOf(env: Environment, name: string): string | undefined {
 }
 
 /**
+ * Returns the environment with the variables in its `CONFIG_FILE`, and the values of secrets whose
+ * files it names, such as `DATABASE_URL_FILE`. Adds what is wrong with a file to `problems`, without
+ * its content.
+ */
+export function readFiles(given: Environment, problems: string[]): Environment {
+  const env = { ...readConfigFile(given['CONFIG_FILE'], problems) };
+  for (const [name, text] of Object.entries(given)) if (text) env[name] = text;
+  const read: Record<string, string> = {};
+  for (const [name, { isSecret }] of Object.entries<Variable>(variables)) {
+    const file = isSecret && env[`${name}_FILE`];
+    if (!file) continue;
+    const problem = (text: string) => problems.push(`${name}_FILE: expected ${text}`);
+    if (env[name]) problem(`no value, because ${name} is set too; received ${file}`);
+    try {
+      read[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      if (read[name] === '') problem(`a file that contains ${name}, found nothing in ${file}`);
+    } catch (error) {
+      problem(`a file that contains ${name}, in ${file}, found: ${(error as Error).message}`);
+    }
+  }
+  return { ...env, ...read };
+}
+
+function readConfigFile(file: string | undefined, problems: string[]): NodeJS.Dict<string> {
+  if (!file) return {};
+  try {
+    const text = readFileSync(file, 'utf8');
+    // Node ignores such lines.
+    const invalid = text
+      .split('\n')
+      .findIndex((line) => !/^\s*(?:#|(?:export\s)?\w+\s*=|$)/.test(line));
+    if (invalid < 0) return parseEnv(text);
+    problems.push(`CONFIG_FILE: expected NAME=VALUE in line ${invalid + 1} of ${file}`);
+  } catch (error) {
+    problems.push(`CONFIG_FILE: expected a file of variables, found: ${(error as Error).message}`);
+  }
+  return {};
+}
+
+/** Lists the variables whose values differ, if they take effect only at the next start. */
+export function needRestart(started: Environment, now: Environment): string[] {
+  const changed = documentedVariables().filter(([name, { isReloaded }]) => {
+    const [before, after] = [textOf(started, name), textOf(now, name)];
+    const turnsTls = name.startsWith('TLS_') && !before !== !after;
+    return before !== after && (!isReloaded || turnsTls);
+  });
+  return changed.map(([name]) => name);
+}
+
+/**
  * Lists the variables that are probably misspelled, such as `LOG_LVL`, with those that were meant,
  * and all `PETSTORE_` ones that the gateway doesn't know, without those that Kubernetes sets for a
  * service named `petstore…`. Leaves out the values, which may be secrets.
  */
 export function unknownVariables(env: Environment): string[] {
   // check-service reads PETSTORE_API_KEY.
-  const known = [...Object.keys(variables), 'PETSTORE_API_KEY'];
+  const known = [...documentedVariables().map(([name]) => name), 'PETSTORE_API_KEY'];
   return Object.keys(env).flatMap((name) => {
     if (!env[name] || known.includes(name) || kubernetesVariable.test(name)) return [];
     // HOST is too short for a guess, and FTP_PROXY is not a misspelled HTTP_PROXY.

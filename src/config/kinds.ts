@@ -5,6 +5,8 @@ export interface Kind<T = unknown> {
   readonly accepts: string;
   /** Returns the value, or undefined for invalid text. */
   readonly parse: (text: string) => T | undefined;
+  /** Whether another value takes effect on SIGHUP, without a restart. */
+  readonly isReloaded?: true;
 }
 
 /** A switch. */
@@ -16,6 +18,17 @@ export const onOff = {
 /** A TCP port; 0 is any free one. */
 export const port = wholeNumber(0, 65_535);
 
+const hostPattern = /^(?!unix:)[\w.:-]+$/;
+
+/** An address for TCP. */
+export const host = matching(hostPattern, 'a host name or an IP address');
+
+/** An address for TCP, or a Unix domain socket. */
+export const hostOrSocket = matching(
+  new RegExp(`${hostPattern.source}|^unix:/[^?]+(?:\\?mode=[0-7]{3})?$`),
+  'a host name, an IP address, or unix:/PATH, with ?mode=660 for another mode of that file',
+);
+
 /** A number of processes. */
 export const processes = {
   accepts: 'a whole number from 1 to 64, or auto for one per core',
@@ -24,7 +37,9 @@ export const processes = {
 };
 
 /** A level of the log. */
-export const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
+export const logLevel = reloaded(
+  oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+);
 
 /** The base URL of a service. */
 export const baseUrl = {
@@ -33,13 +48,13 @@ export const baseUrl = {
 };
 
 /** Paths of JSON files. */
-export const paths = {
+export const paths = reloaded({
   accepts: 'comma-separated paths of JSON files',
   parse(text: string): readonly string[] | undefined {
     const files = text.split(',').map((file) => file.trim());
     return files.includes('') ? undefined : files;
   },
-};
+});
 
 /** The database of the built-in backend. */
 export const databaseUrl = matching(
@@ -58,7 +73,10 @@ export const redisUrl = {
 };
 
 /** The path of a PEM file. */
-export const pemFile = matching(/^/, 'the path of a PEM file');
+export const pemFile = reloaded(matching(/^/, 'the path of a PEM file'));
+
+/** The path of a file whose text is the value of another variable. */
+export const secretFile = matching(/^/, 'the path of a file; a newline at its end is ignored');
 
 /** The URL of a proxy; `http:` unless it has a scheme, as for curl. */
 export const proxyUrl = {
@@ -92,6 +110,11 @@ export const origins = {
     'comma-separated origins such as https://shop.example; in development also http://localhost:* for every port',
   parse: parseOrigins,
 };
+
+/** A kind whose values can change without a restart. */
+export function reloaded<K extends Kind>(kind: K) {
+  return { ...kind, isReloaded: true as const };
+}
 
 /** Text that matches the pattern. */
 export function matching(pattern: RegExp, accepts: string) {

@@ -3,7 +3,9 @@ import {
   databaseUrl,
   fraction,
   headerNames,
+  host,
   hostList,
+  hostOrSocket,
   type Kind,
   logLevel,
   matching,
@@ -16,6 +18,7 @@ import {
   processes,
   proxyUrl,
   redisUrl,
+  secretFile,
   wholeNumber,
 } from './kinds.ts';
 
@@ -26,19 +29,31 @@ export interface Variable extends Kind {
   /** The default, as text; undefined if an unset variable stays unset. */
   readonly fallback?: string | undefined;
   readonly meaning: string;
-  /** Whether the value is a secret: it is never shown. */
+  /** Whether the value contains a secret, which is never shown, and `X_FILE` may name a file that contains it. */
   readonly isSecret?: true;
 }
 
-/** Every variable that the gateway reads; `--help` and docs/configuration.md are generated from it. */
+/** Every variable that has a value of its own; see `documentedVariables`. */
 export const variables = {
+  CONFIG_FILE: {
+    ...matching(/^/, 'the path of a file with a line such as LOG_LEVEL=debug for each variable'),
+    meaning: 'file of variables, read again on SIGHUP; those of the environment precede',
+  },
   PORT: {
     ...setting('port', port, '4000'),
     meaning: 'port to listen on; 0 picks a free port',
   },
   HOST: {
-    ...setting('host', matching(/^[\w.:-]+$/, 'a host name or an IP address'), '127.0.0.1'),
-    meaning: 'address to listen on',
+    ...setting('host', hostOrSocket, '127.0.0.1'),
+    meaning: 'address to listen on; with a Unix domain socket, `PORT` is not used',
+  },
+  TLS_CERT_FILE: {
+    ...setting('tlsCertFile', pemFile),
+    meaning: 'certificate to serve HTTPS with, followed by the certificates of its issuers',
+  },
+  TLS_KEY_FILE: {
+    ...setting('tlsKeyFile', pemFile),
+    meaning: 'private key of `TLS_CERT_FILE`, without a passphrase',
   },
   PETSTORE_ENVIRONMENT: {
     ...oneOf('production', 'staging'),
@@ -60,6 +75,7 @@ export const variables = {
   },
   DATABASE_URL: {
     ...setting('builtin.databaseUrl', databaseUrl, 'file:data/pet-store.db'),
+    isSecret: true,
     meaning:
       "the built-in backend's database; required in production if the built-in backend is used",
   },
@@ -202,6 +218,10 @@ export const variables = {
     meaning:
       'separate port for `/metrics`, `/livez` and `/readyz`; if unset, metrics are not served',
   },
+  ADMIN_HOST: {
+    ...host,
+    meaning: 'address of `ADMIN_PORT`; defaults to `HOST`, or 127.0.0.1 if that is a socket',
+  },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     ...setting('otlpEndpoint', baseUrl),
     meaning: 'base URL of an OTLP/HTTP collector for traces; if unset, tracing is off',
@@ -241,6 +261,18 @@ export const variables = {
       'number of processes that share the port; limits, circuit breakers and caches are per process',
   },
 } as const satisfies Record<string, Variable>;
+
+/**
+ * Returns every variable that the gateway reads, with the files of secrets; `--help` and
+ * docs/configuration.md are generated from it.
+ */
+export function documentedVariables(): [string, Variable][] {
+  return Object.entries<Variable>(variables).flatMap(([name, variable]) => {
+    const meaning = `file that contains \`${name}\`, instead of that variable`;
+    const file: [string, Variable] = [`${name}_FILE`, { ...secretFile, meaning }];
+    return variable.isSecret ? [[name, variable], file] : [[name, variable]];
+  });
+}
 
 /** The parsed value of each variable; undefined if it is unset and has no fallback. */
 export type Values = {

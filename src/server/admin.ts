@@ -6,12 +6,19 @@ import type { ByteLimits } from './byte-limits.ts';
 import { type Health, probePaths } from './health.ts';
 import { type Listener, listen } from './listener/listen.ts';
 
+/** Where to serve metrics and health checks. */
+export interface AdminOptions {
+  readonly adminHost: string;
+  /** A separate port for `/metrics`, `/livez` and `/readyz`; undefined for none. */
+  readonly adminPort: number | undefined;
+}
+
 /** Serves `/metrics`, `/livez` and `/readyz` on the admin port, if there is one. */
 export async function listenAdmin(
   metrics: Pick<Metrics, 'scrape'>,
   health: Health | undefined,
   limits: ByteLimits,
-  { host, adminPort }: { readonly host: string; readonly adminPort: number | undefined },
+  { adminHost: host, adminPort }: AdminOptions,
 ): Promise<Listener | undefined> {
   if (adminPort === undefined) return undefined;
   return listen(createAdmin(metrics, health), limits, { host, port: adminPort });

@@ -28,8 +28,11 @@ const secrets = ['authorization', 'apiKey', '*.authorization', '*.apiKey'];
  * Creates a log with this level and writer. Keys are removed from every entry. Errors are written
  * with name, message and code; `debug` and `trace` add the stack, which contains file paths.
  */
-export function createLog(level: LogLevel, writer: LogWriter): Log {
-  const withStack = level === 'debug' || level === 'trace';
+export function createLog(
+  level: LogLevel,
+  writer: LogWriter,
+): Log & { setLevel(next: LogLevel): void } {
+  const withStack = () => logger.isLevelEnabled('debug');
   const logger = pino(
     {
       level,
@@ -37,12 +40,16 @@ export function createLog(level: LogLevel, writer: LogWriter): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: secrets, remove: true },
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: (error: unknown) => serializeError(error, withStack) },
+      serializers: { err: (error: unknown) => serializeError(error, withStack()) },
     },
     writer,
   );
-  const logsRequests = logger.isLevelEnabled('info');
+  let logsRequests = logger.isLevelEnabled('info');
   return Object.assign(logger, {
+    setLevel(next: LogLevel) {
+      logger.level = next;
+      logsRequests = logger.isLevelEnabled('info');
+    },
     request(request: EndedRequest) {
       if (!logsRequests) return;
       const line = {

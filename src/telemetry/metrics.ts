@@ -55,6 +55,7 @@ export class Metrics {
   readonly #origins = new Map<string, () => OriginState>();
   readonly #limits = new Map<string, LimitState>();
   #pool: PoolState | undefined;
+  readonly #reload = { success: 1, timestamp: Date.now() / 1000 };
   #databaseBytes: (() => number | undefined) | undefined;
 
   /** The values of the label `operation` that clients choose. */
@@ -170,6 +171,12 @@ export class Metrics {
     const sizeHelp = "Size of the built-in backend's database, without SQLite's -wal file.";
     const setSize = (one: Gauge) => one.set(this.#databaseBytes?.() ?? 0);
     this.#gauge('petstore_database_size_bytes', sizeHelp, [], setSize, 'max');
+    const successHelp = 'Whether the configuration could be read, at the start or the last SIGHUP.';
+    const setSuccess = (one: Gauge) => one.set(this.#reload.success);
+    this.#gauge('petstore_config_reload_success', successHelp, [], setSuccess, 'min');
+    const timestampHelp = 'When the configuration in effect was read.';
+    const setTimestamp = (one: Gauge) => one.set(this.#reload.timestamp);
+    this.#gauge('petstore_config_reload_timestamp_seconds', timestampHelp, [], setTimestamp, 'min');
     new Counter({
       name: 'petstore_limit_refused',
       help: 'Refusals by each limit, per key or for all keys together.',
@@ -190,7 +197,7 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
   }
 
-  /** Adds a gauge that is set at each scrape. Workers' values are summed, or the highest is kept. */
+  /** Adds a gauge that is set at each scrape. Workers' values are summed, or the highest or lowest is kept. */
   #gauge<Label extends string>(
     name: string,
     help: string,
@@ -217,6 +224,12 @@ export class Metrics {
   /** Counts a request that was refused due to load. A count of 0 lets the series start at 0. */
   refused(reason: string, status: number, count = 1): void {
     this.#refusedRequests.inc({ reason, status }, count);
+  }
+
+  /** Records whether the configuration could be read again. */
+  reloaded(isSuccessful: boolean): void {
+    this.#reload.success = isSuccessful ? 1 : 0;
+    if (isSuccessful) this.#reload.timestamp = Date.now() / 1000;
   }
 
   /** Adds the state of an origin to every scrape, under a name instead of its address. */

@@ -6,6 +6,8 @@ export interface Replies {
   readonly metrics: MetricsSnapshot;
   /** `problem` is the reason why the worker is not ready; undefined if it is. */
   readonly readiness: { readonly problem: string | undefined };
+  /** `problem` is the reason why the configuration could not be read again; undefined if it was. */
+  readonly reload: { readonly problem: string | undefined };
 }
 
 /** A message from the primary to a worker. All but `stop` need a reply with the same id. */

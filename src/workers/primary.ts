@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { on, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { listenAdmin } from '../server/admin.ts';
+import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { createHealth } from '../server/health.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -30,24 +30,27 @@ const maxMissedPings = 5;
 /** How long after the grace period a worker that has not exited is killed, in milliseconds. */
 const killDelayMs = 1000;
 
+/** The timeout of a worker that reads the configuration again, in milliseconds. */
+const reloadTimeoutMs = 10_000;
+
 /** A running gateway, in one process or several. */
-export interface Service {
+export interface Service<Options = unknown> {
   /** The base address, such as `http://127.0.0.1:4000`. */
   readonly url: string;
   /** The base address of the admin port. */
   readonly adminUrl: string | undefined;
   /** Rejects with the reason if the backend is not available. */
   checkReady(): Promise<void>;
+  /** Reads files again and puts them into effect. Rejects, and changes nothing, if one is invalid. */
+  reload(options: Options): Promise<void>;
   /** Stops listening, finishes requests in flight and closes the backend; `force` ends the wait. */
   stop(force: AbortSignal): Promise<void>;
 }
 
 /** Options of `superviseWorkers`. */
-interface SupervisorOptions {
+interface SupervisorOptions extends AdminOptions {
   /** The number of workers. */
   readonly workers: number;
-  readonly host: string;
-  readonly adminPort: number | undefined;
   readonly shutdownGraceMs: number;
 }
 
@@ -77,7 +80,7 @@ export async function superviseWorkers(
     await supervisor.stop(force);
     await admin?.close(0);
   };
-  return { url, adminUrl: admin?.url, checkReady: checkAnyReady, stop };
+  return { url, adminUrl: admin?.url, checkReady: checkAnyReady, reload: reloadAll, stop };
 }
 
 /** Forks workers, replaces those that exit, and kills those that do not respond. */
@@ -199,9 +202,10 @@ let lastId = 0;
 async function request<Type extends keyof Replies>(
   worker: Worker,
   type: Type,
+  timeoutMs = replyTimeoutMs,
 ): Promise<Replies[Type] | undefined> {
   const id = ++lastId;
-  const signal = AbortSignal.timeout(replyTimeoutMs);
+  const signal = AbortSignal.timeout(timeoutMs);
   const messages = on(worker, 'message', { signal, close: ['exit'] });
   send(worker, { type, id });
   try {
@@ -210,6 +214,16 @@ async function request<Type extends keyof Replies>(
     // The reply timed out.
   }
   return undefined;
+}
+
+/** Lets each worker read the configuration again. @throws the reason of the first that can't. */
+async function reloadAll(): Promise<void> {
+  const replies = await Promise.all(
+    workers().map((worker) => request(worker, 'reload', reloadTimeoutMs)),
+  );
+  if (replies.includes(undefined)) throw new Error('A worker does not respond.');
+  const problem = replies.find((reply) => reply?.problem !== undefined)?.problem;
+  if (problem !== undefined) throw new Error(problem);
 }
 
 /** Resolves if any worker is ready. @throws the reason of the first worker if none is. */

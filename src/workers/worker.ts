@@ -35,15 +35,17 @@ function waitForPortRelease(): Promise<void> {
  * Reports to the primary that this worker is serving, and handles its messages. node:cluster ends
  * the worker when the primary is gone.
  */
-export function connectToPrimary(service: Service, metrics: Metrics, stop: () => void): void {
+export function connectToPrimary(
+  service: Service,
+  metrics: Metrics,
+  reload: () => Promise<void>,
+  stop: () => void,
+): void {
   const replies: { [Type in keyof Replies]: () => Promise<Replies[Type]> } = {
     ping: async () => true,
     metrics: () => metrics.snapshot(),
-    readiness: () =>
-      service.checkReady().then(
-        () => ({ problem: undefined }),
-        (error: Error) => ({ problem: error.message }),
-      ),
+    readiness: () => service.checkReady().then(noProblem, problemOf),
+    reload: () => reload().then(noProblem, problemOf),
   };
   process.on('message', async (message: PrimaryMessage) => {
     if (message.type === 'stop') return stop();
@@ -51,6 +53,9 @@ export function connectToPrimary(service: Service, metrics: Metrics, stop: () =>
   });
   send({ type: 'serving', url: service.url });
 }
+
+const noProblem = () => ({ problem: undefined });
+const problemOf = (error: Error) => ({ problem: error.message });
 
 function send(message: WorkerMessage): void {
   // Errors are ignored: if the primary has just exited, so will this worker.

@@ -1,15 +1,19 @@
-import { availableParallelism } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
-import { configRows } from '../../src/config/describe.ts';
+import { configRows, describeVariables } from '../../src/config/describe.ts';
 import { unknownVariables } from '../../src/config/environment.ts';
-import { variables } from '../../src/config/variables.ts';
+import { documentedVariables } from '../../src/config/variables.ts';
 
 describe('loadConfig', () => {
   it('defaults to the built-in backend with a demo', () => {
     expect(loadConfig({})).toEqual({
       host: '127.0.0.1',
       port: 4000,
+      tlsCertFile: undefined,
+      tlsKeyFile: undefined,
       backend: {
         kind: 'builtin',
         databaseUrl: 'file:data/pet-store.db',
@@ -39,6 +43,7 @@ describe('loadConfig', () => {
       tracesSampler: 'parentbased_always_on',
       tracesSamplerArg: 1,
       adminPort: undefined,
+      adminHost: '127.0.0.1',
       coalesceReads: true,
       shutdownGraceMs: 10_000,
       workers: 1,
@@ -369,10 +374,100 @@ describe('loadConfig', () => {
     expect(rows).toContainEqual(['HOST', '127.0.0.1', 'default']);
     expect(rows).toContainEqual(['ADMIN_PORT', '', 'unset']);
     expect(rows).toContainEqual(['DATABASE_URL', 'postgres://***@db.example/pets', 'environment']);
-    expect(rows).toHaveLength(Object.keys(variables).length);
+    expect(rows).toHaveLength(documentedVariables().length);
   });
 
   it('is frozen', () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
+  });
+});
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pet-store-config-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const write = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const url = 'postgres://ann:hunter2@db.example/pets';
+
+  it.each([url, `${url}\n`, `${url}\r\n`])('is the value without its newline: %j', (text) => {
+    const env = { NODE_ENV: 'production', DATABASE_URL_FILE: write('url', text) };
+    expect(loadConfig(env).backend).toMatchObject({ kind: 'builtin', databaseUrl: url });
+    expect(loadConfig({ ...env, DATABASE_URL: '' }).backend).toMatchObject({ databaseUrl: url });
+  });
+
+  it('is hidden where the configuration is printed', () => {
+    const env = { DATABASE_URL_FILE: write('url', url) };
+    const rows = configRows(env, loadConfig(env));
+    expect(rows).toContainEqual(['DATABASE_URL', '***', 'file']);
+    expect(rows).toContainEqual(['DATABASE_URL_FILE', env.DATABASE_URL_FILE, 'environment']);
+    expect(describeVariables()).toMatch(
+      /^ {2}DATABASE_URL_FILE\n {6}file that contains DATABASE_/m,
+    );
+    expect(unknownVariables({ DATABASE_URL_FIL: 'x' })).toEqual([
+      'DATABASE_URL_FIL (did you mean DATABASE_URL_FILE?)',
+    ]);
+  });
+
+  it.each([
+    ['is missing', '/nowhere/url', {}, "DATABASE_URL_FILE: .* open '/nowhere/url'$"],
+    ['is a folder', folder, {}, `DATABASE_URL_FILE: .* in ${folder}, found: EISDIR.*$`],
+    ['is empty', write('empty', ''), {}, `found nothing in ${folder}/empty$`],
+    ['has only a newline', write('newline', '\n'), {}, `found nothing in ${folder}/newline$`],
+    [
+      'is set beside the variable',
+      write('both', url),
+      { DATABASE_URL: 'file:a.db' },
+      `DATABASE_URL_FILE: expected no value, because DATABASE_URL is set too; received ${folder}/both$`,
+    ],
+    [
+      'has an invalid value',
+      write('invalid', 'hunter2'),
+      {},
+      `DATABASE_URL: expected file:PATH.*, received a value that is hidden .* in ${folder}/invalid$`,
+    ],
+  ])('that %s is one problem, which names the path only', (_, DATABASE_URL_FILE, env, message) => {
+    const load = () => loadConfig({ NODE_ENV: 'production', DATABASE_URL_FILE, ...env });
+    expect(load).toThrow(new RegExp(`has a problem:\n  - .*${message}`));
+    expect(load).toThrow(/^(?!.*er2)/s);
+  });
+});
+
+describe('CONFIG_FILE', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pet-store-config-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const write = (text: string) => {
+    writeFileSync(join(folder, 'env'), text);
+    return { CONFIG_FILE: join(folder, 'env') };
+  };
+
+  it('contains variables, which those of the environment precede', () => {
+    const env = write('# Ports\nPORT=5000\r\n\nexport LOG_LEVEL="debug"\n  WORKERS = 3 # cores\n');
+    expect(loadConfig({ ...env, PORT: '', WORKERS: '2' })).toMatchObject({
+      ...{ port: 5000, logLevel: 'debug', workers: 2 },
+    });
+    const rows = configRows(env, loadConfig(env));
+    expect(rows).toContainEqual(['PORT', '5000', 'file']);
+    expect(rows).toContainEqual(['CONFIG_FILE', env.CONFIG_FILE, 'environment']);
+  });
+
+  it('may name the file of a secret, and its unknown variables are reported', () => {
+    writeFileSync(join(folder, 'url'), 'file:secret.db');
+    const env = write(`DATABASE_URL_FILE=${folder}/url\nLOG_LVL=debug\n`);
+    const config = loadConfig(env);
+    expect(config.backend).toMatchObject({ databaseUrl: 'file:secret.db' });
+    expect(configRows(env, config).at(-1)?.[0]).toBe('LOG_LVL (did you mean LOG_LEVEL?)');
+  });
+
+  it.each([
+    ['PORT=1\nhunter2\n', 'CONFIG_FILE: expected NAME=VALUE in line 2 of /.*/env$'],
+    ['{"PORT": "hunter2"}', 'CONFIG_FILE: expected NAME=VALUE in line 1 of /.*/env$'],
+    ['PORT=many', 'PORT: expected a whole number from 0 to 65535, received "many"$'],
+    [undefined, "CONFIG_FILE: expected a file of variables, found: ENOENT.*'/nowhere/env'$"],
+  ])('is one problem if it is invalid: %j', (text, message) => {
+    const env = text === undefined ? { CONFIG_FILE: '/nowhere/env' } : write(text);
+    expect(() => loadConfig(env)).toThrow(new RegExp(`has a problem:\n  - ${message}`));
+    expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
   });
 });

@@ -84,6 +84,7 @@ describe('the dashboard and the alerts', () => {
         `petstore_contract_drift_total{${job}, kind="unknown_member", field="tags"}`,
         '0x10 1+1x20',
       ],
+      PetstoreConfigReloadFailed: [`petstore_config_reload_success{${job}}`, '1x10 0x20'],
       PetstoreLogLinesDropped: [`petstore_log_lines_dropped_total{${job}}`, '0x20 1+1x20'],
       PetstoreEventLoopLags: [`nodejs_eventloop_lag_mean_seconds{${job}}`, '0.2x40'],
       PetstoreProcessorBusy: [`process_cpu_seconds_total{${job}}`, '0+58x40'],

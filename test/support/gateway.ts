@@ -5,7 +5,7 @@ import type { Call, PetStore } from '../../src/contract/pet-store.ts';
 import { keyOf } from '../../src/limits/key.ts';
 import { createByteLimits } from '../../src/server/byte-limits.ts';
 import { createFetchHandler } from '../../src/server/http/fetch.ts';
-import { listen } from '../../src/server/listener/listen.ts';
+import { type ListenOptions, listen } from '../../src/server/listener/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
 import { openRateLimit, type RateLimitOptions } from '../../src/server/rate-limit.ts';
 import { createV1 } from '../../src/v1/routes.ts';
@@ -33,6 +33,9 @@ export function callWith(key = apiKey, signal?: AbortSignal): Call {
 
 /** The parts of a gateway that a test can replace. */
 export type TestOptions = Partial<AppParts & OverloadLimits & RateLimitOptions>;
+
+/** Where a gateway listens: on a free port unless the test chooses. */
+export type TestListenOptions = Partial<Pick<ListenOptions, 'host' | 'tls'>>;
 
 /**
  * Opens a gateway that tests call like `fetch`, without a socket. It records log lines. Disposing
@@ -86,17 +89,21 @@ export async function openGateway(options: TestOptions = {}) {
   };
 }
 
-/** Opens the same gateway and listens on a free port. */
-export async function startGateway(options: TestOptions = {}) {
+/** Opens the same gateway and listens. */
+export async function startGateway(options: TestOptions & TestListenOptions = {}) {
   const opened = await openGateway(options);
-  const { url, close } = await listen(opened.handle, opened.byteLimits, {
-    host: '127.0.0.1',
-    port: 0,
-  });
+  const { host = '127.0.0.1', tls } = options;
+  const listenOptions = { host, port: 0, tls };
+  const { url, close, setCertificate } = await listen(
+    opened.handle,
+    opened.byteLimits,
+    listenOptions,
+  );
   return {
     ...opened,
     url,
     close,
+    setCertificate,
     async [Symbol.asyncDispose]() {
       await close(0);
       await opened[Symbol.asyncDispose]();

@@ -46,7 +46,7 @@ async function start(
   args: readonly string[],
   env: Record<string, string>,
   cwd = root,
-  banner = /(?:GraphQL|Local:|Ready on) +(http:\/\/[^\s/]+)[\s/]/,
+  banner = /(?:GraphQL|Local:|Ready on) +(https?:\/\/[^\s/]+)[\s/]/,
 ) {
   const child = spawn(command, args, {
     cwd,

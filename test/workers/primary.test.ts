@@ -3,9 +3,9 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { manifestFile } from '../support/manifest.ts';
+import { probeUntilRefused } from '../support/probing.ts';
 import { nodeStart } from '../support/process.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -132,24 +132,11 @@ describe('a gateway with two workers', () => {
   it('resets no connection when it ends while clients open new ones', async () => {
     await using started = await startWorkers();
     const { hostname, port } = new URL(started.url);
-    const endings = new Map<string, number>();
-    const isOpen = () => !endings.has('ECONNREFUSED');
-    async function probeRepeatedly() {
-      while (isOpen()) {
-        const socket = connect(Number(port), hostname);
-        socket.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-        const ending = await text(socket).then(
-          (response) => response.slice(9, 12),
-          (error: NodeJS.ErrnoException) => error.code ?? error.message,
-        );
-        endings.set(ending, (endings.get(ending) ?? 0) + 1);
-      }
-    }
-    const clients = Array.from({ length: 64 }, probeRepeatedly);
-    await vi.waitFor(() => expect(endings.get('200')).toBeGreaterThan(200), withTimeout);
-    process.kill(started.pid, 'SIGTERM');
-    await Promise.all(clients);
-    expect([...endings.keys()].sort()).toEqual(['200', 'ECONNREFUSED']);
+    const endings = await probeUntilRefused(
+      () => connect(Number(port), hostname),
+      () => process.kill(started.pid, 'SIGTERM'),
+    );
+    expect(endings).toEqual(['200', 'ECONNREFUSED']);
     expect(await started.exited).toBe(0);
     expect(started.output.stderr).not.toContain('Error');
   }, 60_000);

@@ -15,15 +15,15 @@ import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
 import { logFailure } from './call-log.ts';
-import { createConnector } from './connections.ts';
+import { type Connector, createConnector } from './connections.ts';
 import { createDriftReport } from './drift-report.ts';
 import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
 import { createSend, type RestRequest, type Send } from './send-with-retry.ts';
-import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** Options of the REST backend. */
 export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
@@ -54,7 +54,7 @@ type Inspect = (json: unknown) => unknown;
 export function openRestPetStore(
   options: RestPetStoreOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,
-): PetStore {
+): PetStore & { reload(files: TlsFiles): void } {
   const { log, metrics } = telemetry;
   const { baseUrl, messagesBaseUrl, timeoutMs } = options;
   const hashSecret = options.logCredential === 'hash' ? options.logCredentialSecret : undefined;
@@ -64,9 +64,17 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const tls = readTlsFiles(options);
+  const connectors = new Map<URL, Connector>();
+  const replaceConnectors = (files: TlsFiles) => {
+    const tls = readTlsFiles('UPSTREAM', files);
+    for (const url of [baseUrl, messagesBaseUrl ?? baseUrl]) {
+      const proxy = proxyOf(url, options);
+      connectors.set(url, createConnector(limits.connectTimeoutMs, tls, proxy));
+    }
+  };
+  replaceConnectors(options);
   const open = (service: string, url: URL) => {
-    const connect = createConnector(limits.connectTimeoutMs, tls, proxyOf(url, options));
+    const connect: Connector = (...to) => connectors.get(url)?.(...to);
     return openOrigin(service, url.origin, connect, limits, telemetry);
   };
   const petsOrigin = open('pets', baseUrl);
@@ -161,6 +169,7 @@ export function openRestPetStore(
       logFailure(log, { requestId: 'readyz' }, 'checkReady', outcome.kind, error);
       throw error;
     },
+    reload: replaceConnectors,
     async [Symbol.asyncDispose]() {
       await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },

@@ -9,8 +9,8 @@ export interface PersistedDocuments {
    * or registered by a client. `only`: as the hash of one in the manifest.
    */
   readonly mode: 'off' | 'allow' | 'only';
-  /** Documents by hash, without the prefix `sha256:`. */
-  readonly manifest: ReadonlyMap<string, string>;
+  /** Documents by hash, without the prefix `sha256:`. Replaced when the manifests are read again. */
+  manifest: ReadonlyMap<string, string>;
 }
 
 /** The mode and the locations of manifests. Without a file the manifest is empty. */

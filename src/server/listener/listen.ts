@@ -1,19 +1,26 @@
 import { once } from 'node:events';
+import { chmod } from 'node:fs/promises';
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { SecureContextOptions } from 'node:tls';
 import type { BodyParts, HttpHandler } from '../../http/message.ts';
 import { endOfTurn } from '../../limits/end-of-turn.ts';
 import type { ByteLimits } from '../byte-limits.ts';
 import { createNodeListener } from '../http/node.ts';
 import { Connection, idleMs } from './connection.ts';
 import { DrainingServer } from './draining-server.ts';
+import { createTlsTermination } from './tls-termination.ts';
+import { unixSocketOf } from './unix-socket.ts';
 
 /** Where to listen. */
 export interface ListenOptions {
+  /** A host name, an address, or a Unix domain socket such as `unix:/run/gateway.sock?mode=660`. */
   readonly host: string;
-  /** 0 for any free port. */
+  /** 0 for any free port. Not used with a socket. */
   readonly port: number;
+  /** The certificate and its key to serve HTTPS with; undefined for HTTP. */
+  readonly tls?: SecureContextOptions | undefined;
   /**
    * Awaited before the port is closed; resolves when no other process holds it without accepting.
    */
@@ -22,8 +29,10 @@ export interface ListenOptions {
 
 /** A listening HTTP server. */
 export interface Listener {
-  /** The base address, such as `http://127.0.0.1:4000`. */
+  /** The base address, such as `http://127.0.0.1:4000` or, as in nginx, `http://unix:/run/x.sock:`. */
   readonly url: string;
+  /** Uses another certificate for further connections. */
+  setCertificate(tls: SecureContextOptions): void;
   /**
    * Stops listening, lets requests in flight finish for `graceMs`, then closes their connections.
    * Responses in parts receive their last part before that.
@@ -59,21 +68,26 @@ const statuses: Readonly<Record<string, number>> = {
 };
 
 /**
- * Serves a handler over HTTP/1.1. @throws the listen error, such as EADDRINUSE.
+ * Serves a handler over HTTP/1.1, over TLS if it has a certificate. @throws the listen error, such as EADDRINUSE.
  */
 export async function listen(
   handle: HttpHandler,
   limits: ByteLimits,
-  { host, port, waitForPortRelease }: ListenOptions,
+  { host, port, tls, waitForPortRelease }: ListenOptions,
 ): Promise<Listener> {
   const streams = new Set<BodyParts>();
   const connections = new Set<Connection>();
-  const server = new DrainingServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+  const accept = (socket: Socket) => {
     const connection = new Connection(socket, limits);
     connections.add(connection);
     connection.on('close', () => connections.delete(connection));
     http.emit('connection', connection);
-  });
+  };
+  const termination = tls && createTlsTermination(tls, accept);
+  const server = new DrainingServer(
+    { allowHalfOpen: true, noDelay: true },
+    termination?.start ?? accept,
+  );
   const respond = createNodeListener(
     async (request) => {
       if (server.portClosed) await server.portClosed;
@@ -112,15 +126,18 @@ export async function listen(
     .on('connect', (_, socket) => (socket as Connection).refuse(400));
   server.waitForPortRelease = waitForPortRelease;
   server.maxConnections = maxConnections;
-  await once(server.listen({ port, host, backlog }), 'listening');
+  const unix = unixSocketOf(host);
+  const target = unix ? { path: unix.path } : { port, host };
+  await once(server.listen({ ...target, backlog }), 'listening');
+  if (unix?.mode !== undefined) await chmod(unix.path, unix.mode);
   const check = setInterval(() => {
     const now = performance.now();
     for (const connection of connections) connection.checkDeadline(now);
   }, checkIntervalMs);
-  const bound = server.address() as AddressInfo;
-  const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  const place = unix ? `unix:${unix.path}:` : formatAddress(server.address() as AddressInfo);
   return {
-    url: `http://${name}:${bound.port}`,
+    url: `${tls ? 'https' : 'http'}://${place}`,
+    setCertificate: (next) => termination?.setCertificate(next),
     async close(graceMs) {
       const closed = new Promise((resolve) => server.close(resolve));
       await server.portClosed;
@@ -130,6 +147,7 @@ export async function listen(
       }, graceMs * shareForParts);
       const force = setTimeout(() => {
         for (const connection of connections) connection.destroy();
+        termination?.destroy();
       }, graceMs);
       try {
         await closed;
@@ -140,4 +158,8 @@ export async function listen(
       }
     },
   };
+}
+
+function formatAddress({ address, family, port }: AddressInfo): string {
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -3,7 +3,7 @@ import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
-import type { TlsFiles } from '../../../src/backends/rest/tls-files.ts';
+import type { TlsFiles } from '../../../src/tls-files.ts';
 import { createAuthority } from '../../support/authority.ts';
 import { callWith } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
@@ -32,6 +32,7 @@ async function startService(files: TlsFiles, options: ServerOptions = {}) {
   const petStore = openRestPetStore({ ...rest, ...files }, quiet);
   return {
     checkReady: () => petStore.checkReady(),
+    reload: petStore.reload,
     list: async () => Array.from(await petStore.listPets(callWith('a'), {})),
     async [Symbol.asyncDispose]() {
       await petStore[Symbol.asyncDispose]();
@@ -66,6 +67,17 @@ describe('a REST service with a certificate of a private authority', () => {
   it('can require a client certificate', async () => {
     const { certFile, keyFile } = client;
     await using started = await startService({ caFile, certFile, keyFile }, mutual);
+    expect(await started.list()).toEqual([]);
+  });
+
+  it('can require another client certificate, which is read again without a restart', async () => {
+    const { certFile, keyFile } = client;
+    await using started = await startService({ caFile }, mutual);
+    await expect(started.list()).rejects.toThrow('closed the connection');
+    const wrong = { caFile, certFile, keyFile: stranger.keyFile };
+    expect(() => started.reload(wrong)).toThrow('UPSTREAM_KEY_FILE: expected the key');
+    await expect(started.list()).rejects.toThrow('closed the connection');
+    started.reload({ caFile, certFile, keyFile });
     expect(await started.list()).toEqual([]);
   });
 

@@ -1,0 +1,57 @@
+import { isatty } from 'node:tty';
+import { type Config, loadConfig } from '../config/config.ts';
+import { type Environment, needRestart, readFiles } from '../config/environment.ts';
+import type { createLog } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Service } from '../workers/primary.ts';
+
+/**
+ * Creates a function that reads the configuration again and puts into effect what needs no restart.
+ * It rejects, and changes nothing, if anything is invalid.
+ */
+export function createReload(
+  env: Environment,
+  service: Service<Config>,
+  log: ReturnType<typeof createLog>,
+  metrics: Metrics,
+): () => Promise<void> {
+  return async () => {
+    let isSuccessful = false;
+    try {
+      const config = loadConfig(env);
+      await service.reload(config);
+      log.setLevel(config.logLevel);
+      isSuccessful = true;
+    } finally {
+      metrics.reloaded(isSuccessful);
+    }
+  };
+}
+
+/**
+ * Calls `reload` on each SIGHUP, one after the other, and logs what became of it. Calls `stop` if the
+ * signal is sent because the terminal was closed.
+ */
+export function reloadOnHangup(
+  env: Environment,
+  log: ReturnType<typeof createLog>,
+  reload: () => Promise<void>,
+  stop: () => void,
+): void {
+  const started = readFiles(env, []);
+  const hasTerminal = isatty(0);
+  let reloaded = Promise.resolve();
+  const reloadAndLog = async () => {
+    try {
+      await reload();
+      const pending = needRestart(started, readFiles(env, []));
+      log.info(pending.length > 0 ? { needRestart: pending } : {}, 'configuration reloaded');
+    } catch (err) {
+      log.error({ err }, 'configuration not reloaded: it stays as it was');
+    }
+  };
+  process.on('SIGHUP', () => {
+    if (hasTerminal && !isatty(0)) stop();
+    else reloaded = reloaded.then(reloadAndLog);
+  });
+}

@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { lstat, unlink } from 'node:fs/promises';
+import { connect } from 'node:net';
+
+/** A Unix domain socket to listen on. */
+interface UnixSocket {
+  readonly path: string;
+  /** The mode of the file, such as 0o660; undefined for what the process's umask leaves. */
+  readonly mode: number | undefined;
+}
+
+/** Parses a host such as `unix:/run/gateway.sock?mode=660`; returns undefined for any other. */
+export function unixSocketOf(host: string): UnixSocket | undefined {
+  const [, path, mode] = /^unix:([^?]+)(?:\?mode=([0-7]{3}))?$/.exec(host) ?? [];
+  return path === undefined
+    ? undefined
+    : { path, mode: mode ? Number.parseInt(mode, 8) : undefined };
+}
+
+/**
+ * Removes the file of a socket on which no process listens any more, because a process that was
+ * killed leaves it. Call it before any process of this gateway listens.
+ */
+export async function removeStaleSocket(host: string): Promise<void> {
+  const unix = unixSocketOf(host);
+  if (unix === undefined) return;
+  const file = await lstat(unix.path).catch(() => undefined);
+  if (!file?.isSocket()) return;
+  const socket = connect(unix.path);
+  try {
+    await once(socket, 'connect');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') await unlink(unix.path);
+  } finally {
+    socket.destroy();
+  }
+}

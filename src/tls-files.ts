@@ -1,0 +1,46 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+
+/** Files in PEM for one end of a TLS connection. */
+export interface TlsFiles {
+  /** The authorities to trust instead of Node's. */
+  readonly caFile?: string | undefined;
+  /** The own certificate, with the certificates of its issuers, and its private key. */
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+}
+
+/**
+ * Reads the files. @throws if one can't be used; the message names its variable, such as
+ * `UPSTREAM_CA_FILE` with the prefix `UPSTREAM`.
+ */
+export function readTlsFiles(
+  prefix: 'UPSTREAM' | 'TLS',
+  { caFile, certFile, keyFile }: TlsFiles,
+): SecureContextOptions {
+  const ca = read(`${prefix}_CA`, caFile, 'certificates', (pem) => new X509Certificate(pem));
+  const cert = read(`${prefix}_CERT`, certFile, 'a certificate', (pem) => new X509Certificate(pem));
+  const ownKey = `the key of ${prefix}_CERT_FILE without a passphrase`;
+  const key = read(`${prefix}_KEY`, keyFile, ownKey, (pem) =>
+    createSecureContext({ cert, key: pem }),
+  );
+  return { ca, cert, key };
+}
+
+/** Reads a file. `check` throws if the text is not what is expected. */
+function read(
+  name: string,
+  file: string | undefined,
+  expected: string,
+  check: (pem: string) => void,
+): string | undefined {
+  try {
+    const pem = file && readFileSync(file, 'utf8');
+    if (pem !== undefined) check(pem);
+    return pem;
+  } catch (cause) {
+    const problem = `expected ${expected} in PEM, in ${file}, found: ${(cause as Error).message}`;
+    throw new Error(`${name}_FILE: ${problem}`, { cause });
+  }
+}

@@ -1,0 +1,203 @@
+import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { createAuthority } from '../support/authority.ts';
+import { nodeStart } from '../support/process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pet-store-reload-'));
+const authority = createAuthority();
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  authority[Symbol.dispose]();
+});
+
+type Started = Awaited<ReturnType<typeof nodeStart>>;
+const withTimeout = { timeout: 15_000 };
+
+let files = 0;
+/** Creates a file; the returned function replaces its text. */
+function createFile(text: string) {
+  const path = join(folder, String(++files));
+  const write = (next: string) => writeFileSync(path, next);
+  write(text);
+  return { path, write };
+}
+
+const start = (env: Record<string, string>) =>
+  nodeStart({ DATABASE_URL: `file:${folder}/pets.db`, ADMIN_PORT: '0', ...env });
+
+const reloaded = 'configuration reloaded';
+const kept = 'configuration not reloaded: it stays as it was';
+const linesOf = ({ output }: Started, msg: string) =>
+  output.stderr.split('\n').filter((line) => line.includes(`"msg":"${msg}"`));
+
+/** Sends SIGHUP and waits for a further line with this message. @returns the line. */
+async function reload(started: Started, msg = reloaded) {
+  const { length } = linesOf(started, msg);
+  process.kill(started.pid, 'SIGHUP');
+  await vi.waitFor(() => expect(linesOf(started, msg)).toHaveLength(length + 1), withTimeout);
+  return JSON.parse(linesOf(started, msg).at(-1) ?? '');
+}
+
+async function metricOf({ output }: Started, name: string): Promise<number> {
+  const admin = /Metrics +(\S+)/.exec(output.stdout)?.[1] ?? '';
+  const text = await (await fetch(admin)).text();
+  return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
+}
+const success = (started: Started) => metricOf(started, 'petstore_config_reload_success');
+
+/** Sends a document by its hash over a new connection. @returns the code of its error, if any. */
+async function sendHash({ url }: Started, document: string): Promise<string | undefined> {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer demo-key',
+      'content-type': 'application/json',
+      connection: 'close',
+    },
+    body: JSON.stringify({ documentId: hash('sha256', document) }),
+  });
+  return (await response.json()).errors?.[0].extensions.code;
+}
+const manifestOf = (...documents: readonly string[]) =>
+  JSON.stringify(Object.fromEntries(documents.map((one) => [hash('sha256', one), one])));
+const [pets, name] = ['{ pets { id } }', '{ __typename }'];
+
+describe('a gateway that receives SIGHUP', () => {
+  it('keeps serving if there is nothing to read', async () => {
+    await using started = await start({});
+    const before = await metricOf(started, 'petstore_config_reload_timestamp_seconds');
+    expect(await reload(started)).not.toHaveProperty('needRestart');
+    expect((await fetch(`${started.url}/livez`)).status).toBe(200);
+    expect(await success(started)).toBe(1);
+    const after = await metricOf(started, 'petstore_config_reload_timestamp_seconds');
+    expect(after).toBeGreaterThan(before);
+    started.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
+  }, 30_000);
+
+  it.each(['1', '2'])('uses another manifest and level in all of %s processes', async (WORKERS) => {
+    const manifest = createFile(manifestOf(pets));
+    const config = createFile('LOG_LEVEL=warn\n');
+    await using started = await start({
+      WORKERS,
+      CONFIG_FILE: config.path,
+      PERSISTED_DOCUMENTS: 'only',
+      PERSISTED_DOCUMENTS_FILE: manifest.path,
+    });
+    /** The codes of forty requests, so that every process has received some. */
+    const codesOf = async (document: string) =>
+      new Set(await Promise.all(Array.from({ length: 40 }, () => sendHash(started, document))));
+    expect(await codesOf(name)).toEqual(new Set(['PERSISTED_DOCUMENT_REQUIRED']));
+    expect(linesOf(started, 'request')).toEqual([]);
+    manifest.write(manifestOf(name));
+    config.write('# Quieter again tomorrow.\nexport LOG_LEVEL="info"\n');
+    await reload(started);
+    expect(await codesOf(name)).toEqual(new Set([undefined]));
+    expect(await codesOf(pets)).toEqual(new Set(['PERSISTED_DOCUMENT_REQUIRED']));
+    await vi.waitFor(() => expect(linesOf(started, 'request')).toHaveLength(80), withTimeout);
+
+    manifest.write('{}');
+    config.write('LOG_LEVEL=silent\n');
+    const { level, err } = await reload(started, kept);
+    expect([level, err.message]).toEqual([
+      'error',
+      expect.stringContaining(`PERSISTED_DOCUMENTS_FILE: expected a manifest`),
+    ]);
+    expect(await success(started)).toBe(0);
+    expect(await codesOf(name)).toEqual(new Set([undefined]));
+    expect(linesOf(started, kept)).toHaveLength(1);
+    manifest.write(manifestOf(name, pets));
+    config.write('LOG_LEVEL=loud\n');
+    expect((await reload(started, kept)).err.message).toContain('LOG_LEVEL: expected trace');
+    expect(await codesOf(pets)).toEqual(new Set(['PERSISTED_DOCUMENT_REQUIRED']));
+    config.write('');
+    await reload(started);
+    expect(await success(started)).toBe(1);
+    expect(await codesOf(pets)).toEqual(new Set([undefined]));
+  }, 60_000);
+
+  it('uses another certificate, and keeps it if the next one is invalid', async () => {
+    const [first, second] = [1, 2].map(() => authority.issue('IP:127.0.0.1'));
+    const [cert, key] = [createFile(first?.cert ?? ''), createFile(first?.key ?? '')];
+    await using started = await start({ TLS_CERT_FILE: cert.path, TLS_KEY_FILE: key.path });
+    const { hostname: host, port } = new URL(started.url);
+    const serial = async () => {
+      const socket = connect({ host, port: Number(port), ca: authority.ca });
+      await once(socket, 'secureConnect');
+      const { serialNumber } = socket.getPeerCertificate();
+      socket.destroy();
+      return serialNumber;
+    };
+    const before = await serial();
+    cert.write(second?.cert ?? '');
+    expect((await reload(started, kept)).err.message).toContain('TLS_KEY_FILE: expected the key');
+    expect(await serial()).toBe(before);
+    key.write(second?.key ?? '');
+    await reload(started);
+    expect(await serial()).not.toBe(before);
+  }, 30_000);
+
+  it('names what has changed and needs a restart, without its value', async () => {
+    const config = createFile('SHUTDOWN_GRACE_MS=5000\nLOG_LEVEL=info\n');
+    const database = createFile(`file:${folder}/first.db`);
+    await using started = await start({
+      CONFIG_FILE: config.path,
+      DATABASE_URL: '',
+      DATABASE_URL_FILE: database.path,
+      PORT: '0',
+    });
+    // The environment precedes, so PORT has not changed.
+    config.write('SHUTDOWN_GRACE_MS=6000\nLOG_LEVEL=debug\nPORT=1\nDEMO=off\n');
+    database.write('postgres://ann:hunter2@db.example/pets');
+    const { needRestart } = await reload(started);
+    expect(needRestart.toSorted()).toEqual(['DATABASE_URL', 'DEMO', 'SHUTDOWN_GRACE_MS']);
+    expect(started.output.stderr).not.toContain('hunter2');
+    expect(await sendHash(started, pets)).toBe('PERSISTED_QUERY_NOT_SUPPORTED');
+  }, 30_000);
+
+  it.each(['1', '2'])('fails no request under load, with %s processes', async (WORKERS) => {
+    const manifest = createFile(manifestOf(pets));
+    await using started = await start({
+      WORKERS,
+      PERSISTED_DOCUMENTS: 'only',
+      PERSISTED_DOCUMENTS_FILE: manifest.path,
+    });
+    let isOver = false;
+    let sent = 0;
+    const load = Array.from({ length: 16 }, async () => {
+      for (; !isOver; sent++) expect(await sendHash(started, pets)).toBeUndefined();
+    });
+    for (let round = 0; round < 10; round++) {
+      manifest.write(round % 2 === 0 ? 'not a manifest' : manifestOf(pets, name));
+      await reload(started, round % 2 === 0 ? kept : reloaded);
+      const target = sent + 20;
+      await vi.waitFor(() => expect(sent).toBeGreaterThan(target), withTimeout);
+    }
+    isOver = true;
+    await Promise.all(load);
+  }, 60_000);
+
+  it('ends if it is because its terminal was closed', async () => {
+    // script(1) runs it in a terminal, which is closed when script is killed.
+    const terminal = spawn('script', ['-qc', `exec ${process.execPath} src/main.ts`, '/dev/null'], {
+      env: { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: ':memory:' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    let shown = '';
+    terminal.stdout.setEncoding('utf8').on('data', (chunk) => {
+      shown += chunk;
+    });
+    const address = /GraphQL +(http:\/\/[\d.:]+)/;
+    await vi.waitFor(() => expect(shown).toMatch(address), withTimeout);
+    const url = `${address.exec(shown)?.[1]}/livez`;
+    expect((await fetch(url)).status).toBe(200);
+    terminal.kill('SIGKILL');
+    await vi.waitFor(() => expect(fetch(url)).rejects.toThrow(), withTimeout);
+  }, 30_000);
+});

@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../src/config/config.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { probeUntilRefused } from '../../support/probing.ts';
+import { nodeStart } from '../../support/process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pet-store-socket-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const pathTo = (name: string) => join(folder, name);
+
+/** Sends raw bytes. @returns everything received until the connection is closed. */
+function send(path: string, bytes: string): Promise<string> {
+  const socket = connect(path);
+  socket.write(bytes);
+  return text(socket);
+}
+const probe = 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+const env = (HOST: string) => ({ DATABASE_URL: `file:${folder}/pets.db`, HOST });
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+describe('a gateway on a Unix domain socket', () => {
+  it.each([
+    '1',
+    '2',
+  ])('serves there with %s processes, and removes it at the end', async (WORKERS) => {
+    const path = pathTo(`served-${WORKERS}.sock`);
+    const started = await nodeStart({ ...env(`unix:${path}?mode=660`), WORKERS, ADMIN_PORT: '0' });
+    expect(started.output.stdout).toContain(`GraphQL  http://unix:${path}:/graphql (GraphiQL`);
+    // Only a socket is without a port, and metrics are still scraped over TCP.
+    expect(started.output.stdout).toMatch(/Metrics +http:\/\/127\.0\.0\.1:\d+\/metrics/);
+    expect(modeOf(path)).toBe('660');
+    expect(await send(path, probe)).toMatch(/^HTTP\/1\.1 200 .*live/s);
+    started.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
+    expect(existsSync(path)).toBe(false);
+  }, 30_000);
+
+  it('replaces the file of a process that was killed', async () => {
+    const path = pathTo('stale.sock');
+    const killed = await nodeStart(env(`unix:${path}`));
+    killed.kill('SIGKILL');
+    await killed.exited;
+    expect(existsSync(path)).toBe(true);
+    for (const WORKERS of ['1', '2']) {
+      await using started = await nodeStart({ ...env(`unix:${path}`), WORKERS });
+      expect(await send(path, probe)).toMatch(/^HTTP\/1\.1 200 /);
+      started.kill('SIGKILL');
+    }
+  }, 30_000);
+
+  it('does not start while another process listens there, and leaves its file', async () => {
+    const path = pathTo('live.sock');
+    await using service = await startGateway({ host: `unix:${path}` });
+    expect(service.url).toBe(`http://unix:${path}:`);
+    await using second = await nodeStart(env(`unix:${path}`));
+    expect(await second.exited).toBe(1);
+    expect(second.output.stderr).toMatch(
+      /HOST: expected a path where .* no other process listens: .* EADDRINUSE.*live\.sock/,
+    );
+    expect(await send(path, probe)).toMatch(/^HTTP\/1\.1 200 /);
+  }, 30_000);
+
+  it('never removes a file that is not a socket', async () => {
+    const path = pathTo('file');
+    writeFileSync(path, 'precious');
+    await using started = await nodeStart(env(`unix:${path}`));
+    expect(await started.exited).toBe(1);
+    expect(started.output.stderr).toContain('EADDRINUSE');
+    expect(statSync(path).size).toBe(8);
+  }, 30_000);
+
+  it.each([
+    '/nowhere/gateway.sock',
+    `${folder}/${'x'.repeat(200)}`,
+  ])('names HOST if the socket cannot be created: %s', async (path) => {
+    await using started = await nodeStart(env(`unix:${path}`));
+    expect(await started.exited).toBe(1);
+    expect(started.output.stderr).toContain('HOST: expected a path where a socket can be');
+  }, 30_000);
+
+  it('responds to a client that ends its side of the connection', async () => {
+    const path = pathTo('half-closed.sock');
+    await using service = await startGateway({ host: `unix:${path}` });
+    const socket = connect(path);
+    socket.end('GET /graphql?query={__typename} HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await text(socket)).toContain('{"data":{"__typename":"Query"}}');
+    expect(service.logged).toEqual([]);
+  });
+
+  it.each([
+    '1',
+    '2',
+  ])('loses no request when it ends under load, with %s processes', async (WORKERS) => {
+    const path = pathTo(`load-${WORKERS}.sock`);
+    await using started = await nodeStart({ ...env(`unix:${path}`), WORKERS });
+    const endings = await probeUntilRefused(
+      () => connect(path),
+      () => process.kill(started.pid, 'SIGTERM'),
+    );
+    expect(endings[0]).toBe('200');
+    expect(endings.slice(1).join()).toMatch(/^(?:ECONNREFUSED|ENOENT|ECONNREFUSED,ENOENT)$/);
+    expect(await started.exited).toBe(0);
+  }, 60_000);
+
+  it('closes idle connections when it ends, and does not wait for them', async () => {
+    const path = pathTo('idle.sock');
+    const service = await startGateway({ host: `unix:${path}` });
+    const socket = connect(path).resume();
+    await once(socket, 'connect');
+    await Promise.all([once(socket, 'close'), service.close(600_000)]);
+    await service.petStore[Symbol.asyncDispose]();
+  });
+
+  it('counts as local, so that it has a demo', () => {
+    const { backend, adminHost, onlyLoopbackHosts } = loadConfig({ HOST: 'unix:/run/a.sock' });
+    expect(backend).toMatchObject({ demoKey: 'demo-key' });
+    expect([adminHost, onlyLoopbackHosts]).toEqual(['127.0.0.1', true]);
+  });
+
+  it.each([
+    'unix:',
+    'unix:gateway.sock',
+    'unix:/a.sock?mode=9',
+    'unix:/a?mode=0660',
+    'unix:/a?x',
+  ])('is refused as HOST if it is not a path with a mode: %s', (HOST) => {
+    expect(() => loadConfig({ HOST })).toThrow(/HOST: expected .* unix:\/PATH/);
+  });
+});
+
+describe('ADMIN_HOST', () => {
+  it('is the address of the admin port, apart from HOST', async () => {
+    expect(loadConfig({ HOST: '0.0.0.0' }).adminHost).toBe('0.0.0.0');
+    await using started = await nodeStart({
+      ...env('127.0.0.1'),
+      ADMIN_HOST: '127.0.0.2',
+      ADMIN_PORT: '0',
+    });
+    expect(started.output.stdout).toMatch(/GraphQL +http:\/\/127\.0\.0\.1:/);
+    const url = /Metrics +(http:\/\/127\.0\.0\.2:\d+\/metrics)/.exec(started.output.stdout)?.[1];
+    expect((await fetch(url ?? '')).status).toBe(200);
+  }, 30_000);
+
+  it('is named if it is no address of this machine', async () => {
+    const wrong = { ADMIN_HOST: '192.0.2.1', ADMIN_PORT: '0' };
+    await using started = await nodeStart({ ...env('127.0.0.1'), ...wrong });
+    expect(await started.exited).toBe(1);
+    expect(started.output.stderr).toContain(
+      'ADMIN_HOST: expected an address of this machine, received 192.0.2.1: listen EADDRNOTAVAIL',
+    );
+  }, 30_000);
+});
