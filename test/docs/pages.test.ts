@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { StorefrontDocument } from '../../packages/client/src/documents.ts';
 import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
-import { documentedVariables, type Variable, variables } from '../../src/config/variables.ts';
+import { type Variable, variables } from '../../src/config/variables.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (page: string) => readFile(join(root, page), 'utf8');
@@ -84,20 +84,6 @@ describe('the documentation', () => {
     const names = [...text.matchAll(/`(test\/[\w/.-]+)`/g)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(20);
     for (const name of names) await expect(stat(join(root, name))).resolves.toBeDefined();
-  });
-});
-
-describe('docs/configuration.md', () => {
-  it('lists every variable with its default', async () => {
-    const text = await read('docs/configuration.md');
-    const documented = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(text)?.[1];
-    const rows = documentedVariables().map(
-      ([name, { fallback, accepts, meaning }]) =>
-        `| \`${name}\` | ${fallback === undefined ? 'unset' : `\`${fallback}\``} | ${meaning} | ${accepts} |\n`,
-    );
-    expect(documented).toBe(
-      `| variable | default | meaning | accepts |\n|---|---|---|---|\n${rows.join('')}`,
-    );
   });
 });
 
