@@ -28,6 +28,28 @@ export const readAsset = async (name) => (await texts[name]()).default;`;
   },
 };
 
+const schema = fileURLToPath(new URL('src/schema.ts', import.meta.url));
+
+/**
+ * Gives the entry for other Yoga servers its own copy of the modules that use graphql, because it shares
+ * graphql with its server. All other modules are in chunks that the entries share.
+ */
+const leavePeers = {
+  name: 'leave-peers',
+  async resolveId(id, importer) {
+    const file = importer?.replace('?peers', '');
+    if (file !== schema && file === importer) return undefined;
+    if (id === 'graphql') return { id, external: true };
+    const resolved = await this.resolve(id, file, { skipSelf: true });
+    const usesGraphql = /\/src\/(?:graphql|server\/graphql|execution)\//.test(resolved.id);
+    return usesGraphql ? `${resolved.id}?peers` : resolved;
+  },
+  async load(id) {
+    if (!id.endsWith('?peers')) return undefined;
+    return { code: await readFile(id.replace('?peers', ''), 'utf8'), moduleType: 'ts' };
+  },
+};
+
 /** Writes the licenses of the packages in the build, which ask for that. */
 const listLicenses = {
   name: 'list-licenses',
@@ -52,10 +74,10 @@ const listLicenses = {
 /**
  * Bundles the command and the library with all of their packages into a few files, because loading a
  * thousand modules took most of the startup time. The library contains its own graphql, so that it
- * works with any version that the application has.
+ * works with any version that the application has; `petstore-gateway/schema` does not.
  */
 export default defineConfig({
-  input: { 'bin/main': 'src/bin.ts', index: 'src/index.ts' },
+  input: { 'bin/main': 'src/bin.ts', index: 'src/index.ts', schema: 'src/schema.ts' },
   platform: 'node',
   tsconfig: false,
   resolve: {
@@ -70,6 +92,7 @@ export default defineConfig({
   transform: { define: { 'require.main': 'undefined' } },
   plugins: [
     embedAssets,
+    leavePeers,
     // Bundlers of applications understand imports of Node's modules better than `require`.
     esmExternalRequirePlugin({ external: [/^node:/, ...builtinModules] }),
     listLicenses,

@@ -4,8 +4,12 @@ import { defineConfig } from 'vitest/config';
 // package, which do not know each other's types.
 const ssr = { resolve: { conditions: ['node', 'module-sync', 'default'] } };
 
+// examples/yoga, without a build.
+const alias = { 'petstore-gateway/schema': new URL('src/schema.ts', import.meta.url).pathname };
+
 export default defineConfig({
   ssr,
+  resolve: { alias },
   test: {
     globalSetup: 'test/support/no-keys-logged.ts',
     include: ['test/**/*.test.ts'],

@@ -120,6 +120,42 @@ describe('the packed package', () => {
     expect(stdout).toMatch(/^true\n.*^query ListPets\(/ms);
   }, 30_000);
 
+  it('exposes the pet store in a Yoga server beside the gateway', async () => {
+    const root = await project('beside', ['graphql', 'graphql-yoga', '@pothos/core']);
+    await writeFile(
+      join(root, 'main.js'),
+      `import SchemaBuilder from '@pothos/core';
+      import { isSchema } from 'graphql';
+      import { createYoga } from 'graphql-yoga';
+      import { createGateway } from 'petstore-gateway';
+      import { addPetStore, loadConfig, usePetStore } from 'petstore-gateway/schema';
+      const config = loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'error' });
+      await using gateway = await createGateway(config);
+      const builder = new SchemaBuilder({});
+      builder.queryType();
+      builder.mutationType();
+      const { Pet } = addPetStore(builder);
+      builder.objectField(Pet, 'shout', (t) => t.string({ resolve: ({ name }) => name.toUpperCase() }));
+      const schema = builder.toSchema();
+      const yoga = createYoga({ schema, plugins: [await usePetStore(config)] });
+      const post = async (serve, query) => (await serve(new Request('http://localhost/graphql', {
+        method: 'POST',
+        headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      }))).json();
+      const ask = '{ pets(limit: 1) { name } pet(id: 999) { id } }';
+      for (const { data, errors } of [await post(gateway, ask), await post(yoga.fetch, ask)]) {
+        console.log(data.pets[0].name, errors.map(({ extensions }) => extensions.code).join());
+      }
+      const { data } = await post(yoga.fetch, '{ pets(limit: 1) { shout } }');
+      console.log(isSchema(schema), data.pets[0].shout);
+      await yoga.dispose();`,
+    );
+    const { stdout, stderr } = await run(process.execPath, ['main.js'], { cwd: root });
+    expect(stderr).toBe('');
+    expect(stdout).toBe('Biscuit NOT_FOUND\nBiscuit NOT_FOUND\ntrue BISCUIT\n');
+  }, 30_000);
+
   it('has types that compile in a strict project without skipLibCheck', async () => {
     const types = ['graphql', '@types/node', 'undici-types', '@graphql-typed-document-node/core'];
     const root = await project('types', types);
@@ -165,10 +201,16 @@ describe('the packed package', () => {
 
   it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
-      '@types/node undici-types graphql @apollo/client rxjs @urql/core wonka @urql/exchange-persisted';
+      '@types/node undici-types graphql graphql-yoga @pothos/core @apollo/client rxjs @urql/core wonka @urql/exchange-persisted';
     const root = await project('readme', others.split(' '));
     await addClient(root);
-    const pages = ['README.md', 'docs/bff.md', 'docs/persisted-documents.md', 'docs/retrying.md'];
+    const pages = [
+      'README.md',
+      'docs/bff.md',
+      'docs/extending.md',
+      'docs/persisted-documents.md',
+      'docs/retrying.md',
+    ];
     const texts = await Promise.all(pages.map((page) => readFile(join(repository, page), 'utf8')));
     const clients = await readFile(join(repository, 'docs/clients.md'), 'utf8');
     for (const section of ['Apollo Client', 'urql']) {

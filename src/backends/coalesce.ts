@@ -1,5 +1,11 @@
 import { CancelledError } from '../contract/error.ts';
-import type { Call, CallObservation, OperationId, PetStore } from '../contract/pet-store.ts';
+import type {
+  Call,
+  CallObservation,
+  OperationId,
+  PetStore,
+  RestRequest,
+} from '../contract/pet-store.ts';
 import { operations } from '../contract/pet-store.ts';
 import { bucketCount, bucketOf, hash } from '../limits/key.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -87,19 +93,23 @@ export function coalesceReads(
     }
   }
 
-  function methodOf(id: OperationId): Method {
+  function methodOf(id: OperationId | 'send'): Method {
     const start = petStore[id] as Method;
-    if (operations[id].method === 'POST') return (call, value) => write(start(call, value));
     return (call, value) => {
+      const { method } = id === 'send' ? (value as RestRequest) : operations[id];
+      if (method === 'POST') return write(start(call, value));
       const parameters = value === undefined ? '' : JSON.stringify(value);
       const forwarded = call.forwarded ? JSON.stringify(call.forwarded) : '';
       return read(id, parameters + forwarded, call, (own) => start(own, value));
     };
   }
 
-  const ids = Object.keys(operations) as OperationId[];
+  const ids = [...(Object.keys(operations) as OperationId[]), 'send'] as const;
   return {
-    ...(Object.fromEntries(ids.map((id) => [id, methodOf(id)])) as Pick<PetStore, OperationId>),
+    ...(Object.fromEntries(ids.map((id) => [id, methodOf(id)])) as Pick<
+      PetStore,
+      OperationId | 'send'
+    >),
     checkReady: () => petStore.checkReady(),
     [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
   };

@@ -17,7 +17,10 @@ const maxDrifts = 50;
  * Returns how the JSON of a success differs from the contract, each difference once. A null that stands
  * for no value is no difference.
  */
-export function driftOf({ record, list }: Operation, json: unknown): Iterable<Drift> {
+export function driftOf(
+  { record, list }: Pick<Operation, 'record' | 'list'>,
+  json: unknown,
+): Iterable<Drift> {
   const found = new Map<string, Drift>();
   const add = (kind: Drift['kind'], field: string) => {
     if (found.size < maxDrifts) found.set(`${kind} ${field}`, { kind, field });

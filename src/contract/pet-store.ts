@@ -87,8 +87,20 @@ export interface Operation {
   readonly list?: Readonly<Record<string, Field>>;
 }
 
+/** A request to the REST service. */
+export interface RestRequest {
+  /** The operation id of the contract, or the method and path of another request, for the metrics. */
+  readonly operation: string;
+  /** A GET reads, a POST writes. */
+  readonly method: 'GET' | 'POST';
+  /** Below the base URL, with its query string. */
+  readonly path: string;
+  /** The JSON text of the body. */
+  readonly body?: string | undefined;
+}
+
 /** The id of an operation, which is its method of `PetStore`. */
-export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady'>;
+export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady' | 'send'>;
 
 /** The operations of the contract ("Endpoints"). Clients, routes and joined reads follow it. */
 export const operations: Readonly<Record<OperationId, Operation>> = {
@@ -128,6 +140,8 @@ export interface PetStore extends AsyncDisposable {
   listOrders(call: Call): Promise<JsonText>;
   /** `POST /messages` of the quickstart. */
   sendMessage(call: Call, message: string): Promise<Message>;
+  /** Calls another path of the REST service; a backend without one rejects. */
+  send(call: Call, request: RestRequest): Promise<JsonText>;
   /** Resolves if the backend can take calls; otherwise rejects with the reason. */
   checkReady(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
 import type { Call, OperationId, PetStore } from '../contract/pet-store.ts';
+import { RestCalls, type SendRest } from './rest-calls.ts';
 
 /** Options of `createContext`. */
 export interface ContextOptions
@@ -24,15 +25,20 @@ export interface CallListener {
 
 /**
  * The calls that the resolvers of one GraphQL request can make. Equal reads of the request are one
- * call; the context is not shared with other requests. Each call rejects with UnauthenticatedError
+ * call; the calls are not shared with other requests. Each call rejects with UnauthenticatedError
  * if the request has no valid bearer token.
  */
-export type GatewayContext = {
+export type PetStoreCalls = {
   readonly [Id in OperationId]: (
     parameters: Parameters<PetStore[Id]>[1],
     field: ResponseKey,
   ) => ReturnType<PetStore[Id]>;
-};
+} & { readonly rest: RestCalls };
+
+/** The context of a GraphQL request. */
+export interface GatewayContext {
+  readonly petStore: PetStoreCalls;
+}
 
 /** The response key of the root field that makes a call; only explained contexts use it. */
 export type ResponseKey = string | number;
@@ -65,8 +71,9 @@ export function createContext(options: ContextOptions): GatewayContext {
     }
   }
 
+  const send: SendRest = (request) => withCall((call) => petStore.send(call, request));
   const loadOrders = loadEach(() => withCall((call) => petStore.listOrders(call)), String);
-  return {
+  const calls: PetStoreCalls = {
     listPets: loadEach(
       (query) => withCall((call) => petStore.listPets(call, query)),
       ({ limit, status }) => `${limit} ${status}`,
@@ -75,7 +82,12 @@ export function createContext(options: ContextOptions): GatewayContext {
     listOrders: () => loadOrders('all'),
     createPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
     sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
+    rest: new RestCalls(
+      loadEach(send, ({ path }) => path),
+      send,
+    ),
   };
+  return { petStore: calls };
 }
 
 /** Creates a loader for a service without bulk reads: each distinct key is one call. */

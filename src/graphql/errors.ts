@@ -4,6 +4,7 @@ import {
   BackendUnavailableError,
   CancelledError,
   ErrorResponse,
+  InvalidInputError,
   InvalidResponseError,
   PetStoreError,
   UnauthenticatedError,
@@ -87,11 +88,18 @@ function describe(error: GraphQLError): Description | undefined {
   // raises such errors itself only if a resolver violates the schema or a variable is null.
   const [node] = error.nodes ?? [];
   const isOfValue = node !== undefined && isValueNode(node);
-  const { code = 'BAD_USER_INPUT', issues: found } = error.extensions as {
+  // A resolver may throw a GraphQLError with a code, which is shown with its extensions.
+  const {
+    http,
+    code,
+    issues: found,
+    ...details
+  } = error.extensions as {
+    readonly http?: unknown;
     readonly code?: string;
     readonly issues?: readonly InputIssue[];
   };
-  if (error.path !== undefined && !isOfValue && !found) return undefined;
+  if (error.path !== undefined && !isOfValue && code === undefined && !found) return undefined;
   const message = shorten(error.message);
   const issues =
     node?.kind === Kind.VARIABLE
@@ -102,7 +110,11 @@ function describe(error: GraphQLError): Description | undefined {
         }));
   return {
     message,
-    extensions: { code: isOfValue ? 'BAD_USER_INPUT' : code, ...(issues && { issues }) },
+    extensions: {
+      ...details,
+      code: (isOfValue ? undefined : code) ?? 'BAD_USER_INPUT',
+      ...(issues && { issues }),
+    },
   };
 }
 
@@ -143,6 +155,7 @@ function describeContractError(cause: unknown): Description | undefined {
       },
     };
   }
+  if (cause instanceof InvalidInputError) return withCode('BAD_USER_INPUT', cause);
   if (cause instanceof UnauthenticatedError) return withCode('UNAUTHENTICATED', cause);
   if (cause instanceof CancelledError) return withCode('CANCELLED', cause);
   if (cause instanceof BackendTimeoutError) return withCode('UPSTREAM_TIMEOUT', cause);

@@ -1,10 +1,10 @@
 import type { CallObservation, CallObserver, OperationId } from '../contract/pet-store.ts';
 import { operations } from '../contract/pet-store.ts';
-import type { ContextOptions, GatewayContext, ResponseKey } from './context.ts';
+import type { ContextOptions, GatewayContext, PetStoreCalls, ResponseKey } from './context.ts';
 import { createContext } from './context.ts';
 import type { ExplainedCall } from './result.ts';
 
-/** Any call of a context. */
+/** Any of the calls. */
 type Send = (parameters: unknown, field: ResponseKey) => Promise<unknown>;
 
 /** Remembers the call that a field starts, or the call in flight that it joins. */
@@ -53,8 +53,8 @@ export function createExplainedContext(options: ContextOptions, requestObserver:
 
   function start(operation: OperationId, parameters: unknown, field: ResponseKey) {
     const observer = new FieldObserver(requestObserver);
-    const context = createContext({ ...options, observer });
-    return { observer, result: (context[operation] as Send)(parameters, field) };
+    const { petStore } = createContext({ ...options, observer });
+    return { observer, result: (petStore[operation] as Send)(parameters, field) };
   }
 
   async function explain(operation: OperationId, parameters: unknown, field: ResponseKey) {
@@ -82,7 +82,10 @@ export function createExplainedContext(options: ContextOptions, requestObserver:
 
   const ids = Object.keys(operations) as OperationId[];
   const sends = ids.map((id): [string, Send] => [id, (...args) => explain(id, ...args)]);
-  const context = Object.fromEntries(sends) as GatewayContext;
+  const { rest } = createContext(options).petStore;
+  const context: GatewayContext = {
+    petStore: { ...(Object.fromEntries(sends) as Omit<PetStoreCalls, 'rest'>), rest },
+  };
   return { context, calls: (): readonly ExplainedCall[] => Object.values(calls) };
 }
 

@@ -1,11 +1,18 @@
-import { builder } from './builder.ts';
+import type { PetStoreBuilder } from './builder.ts';
 
-builder.queryField('orders', (t) =>
-  t.field({
-    type: 'JSON',
-    nullable: true,
-    description:
-      'The orders of the store, returned unchanged because their shape is not published.',
-    resolve: (_root, _args, context, { path }) => context.listOrders(undefined, path.key),
-  }),
-);
+/** Adds the orders. */
+export function addOrders(builder: PetStoreBuilder): void {
+  builder.scalarType('JSON', {
+    description: 'JSON whose shape is not published, returned unchanged. Integers keep all digits.',
+    serialize: (json) => json,
+  });
+  builder.queryField('orders', (t) =>
+    t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'The orders of the store, returned unchanged because their shape is not published.',
+      resolve: (_root, _args, { petStore }, { path }) => petStore.listOrders(undefined, path.key),
+    }),
+  );
+}

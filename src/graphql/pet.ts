@@ -2,116 +2,129 @@ import { parseInt64 } from '../contract/int64.ts';
 import {
   getPetRemoval,
   type NewPet,
-  type Pet,
   type PetField,
+  type Pet as PetRecord,
   pageSize,
 } from '../contract/records.ts';
-import { builder } from './builder.ts';
+import type { PetStoreBuilder } from './builder.ts';
 import { invalidArguments, isPageSize } from './invalid-input.ts';
 
-const PetStatus = builder.enumType('PetStatus', {
-  description: 'Whether an animal is available.',
-  values: {
-    available: { description: 'The animal is available.' },
-    pending: { description: 'The animal is pending.' },
-    sold: { description: 'The animal is sold.' },
-  },
-});
+/** Adds animals, their queries and their mutation. */
+export function addPets(builder: PetStoreBuilder) {
+  const PetStatus = builder.enumType('PetStatus', {
+    description: 'Whether an animal is available.',
+    values: {
+      available: { description: 'The animal is available.' },
+      pending: { description: 'The animal is pending.' },
+      sold: { description: 'The animal is sold.' },
+    },
+  });
 
-const PetType = builder.objectRef<Pet>('Pet').implement({
-  description: 'An animal in the store.',
-  fields: (t) =>
-    ({
-      id: t.exposeID('id', {
-        nullable: false,
-        description: 'The identifier that the service assigned: an int64 as a string of digits.',
-      }),
-      name: t.exposeString('name', { nullable: false, description: "The animal's name." }),
-      categoryId: t.exposeID('categoryId', {
-        nullable: false,
-        description: 'The category of the animal: an int64 as a string of digits.',
-      }),
-      // The property may be an Error, which graphql-js throws for this field. Pothos cannot type it.
-      status: t.expose('status' as never, {
-        type: PetStatus,
-        nullable: true,
-        description: 'The availability; null for an animal that was added without one.',
-      }),
-    }) satisfies Record<PetField, unknown>,
-});
+  const Pet = builder.objectRef<PetRecord>('Pet').implement({
+    description: 'An animal in the store.',
+    fields: (t) =>
+      ({
+        id: t.exposeID('id', {
+          nullable: false,
+          description: 'The identifier that the service assigned: an int64 as a string of digits.',
+        }),
+        name: t.exposeString('name', { nullable: false, description: "The animal's name." }),
+        categoryId: t.exposeID('categoryId', {
+          nullable: false,
+          description: 'The category of the animal: an int64 as a string of digits.',
+        }),
+        // The property may be an Error, which graphql-js throws for this field. Pothos cannot type it.
+        status: t.expose('status' as never, {
+          type: PetStatus,
+          nullable: true,
+          description: 'The availability; null for an animal that was added without one.',
+        }),
+      }) satisfies Record<PetField, unknown>,
+  });
 
-const AddPetInput = builder.inputType('AddPetInput', {
-  description: 'An animal to add.',
-  fields: (t) =>
-    ({
-      name: t.string({ required: true, description: "The animal's name; not empty." }),
-      categoryId: t.id({
-        required: true,
-        description:
-          'The category of the animal: an int64 as a string or an integer. Use a string if your language would round it.',
-      }),
-      status: t.field({ type: PetStatus, description: 'The availability. There is no default.' }),
-    }) satisfies Record<keyof NewPet, unknown>,
-});
+  const AddPetInput = builder.inputType('AddPetInput', {
+    description: 'An animal to add.',
+    fields: (t) =>
+      ({
+        name: t.string({ required: true, description: "The animal's name; not empty." }),
+        categoryId: t.id({
+          required: true,
+          description:
+            'The category of the animal: an int64 as a string or an integer. Use a string if your language would round it.',
+        }),
+        status: t.field({
+          type: PetStatus,
+          required: false,
+          description: 'The availability. There is no default.',
+        }),
+      }) satisfies Record<keyof NewPet, unknown>,
+  });
 
-builder.queryField('pets', (t) =>
-  t.field({
-    type: [PetType],
-    nullable: { list: true, items: false },
-    description: 'The animals in the store, in the order of the service.',
-    args: {
-      limit: t.arg.int({
-        defaultValue: pageSize.default,
-        description: `The maximum number of animals, from ${pageSize.minimum} to ${pageSize.maximum}; ${pageSize.default} if omitted or null.`,
-      }),
-      status: t.arg({ type: PetStatus, description: 'Return only animals with this status.' }),
-    },
-    resolve(_root, { limit, status }, context, { path }) {
-      const size = limit ?? pageSize.default;
-      if (!isPageSize(size)) throw invalidArguments({ limit: size });
-      // The default is not sent, because the service has the same one.
-      const isDefault = size === pageSize.default;
-      const query = { ...(isDefault ? {} : { limit: size }), ...(status ? { status } : {}) };
-      return context.listPets(query, path.key);
-    },
-  }),
-);
+  builder.queryField('pets', (t) =>
+    t.field({
+      type: [Pet],
+      nullable: { list: true, items: false },
+      description: 'The animals in the store, in the order of the service.',
+      args: {
+        limit: t.arg.int({
+          required: false,
+          defaultValue: pageSize.default,
+          description: `The maximum number of animals, from ${pageSize.minimum} to ${pageSize.maximum}; ${pageSize.default} if omitted or null.`,
+        }),
+        status: t.arg({
+          type: PetStatus,
+          required: false,
+          description: 'Return only animals with this status.',
+        }),
+      },
+      resolve(_root, { limit, status }, { petStore }, { path }) {
+        const size = limit ?? pageSize.default;
+        if (!isPageSize(size)) throw invalidArguments({ limit: size });
+        // The default is not sent, because the service has the same one.
+        const isDefault = size === pageSize.default;
+        const query = { ...(isDefault ? {} : { limit: size }), ...(status ? { status } : {}) };
+        return petStore.listPets(query, path.key);
+      },
+    }),
+  );
 
-builder.queryField('pet', (t) =>
-  t.field({
-    type: PetType,
-    nullable: true,
-    description: 'One animal by its identifier. The error is `NOT_FOUND` if there is none.',
-    deprecationReason: 'The REST operation is removed on 2030-12-05; use pets(status:) instead.',
-    extensions: {
-      removal: getPetRemoval.toISOString().slice(0, 10),
-      replacement: 'Query.pets(status:)',
-    },
-    args: {
-      id: t.arg.id({ required: true, description: 'An int64, as a string or an integer.' }),
-    },
-    resolve(_root, { id }, context, { path }) {
-      const petId = parseInt64(id);
-      if (petId === undefined) throw invalidArguments({ id });
-      return context.getPet(petId, path.key);
-    },
-  }),
-);
+  builder.queryField('pet', (t) =>
+    t.field({
+      type: Pet,
+      nullable: true,
+      description: 'One animal by its identifier. The error is `NOT_FOUND` if there is none.',
+      deprecationReason: 'The REST operation is removed on 2030-12-05; use pets(status:) instead.',
+      extensions: {
+        removal: getPetRemoval.toISOString().slice(0, 10),
+        replacement: 'Query.pets(status:)',
+      },
+      args: {
+        id: t.arg.id({ required: true, description: 'An int64, as a string or an integer.' }),
+      },
+      resolve(_root, { id }, { petStore }, { path }) {
+        const petId = parseInt64(id);
+        if (petId === undefined) throw invalidArguments({ id });
+        return petStore.getPet(petId, path.key);
+      },
+    }),
+  );
 
-builder.mutationField('addPet', (t) =>
-  t.field({
-    type: PetType,
-    nullable: true,
-    description: 'Adds an animal and returns it with the identifier that the service assigned.',
-    args: {
-      input: t.arg({ type: AddPetInput, required: true, description: 'The animal to add.' }),
-    },
-    resolve(_root, { input }, context, { path }) {
-      const { name, status } = input;
-      const categoryId = parseInt64(input.categoryId);
-      if (name === '' || categoryId === undefined) throw invalidArguments({ input });
-      const pet: Required<NewPet> = { name, categoryId, status: status ?? undefined };
-      return context.createPet(pet, path.key);
-    },
-  }),
-);
+  builder.mutationField('addPet', (t) =>
+    t.field({
+      type: Pet,
+      nullable: true,
+      description: 'Adds an animal and returns it with the identifier that the service assigned.',
+      args: {
+        input: t.arg({ type: AddPetInput, required: true, description: 'The animal to add.' }),
+      },
+      resolve(_root, { input }, { petStore }, { path }) {
+        const { name, status } = input;
+        const categoryId = parseInt64(input.categoryId);
+        if (name === '' || categoryId === undefined) throw invalidArguments({ input });
+        const pet: Required<NewPet> = { name, categoryId, status: status ?? undefined };
+        return petStore.createPet(pet, path.key);
+      },
+    }),
+  );
+  return { Pet, PetStatus, AddPetInput };
+}

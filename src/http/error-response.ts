@@ -22,7 +22,7 @@ export function graphqlErrorResult(error: HttpError, requestId: string) {
 /** Formats an error as a GraphQL response, for the paths that serve GraphQL. */
 export function graphqlErrorResponse(
   error: HttpError,
-  request: HttpRequest,
+  request: Pick<HttpRequest, 'headers'>,
   requestId: string,
 ): HttpResponse {
   const { jsonType: type } = readAccept(request.headers['accept']);

@@ -43,8 +43,11 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
 
   function open({ requestId, traceparent }: LocalCaller, scope: DisposableStack): RequestRecord {
     const line = { method: 'execute', path: '' };
-    const trace = traceparent ?? undefined;
-    return scope.use(openRecord(telemetry, line, requestId ?? undefined, trace));
+    const headers = {
+      'x-request-id': requestId ?? undefined,
+      traceparent: traceparent ?? undefined,
+    };
+    return scope.use(openRecord(telemetry, line, headers));
   }
 
   function refuse(error: unknown, record: RequestRecord): LocalResult<never> {

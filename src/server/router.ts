@@ -89,15 +89,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     try {
       scope.use(request.heldBody);
       if (health && probePaths.has(request.path)) return await health(request);
-      const { headers } = request;
-      const { 'x-request-id': requestId, traceparent, tracestate } = headers;
-      const record = scope.use(openRecord(telemetry, request, requestId, traceparent, tracestate));
-      const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
-      if (client !== undefined) {
-        const version =
-          headers['graphql-client-version'] ?? headers['apollographql-client-version'];
-        record.setClient(client, version);
-      }
+      const record = scope.use(openRecord(telemetry, request, request.headers));
       try {
         response = await respond(request, record, scope);
       } catch (error) {

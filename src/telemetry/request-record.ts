@@ -9,17 +9,22 @@ const maxPathLength = 256;
 /** Maximum length of an origin in the log, in characters. A host name has up to 253. */
 const maxOriginLength = 270;
 
-/** Opens the record of a request with the id and trace headers that its client sent. */
+/** Opens the record of a request with the id, trace and client name in its headers. */
 export function openRecord(
   telemetry: Telemetry,
   line: RequestLine,
-  requestId: string | undefined,
-  traceparent: string | undefined,
-  tracestate?: string,
+  headers: Readonly<Record<string, string | undefined>>,
 ): RequestRecord {
+  const { 'x-request-id': requestId, traceparent, tracestate } = headers;
   const trace = telemetry.tracing.startRequest(traceparent, tracestate, line);
   const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
-  return new RequestRecord(telemetry, line, isValid ? requestId : randomUUID(), trace);
+  const record = new RequestRecord(telemetry, line, isValid ? requestId : randomUUID(), trace);
+  const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
+  if (client !== undefined) {
+    const version = headers['graphql-client-version'] ?? headers['apollographql-client-version'];
+    record.setClient(client, version);
+  }
+  return record;
 }
 
 /**

@@ -18,7 +18,7 @@ describe('the metrics', () => {
   it('use at most a hundred operation names as labels', async () => {
     const telemetry = openTelemetry();
     for (let index = 0; index < 300; index++) {
-      using record = openRecord(telemetry, { method: 'POST', path: '/' }, undefined, undefined);
+      using record = openRecord(telemetry, { method: 'POST', path: '/' }, {});
       record.setOperation('query', `Name${index}`);
       record.usedKey = true;
     }

@@ -140,6 +140,8 @@ function createPetStore(
         return { id: row.id, message, status: row.status, createdAt: row.created_at };
       }),
 
+    send: () =>
+      Promise.reject(new BackendUnavailableError(noService, { writeOutcome: 'NOT_DONE' })),
     async checkReady() {
       const query = database.selectFrom('pets').select('id').limit(1);
       await guard('readyz', false, () => query.execute());
@@ -200,3 +202,6 @@ function requireStorable(reason: string | undefined): void {
   if (reason === undefined) return;
   throw ErrorResponse.of({ code: 'invalid_value', message: reason, status: 400 });
 }
+
+const noService =
+  'This field calls another path of the REST service: expected one in PETSTORE_BASE_URL, received none.';

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { driftOf } from '../../contract/drift.ts';
 import { InvalidResponseError } from '../../contract/error.ts';
+import type { JsonText } from '../../contract/json.ts';
 import {
   type Call,
   type DescribeSpan,
@@ -10,10 +11,12 @@ import {
   type OperationId,
   operations,
   type PetStore,
+  type RestRequest,
 } from '../../contract/pet-store.ts';
 import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
+import { LabelValues } from '../../telemetry/label-values.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
 import { logFailure } from './call-log.ts';
@@ -23,7 +26,7 @@ import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './ori
 import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
-import { createSend, type RestRequest, type Send } from './send-with-retry.ts';
+import { createSend, type Send } from './send-with-retry.ts';
 
 /** Options of the REST backend. */
 export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
@@ -49,6 +52,9 @@ interface Parameters {
 
 /** Passes on the JSON of a success, and counts how it differs from the contract. */
 type Inspect = (json: unknown) => unknown;
+
+/** Reads the text of a body. Await `pause` before work that takes milliseconds. */
+type Read<T> = (text: string, inspect: Inspect, pause: () => Promise<void>) => T | Promise<T>;
 
 /** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
 export function openRestPetStore(
@@ -91,37 +97,43 @@ export function openRestPetStore(
 
   const reportDrift = createDriftReport(telemetry);
 
-  async function callService<T>(
+  function callService<T>(
     operation: OperationId,
     call: Call,
-    read: (text: string, inspect: Inspect, pause: () => Promise<void>) => T | Promise<T>,
+    read: Read<T>,
     { parameter = '', search = '', json }: Parameters = {},
   ): Promise<T> {
-    const { method, path: template, service } = operations[operation];
+    const { method, path: template } = operations[operation];
+    const path = template.replace(/\{\w+\}/, parameter) + search;
+    const request = { operation, method, path, ...(json && { body: JSON.stringify(json) }) };
+    return callPath(operations[operation], call, request, read);
+  }
+
+  async function callPath<T>(
+    declared: Omit<Operation, 'method' | 'path'> & { readonly path?: string },
+    call: Call,
+    request: RestRequest,
+    read: Read<T>,
+  ): Promise<T> {
+    const { operation, method } = request;
     if (hashSecret !== undefined && call.observer) {
       call.observer.caller ??= { credential: hashOf(call.apiKey, hashSecret) };
     }
     const start = performance.now();
-    const request = {
-      operation,
-      method,
-      path: template.replace(/\{\w+\}/, parameter) + search,
-      ...(json && { body: JSON.stringify(json) }),
-    };
-    const url = service === 'pets' ? baseUrl : messagesBaseUrl;
-    const describe = () => describeCall(request, template, url);
+    const url = declared.service === 'pets' ? baseUrl : messagesBaseUrl;
+    const describe = () => describeCall(request, declared.path, url);
     const observation = call.observer?.observe(operation, describe);
-    let outcome = await senders[service](call, request, observation);
+    let outcome = await senders[declared.service](call, request, observation);
     const response = outcome.kind === 'responded' ? outcome : undefined;
     try {
       if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
-        const { status = outcome.status } = operations[operation];
+        const { status = outcome.status } = declared;
         if (outcome.status !== status) {
           reportDrift(call, operation, [{ kind: 'status', field: String(outcome.status) }]);
         }
         const pause = () => nextSlice(call.key);
         const inspect = (json: unknown) => {
-          reportDrift(call, operation, driftOf(operations[operation], json));
+          reportDrift(call, operation, driftOf(declared, json));
           return json;
         };
         if (outcome.body.byteLength > sliceBytes) await pause();
@@ -153,15 +165,21 @@ export function openRestPetStore(
     throw error;
   }
 
+  const otherPaths = new LabelValues(100, '');
   return {
     listPets: (call, query) =>
       callService('listPets', call, readPets, { search: formatSearch(query) }),
     createPet: (call, pet) => callService('createPet', call, readPet, { json: encodePet(pet) }),
     getPet: (call, petId) => callService('getPet', call, readPet, { parameter: petId }),
-    listOrders: (call) =>
-      callService('listOrders', call, (text, _, pause) => readJsonText(text, pause)),
+    listOrders: (call) => callService('listOrders', call, readAny),
     sendMessage: (call, message) =>
       callService('sendMessage', call, readMessage, { json: { message } }),
+    send(call, request) {
+      otherPaths.admit(request.operation);
+      const operation = otherPaths.label(request.operation);
+      const read = request.method === 'GET' ? readAny : readWritten;
+      return callPath({ service: 'pets' }, call, { ...request, operation }, read);
+    },
     async checkReady() {
       const outcome = await petsOrigin.checkReady();
       if (outcome === undefined) return;
@@ -182,14 +200,18 @@ function hashOf(apiKey: string, secret: string): string {
 }
 
 /** Describes a call by OpenTelemetry's conventions for HTTP clients. */
-function describeCall(request: RestRequest, path: string, baseUrl?: URL): ReturnType<DescribeSpan> {
-  const template = (baseUrl?.pathname ?? '').replace(/\/+$/, '') + path;
+function describeCall(
+  request: RestRequest,
+  path?: string,
+  baseUrl?: URL,
+): ReturnType<DescribeSpan> {
+  const template = path && (baseUrl?.pathname ?? '').replace(/\/+$/, '') + path;
   const attributes = {
     'http.request.method': request.method,
-    'url.template': template,
+    ...(template && { 'url.template': template }),
     'petstore.operation': request.operation,
   };
-  const name = `${request.method} ${template}`;
+  const name = template ? `${request.method} ${template}` : request.method;
   if (baseUrl === undefined) return [name, attributes];
   const { href, hostname, port, protocol } = baseUrl;
   const address = {
@@ -200,6 +222,9 @@ function describeCall(request: RestRequest, path: string, baseUrl?: URL): Return
   return [name, { ...attributes, ...address }];
 }
 
+const readAny: Read<JsonText> = (text, _, pause) => readJsonText(text, pause);
+/** Reads the body of the response to a POST; an empty one, as of a 204, is null. */
+const readWritten: Read<JsonText> = (text, _, pause) => readJsonText(text || 'null', pause);
 const readPet = (text: string, inspect: Inspect) => decodePet(inspect(readJson(text)));
 const readMessage = (text: string, inspect: Inspect) => decodeMessage(inspect(readJson(text)));
 

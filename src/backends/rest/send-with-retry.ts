@@ -1,4 +1,4 @@
-import type { Call, CallObservation } from '../../contract/pet-store.ts';
+import type { Call, CallObservation, RestRequest } from '../../contract/pet-store.ts';
 import type { Release } from '../../limits/share.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { Cancellation } from './cancellation.ts';
@@ -6,15 +6,6 @@ import type { Origin } from './origin.ts';
 import { consequencesOf, type Outcome, reasonOf, wasSent } from './outcome.ts';
 import type { ServiceProxy } from './proxy.ts';
 import { parseRetryAfter } from './response.ts';
-
-/** The parameters of a REST call: a path below the base URL, and the JSON text of the body. */
-export interface RestRequest {
-  /** The operation id of the contract, for the metrics. */
-  readonly operation: string;
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body?: string;
-}
 
 /**
  * Sends a call with the caller's credential and reads the complete response. Repeats it as

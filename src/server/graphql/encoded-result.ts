@@ -52,8 +52,12 @@ export async function encodeResult(
   const isExecuted = 'data' in typed;
   if (!isLarge(typed)) return { body: write(typed), isExecuted };
   await nextSlice(context.key);
-  const whole = writeWithin(typed, maxResponseLength);
-  return { body: whole ?? write(withoutExcess(typed, context.record)), isExecuted };
+  return { body: writeBounded(typed, context.record), isExecuted };
+}
+
+/** Encodes a result as `encodeResult` does, without waiting. */
+export function writeBounded(result: TypedResult, record: FailedRequest): string {
+  return writeWithin(result, maxResponseLength) ?? write(withoutExcess(result, record));
 }
 
 /** Types the errors of a result, or of its first part, and adds extensions if it was executed. */
@@ -112,6 +116,7 @@ function writeObject(object: object, writeValue: (value: unknown, name: string) 
   const members = object as Readonly<Record<string, unknown>>;
   let text = '';
   for (const name in members) {
+    if (members[name] === undefined) continue;
     text += `${text === '' ? '' : ','}"${name}":${writeValue(members[name], name)}`;
   }
   return `{${text}}`;

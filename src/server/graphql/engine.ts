@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { createYoga } from 'graphql-yoga';
+import { compileOperation } from '../../execution/compile.ts';
 import type { OperationLimits } from '../../graphql/operation-cost.ts';
 import { schema } from '../../graphql/schema.ts';
 import { useBoundedValidation } from './plugins/use-bounded-validation.ts';
@@ -42,7 +43,8 @@ export function createEngine({ introspection, operationLimits }: EngineOptions):
       const document = parse(text);
       const errors: readonly GraphQLError[] = validate(schema, document);
       if (errors.length > 0) return errors;
-      return new PreparedDocument({ schema, document, hideSuggestions, options });
+      const compile = compileOperation;
+      return new PreparedDocument({ schema, document, hideSuggestions, options, compile });
     } catch (error) {
       if (error instanceof GraphQLError) return [syntaxError(error)];
       throw error;

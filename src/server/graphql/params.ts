@@ -23,7 +23,9 @@ export interface GraphqlParams {
  * because any web page could submit one.
  * @throws HttpError with status 400, 405, 413 or 415. It does not quote the body.
  */
-export function readParams(request: HttpRequest): GraphqlParams {
+export function readParams(
+  request: Pick<HttpRequest, 'method' | 'search' | 'headers' | 'body'>,
+): GraphqlParams {
   if (request.method === 'POST') return readBody(request);
   if (request.method === 'GET') return readSearch(request.search);
   throw new HttpError(405, 'BAD_REQUEST', 'Expected GET or POST, received another method.', {
@@ -31,7 +33,7 @@ export function readParams(request: HttpRequest): GraphqlParams {
   });
 }
 
-function readBody({ headers, body }: HttpRequest): GraphqlParams {
+function readBody({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): GraphqlParams {
   const contentType = headers['content-type'];
   if (!isJsonType(contentType)) throw unsupportedMediaType(contentType);
   if (body instanceof HttpError) throw body;

@@ -14,7 +14,7 @@ import {
   separateOperations,
   visit,
 } from 'graphql';
-import { type CompiledOperation, compileOperation } from '../../execution/compile.ts';
+import type { CompiledOperation, compileOperation } from '../../execution/compile.ts';
 import { executeFallback } from '../../execution/fallback-executor.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
@@ -24,7 +24,10 @@ import type { Delivery, EngineParts } from './encoded-parts.ts';
 import type { EngineResult } from './encoded-result.ts';
 
 /** The arguments that all executions of a document share. */
-type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'>;
+type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'> & {
+  /** Undefined if no operation can be compiled, because the schema has fields of others. */
+  readonly compile?: typeof compileOperation;
+};
 
 /** Upper bounds of the memory of a document, in bytes, from heap measurements. */
 const bytes = { document: 2048, character: 2, node: 1024 };
@@ -79,7 +82,7 @@ export class PreparedOperation {
   readonly isIntrospection: boolean;
   /** Whether it has a `@defer`. */
   readonly isDeferred: boolean;
-  readonly #whole: ExecutionArgs;
+  readonly #whole: ExecutionArgs & CommonArgs;
   /** The document with its `@defer`. */
   readonly #document: DocumentNode;
   /** The directives with a nullable variable; graphql-js refuses null only when it reaches them. */
@@ -88,7 +91,7 @@ export class PreparedOperation {
   #compiled: CompiledOperation | undefined;
 
   /** @param args with a document of only this operation and its fragments */
-  constructor(definition: OperationDefinitionNode, args: ExecutionArgs) {
+  constructor(definition: OperationDefinitionNode, args: ExecutionArgs & CommonArgs) {
     const { schema, document } = args;
     this.definition = definition;
     this.deprecations = deprecationsOf(schema, document);
@@ -148,9 +151,9 @@ export class PreparedOperation {
         ? experimentalExecuteIncrementally(args)
         : legacyExecuteIncrementally(args);
     }
-    const { schema, document, operationName } = this.#whole;
+    const { schema, document, operationName, compile } = this.#whole;
     if (this.#uses < 2 && ++this.#uses === 2) {
-      this.#compiled = compileOperation(schema, document, operationName ?? undefined);
+      this.#compiled = compile?.(schema, document, operationName ?? undefined);
     }
     return (
       this.#compiled?.(contextValue, variableValues) ??

@@ -4,6 +4,8 @@ import type { RequestRecord } from '../../telemetry/request-record.ts';
 /** Comma-separated header names. Anything else in a preflight request is not echoed. */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
 
+type Head = Pick<HttpRequest, 'headers'>;
+
 /**
  * Creates cross-origin resource sharing (WHATWG Fetch, "CORS protocol") for these origins, without
  * cookies: pages authenticate with an API key. `http://localhost:*` allows every port. Allowed pages
@@ -15,7 +17,7 @@ export function createCors(origins: readonly string[]) {
     (origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`));
   return {
     /** Returns the response to an OPTIONS request that is a preflight from an allowed origin. */
-    preflight({ headers }: HttpRequest, record: RequestRecord): HttpResponse | undefined {
+    preflight({ headers }: Head, record: RequestRecord): HttpResponse | undefined {
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
       if (!allows(origin)) return void record.setRefusedOrigin(origin);
@@ -32,7 +34,7 @@ export function createCors(origins: readonly string[]) {
       };
     },
     /** Adds the headers that allow the page to read the response. Call it if there are origins. */
-    addHeaders({ headers: { origin } }: HttpRequest, { headers }: HttpResponse): void {
+    addHeaders({ headers: { origin } }: Head, { headers }: Pick<HttpResponse, 'headers'>): void {
       // Also for refused origins: otherwise a cache could serve their response to an allowed one.
       headers['vary'] = headers['vary'] ? `${headers['vary']}, Origin` : 'Origin';
       if (!allows(origin)) return;

@@ -20,38 +20,41 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 export function createFetchHandler(
   handle: HttpHandler,
   bodyBytes: Share,
-  forwardHeaders: readonly string[] = [],
+  forwardHeaders?: readonly string[],
 ): FetchHandler {
-  const names = [...readableHeaders, ...forwardHeaders];
   return async (request) => {
-    const { method, signal } = request;
-    // Bun passes on a malformed Host as part of the URL; the router refuses it.
-    const { pathname, search, protocol } = URL.parse(request.url) ?? new URL('http://unknown/');
-    const headers = readHeaders(request.headers, names);
-    const key = keyOf(headers.authorization);
-    const reader = new BodyReader(key, bodyBytes);
-    if (method !== 'GET' && method !== 'HEAD') await readBody(request, reader);
-    const response = await handle({
-      method,
-      scheme: protocol === 'https:' ? 'https' : 'http',
-      path: pathname,
-      search: search.slice(1),
-      headers,
-      key,
-      body: reader.end(),
-      heldBody: reader,
-      mayStream: true,
-      signal,
-    });
-    return toResponse(response, method);
+    const head = readHead(request, forwardHeaders);
+    const body = await readBody(request, head.key, bodyBytes);
+    return toResponse(await handle({ ...head, ...body, mayStream: true }), request.method);
   };
+}
+
+/** Reads a request without its body, with these and the usual headers. */
+export function readHead(
+  { method, url, headers, signal }: Request,
+  forwardHeaders?: readonly string[],
+) {
+  // Bun passes on a malformed Host as part of the URL; the router refuses it.
+  const { pathname: path, search, protocol } = URL.parse(url) ?? new URL('http://unknown/');
+  const read = readHeaders(headers, readableHeaders);
+  if (forwardHeaders) Object.assign(read, readHeaders(headers, forwardHeaders));
+  const key = keyOf(read.authorization);
+  const scheme = protocol === 'https:' ? 'https' : 'http';
+  return { method, scheme, path, search: search.slice(1), headers: read, key, signal } as const;
+}
+
+/** Reads the body of a request with this key, up to its limit. */
+export async function readBody(request: Request, key: number, bodyBytes: Share) {
+  const reader = new BodyReader(key, bodyBytes);
+  if (request.method !== 'GET' && request.method !== 'HEAD') await pushBody(request, reader);
+  return { body: reader.end(), heldBody: reader };
 }
 
 /**
  * Trusts `Content-Length`, which the server has enforced, because `arrayBuffer` is faster than a
  * stream in Hono (docs/performance.md).
  */
-async function readBody(request: Request, reader: BodyReader): Promise<void> {
+async function pushBody(request: Request, reader: BodyReader): Promise<void> {
   const length = request.headers.get('content-length');
   try {
     if (length !== null && Number(length) <= maxBodyBytes) {
@@ -81,7 +84,8 @@ function readHeaders(headers: Headers, names: readonly string[]): RequestHeaders
   return values;
 }
 
-function toResponse({ status, headers, body }: HttpResponse, method: string): Response {
+/** Returns the response to a request with this method. */
+export function toResponse({ status, headers, body }: HttpResponse, method: string): Response {
   if (method === 'HEAD' || status === 204 || status === 304) {
     return new Response(null, { status, headers });
   }

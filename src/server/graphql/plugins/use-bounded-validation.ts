@@ -44,7 +44,9 @@ function refuseUnsupported(introspection: boolean): ValidationRule {
     }
     return {
       OperationDefinition: (node) =>
-        node.operation === 'subscription' ? refuse(node, noSubscription) : undefined,
+        node.operation === 'subscription' && !context.getSchema().getSubscriptionType()
+          ? refuse(node, noSubscription)
+          : undefined,
       Field: (node) =>
         !introspection && /^__(?:schema|type)$/.test(node.name.value)
           ? refuse(node, noIntrospection)

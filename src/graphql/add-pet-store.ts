@@ -1,0 +1,32 @@
+import type { SchemaTypes } from '@pothos/core';
+import type { Message, Pet, PetStatus } from '../contract/records.ts';
+import type { PetStoreBuilder } from './builder.ts';
+import type { GatewayContext } from './context.ts';
+import { addMessages } from './message.ts';
+import { addOrders } from './order.ts';
+import { addPets } from './pet.ts';
+
+/** The types of the pet store in a builder with these types. */
+export interface PetStoreRefs<Types extends SchemaTypes> {
+  readonly Pet: PothosSchemaTypes.ObjectRef<Types, Pet>;
+  readonly PetStatus: PothosSchemaTypes.EnumRef<Types, PetStatus>;
+  readonly AddPetInput: PothosSchemaTypes.InputObjectRef<
+    Types,
+    { name: string; categoryId: string; status?: PetStatus | null | undefined }
+  >;
+  readonly Message: PothosSchemaTypes.ObjectRef<Types, Message>;
+}
+
+/**
+ * Adds the types, queries and mutations of the pet store to a builder, which has its own `queryType` and
+ * `mutationType`. Returns its types, for fields of your own.
+ */
+export function addPetStore<Types extends SchemaTypes & { Context: GatewayContext }>(
+  builder: PothosSchemaTypes.SchemaBuilder<Types>,
+): PetStoreRefs<Types> {
+  // Pothos cannot type code that is generic in the types of its builder.
+  const own = builder as unknown as PetStoreBuilder;
+  const pets = addPets(own);
+  addOrders(own);
+  return { ...pets, ...addMessages(own) } as unknown as PetStoreRefs<Types>;
+}

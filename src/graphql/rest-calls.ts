@@ -1,0 +1,63 @@
+import { InvalidInputError } from '../contract/error.ts';
+import { type JsonText, parseJson, stringifyJson } from '../contract/json.ts';
+import type { RestRequest } from '../contract/pet-store.ts';
+
+/** Values for the names in braces of a path; the others become its query string. */
+export type PathParameters = Readonly<
+  Record<string, string | number | bigint | boolean | null | undefined>
+>;
+
+/** Sends a request with the credential of the caller. */
+export type SendRest = (request: RestRequest) => Promise<JsonText>;
+
+/**
+ * Calls other paths of the REST service, with the caller's credential and everything that applies to
+ * the calls of the pet store. The methods resolve to the parsed body, in which an integer beyond 2^53
+ * is a bigint. They reject with the errors of `PetStore`, or with InvalidInputError if the path is not
+ * below the base URL.
+ */
+export class RestCalls {
+  readonly #read: SendRest;
+  readonly #write: SendRest;
+
+  constructor(read: SendRest, write: SendRest) {
+    this.#read = read;
+    this.#write = write;
+  }
+
+  /** Equal reads of a request are one call: `get('/categories/{id}', { id: categoryId })`. */
+  async get(path: string, parameters?: PathParameters): Promise<unknown> {
+    // Parsed for each caller, because equal reads share the text.
+    return parseJson((await this.#read(toRequest('GET', path, parameters))).text);
+  }
+
+  /** Sends a body as JSON; a bigint keeps all digits. */
+  async post(path: string, body: unknown, parameters?: PathParameters): Promise<unknown> {
+    const request = { ...toRequest('POST', path, parameters), body: stringifyJson(body) };
+    return parseJson((await this.#write(request)).text);
+  }
+}
+
+function toRequest(
+  method: RestRequest['method'],
+  template: string,
+  parameters: PathParameters = {},
+): RestRequest {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value != null && !template.includes(`{${name}}`)) query.append(name, String(value));
+  }
+  // Without a value, a parameter is a dot, which is refused below.
+  const encode = (_: string, name: string) =>
+    encodeURIComponent(String(parameters[name] ?? '').toWellFormed()) || '.';
+  const path = template.replaceAll(/\{(\w+)\}/g, encode);
+  const url = /^\/(?!\/)/.test(path) && URL.parse(path, 'http://service');
+  if (!url || url.pathname + url.search !== path || dots.test(url.pathname)) {
+    throw new InvalidInputError('Expected a path below the base URL, and no empty parameters.');
+  }
+  const search = query.size === 0 ? '' : `${url.search ? '&' : '?'}${query}`;
+  return { operation: `${method} ${template}`, method, path: path + search };
+}
+
+/** A segment of dots, whose separators may be encoded: services may decode a path before they resolve it. */
+const dots = /(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;

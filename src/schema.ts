@@ -1,0 +1,184 @@
+import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql';
+import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { coalesceReads, openPetStore } from './backends/open.ts';
+import type { Config } from './config/config.ts';
+import { createContext, type GatewayContext } from './graphql/context.ts';
+import { typedError } from './graphql/errors.ts';
+import { HttpError } from './http/error.ts';
+import { graphqlErrorResponse } from './http/error-response.ts';
+import { createRefuse } from './http/refuse.ts';
+import { createByteLimits } from './server/byte-limits.ts';
+import { openGate } from './server/gate.ts';
+import { writeBounded } from './server/graphql/encoded-result.ts';
+import { pickHeaders } from './server/graphql/forwarded-headers.ts';
+import { readParams } from './server/graphql/params.ts';
+import { useBoundedValidation } from './server/graphql/plugins/use-bounded-validation.ts';
+import { useOperationLimits } from './server/graphql/plugins/use-operation-limits.ts';
+import { PreparedDocument } from './server/graphql/prepared-document.ts';
+import { createCors } from './server/http/cors.ts';
+import { readBody, readHead, toResponse } from './server/http/fetch.ts';
+import { checkHost } from './server/http/host.ts';
+import { createLog } from './telemetry/log.ts';
+import { Metrics } from './telemetry/metrics.ts';
+import { openRecord, type RequestRecord } from './telemetry/request-record.ts';
+import { openTracing } from './telemetry/tracing.ts';
+
+export { type Config, ConfigError, loadConfig } from './config/config.ts';
+export { addPetStore, type PetStoreRefs } from './graphql/add-pet-store.ts';
+export type { GatewayContext as PetStoreContext } from './graphql/context.ts';
+export type { PathParameters, RestCalls } from './graphql/rest-calls.ts';
+
+/** A request, from its start to its response. */
+interface Opened extends ReturnType<typeof readHead> {
+  readonly record: RequestRecord;
+  readonly scope: DisposableStack;
+}
+
+/**
+ * Opens the backend, and returns the plugin for a Yoga server with the types of `addPetStore`. It sets
+ * `context.petStore`; reads, executes and answers requests with the gateway's limits, exact numbers
+ * and typed errors; and closes the backend with the server (`yoga.dispose()`).
+ * @throws if the backend can't be opened.
+ */
+export async function usePetStore(config: Config): Promise<Plugin<GatewayContext>> {
+  const { corsOrigins, forwardHeaders = [] } = config;
+  const log = createLog(config.logLevel, process.stderr);
+  const metrics = new Metrics();
+  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
+  const opened = await openPetStore(config.backend, telemetry);
+  const petStore = config.coalesceReads ? coalesceReads(opened, metrics) : opened;
+  const gate = openGate();
+  const { bodyBytes } = createByteLimits(metrics);
+  const refuse = createRefuse(telemetry);
+  const cors = createCors(corsOrigins);
+  const limits = useOperationLimits(config.operationLimits);
+  const execution = { hideSuggestions: !config.introspection, options: { maxCoercionErrors: 1 } };
+  const documents = new WeakMap<DocumentNode, PreparedDocument>();
+  const requests = new WeakMap<Request, Opened>();
+
+  /** Logs an error unless it is expected, and returns the one to respond with. */
+  function fail(error: unknown, record: RequestRecord): HttpError {
+    const refusal = refuse(error, record.requestId);
+    record.codes = [...record.codes, refusal.code];
+    record.status = refusal.status;
+    return refusal;
+  }
+
+  /** Gives each error its code and the id of the request, unless it has them. */
+  function typeErrors({ errors, ...rest }: ExecutionResult, { record }: Opened): ExecutionResult {
+    const report = (cause: unknown) => void refuse(cause, record.requestId);
+    const typed = errors?.map((error) => {
+      if ('requestId' in error.extensions) return error;
+      const { nodes, source, positions } = error;
+      const { message, path, extensions } = typedError(error, record, report);
+      record.codes = [...record.codes, extensions.code];
+      const status = extensions.code === 'INTERNAL_SERVER_ERROR' ? 500 : 400;
+      const http = error.extensions['http'] ?? (!path && { spec: status === 400, status });
+      const shown = { ...extensions, ...(http && { http }) };
+      return new GraphQLError(message, { nodes, source, positions, path, extensions: shown });
+    });
+    return { ...(typed && { errors: typed }), ...rest };
+  }
+
+  return {
+    ...useBoundedValidation(config.introspection),
+    instrumentation: {
+      async request({ request }, wrapped) {
+        const scope = new DisposableStack();
+        const head = readHead(request, forwardHeaders);
+        const record = scope.use(openRecord(telemetry, head, head.headers));
+        requests.set(request, { ...head, record, scope });
+        try {
+          checkHost(head.headers.host, false);
+          scope.defer(gate.enter(head.key, record));
+          await wrapped();
+        } catch (error) {
+          // The server responds with its stack, or else its message.
+          throw Object.assign(fail(error, record), { stack: '' });
+        } finally {
+          scope.dispose();
+        }
+      },
+    },
+    onRequestParse({ request, setRequestParser }) {
+      const { scope, record, ...head } = requests.get(request) as Opened;
+      // Yoga may pass on another request, whose body it limits.
+      setRequestParser(async (limited) => {
+        try {
+          const { body, heldBody } = await readBody(limited, head.key, bodyBytes);
+          scope.use(heldBody);
+          return readParams({ ...head, body }) as GraphQLParams;
+        } catch (error) {
+          const refusal = graphqlErrorResponse(fail(error, record), head, record.requestId);
+          return toResponse(refusal, head.method);
+        }
+      });
+    },
+    onParse(hook) {
+      const setParseFn: typeof hook.setParseFn = (parse) =>
+        hook.setParseFn((...source) => asGraphQLError(() => parse(...source)));
+      limits.onParse?.({ ...hook, setParseFn });
+    },
+    onContextBuilding({ context, extendContext }) {
+      const opened = requests.get(context.request);
+      if (!opened) return;
+      const { record, headers, key, signal, scope } = opened;
+      const forwarded = asGraphQLError(() => pickHeaders(forwardHeaders, headers));
+      const { authorization } = headers;
+      const call = { authorization, key, requestId: record.requestId, signal, scope, forwarded };
+      extendContext(createContext({ petStore, ...call, listener: record, observer: record }));
+    },
+    onExecute({ args: { schema, document, operationName, contextValue }, setExecuteFn }) {
+      const prepared =
+        documents.get(document) ?? new PreparedDocument({ schema, document, ...execution });
+      documents.set(document, prepared);
+      const operation = prepared.find(operationName ?? undefined);
+      const opened = requests.get(contextValue.request);
+      if (!opened || !operation) return undefined;
+      const { definition, deprecations } = operation;
+      opened.record.setOperation(definition.operation, definition.name?.value);
+      setExecuteFn((args) => operation.execute(args.variableValues ?? {}, args.contextValue));
+      return {
+        onExecuteDone({ result, setResult }) {
+          const typed = typeErrors(result as ExecutionResult, opened);
+          const isListed = deprecations.length > 0 && 'data' in typed;
+          setResult({ ...typed, ...(isListed && { extensions: { deprecations } }) });
+        },
+      };
+    },
+    onResultProcess({ request, result, setResult }) {
+      const opened = requests.get(request);
+      if (!opened || Symbol.asyncIterator in result || Array.isArray(result)) return;
+      const stringify = ({ errors, data, extensions }: ExecutionResult) =>
+        writeBounded({ errors, data, extensions } as object, opened.record);
+      setResult({ ...typeErrors(result, opened), stringify });
+    },
+    onResponse({ request, response: { headers, status } }) {
+      const { record, ...head } = requests.get(request) as Opened;
+      record.status = status;
+      // Those of Yoga allow every origin, with credentials.
+      for (const name of [...headers.keys()]) {
+        if (name.startsWith('access-control-')) headers.delete(name);
+      }
+      const own = head.method === 'OPTIONS' ? cors.preflight(head, record)?.headers : undefined;
+      const added = { ...own, 'x-request-id': record.requestId };
+      if (corsOrigins.length > 0) cors.addHeaders(head, { headers: added });
+      for (const [name, value] of Object.entries(added)) headers.set(name, value);
+    },
+    async onDispose() {
+      await gate.close();
+      await Promise.all([opened, telemetry.tracing].map((one) => one[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** Throws an HttpError in the form that Yoga responds to. */
+function asGraphQLError<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    const { status, headers, code, message } = error;
+    throw new GraphQLError(message, { extensions: { code, http: { status, headers } } });
+  }
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { postTo, startYoga } from '../support/yoga.ts';
+
+const pets = '[{"id":1,"name":"Rex","categoryId":9007199254740993}]';
+
+/** Starts examples/yoga in front of a service whose categories `respond` handles. */
+async function open(
+  respond: (request: SeenRequest, response: ServerResponse) => void,
+  env: Readonly<Record<string, string>> = {},
+) {
+  const upstream = await startUpstream((request, response) =>
+    request.url === '/v1/pets' ? sendJson(response, 200, pets) : respond(request, response),
+  );
+  const yoga = await startYoga({ PETSTORE_BASE_URL: `${upstream.url}/v1`, ...env });
+  return {
+    calls: () => upstream.seen.filter(({ url }) => url.startsWith('/v1/categories')),
+    async post(query: string, init?: RequestInit) {
+      const response = await postTo(yoga, JSON.stringify({ query }), init);
+      return response.json();
+    },
+    async [Symbol.asyncDispose]() {
+      await yoga[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const read = '{ pets { name category { id name } } }';
+const write = 'mutation { addCategory(name: "birds") { name } }';
+
+it('sends the key, the request id and the trace with the call of an added field', async () => {
+  await using server = await open((_request, response) =>
+    sendJson(response, 200, '[{"id":9007199254740993,"name":"dogs"}]'),
+  );
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const headers = { 'x-request-id': 'my-request', traceparent };
+  expect(await server.post(read, { headers })).toEqual({
+    data: { pets: [{ name: 'Rex', category: { id: '9007199254740993', name: 'dogs' } }] },
+  });
+  expect(server.calls()).toMatchObject([
+    {
+      url: '/v1/categories?ids=9007199254740993',
+      headers: { authorization: 'Bearer a-key-of-a-test', ...headers },
+    },
+  ]);
+});
+
+it('refuses the call of an added field while the circuit is open', async () => {
+  await using server = await open((_request, response) => sendJson(response, 500, '{}'));
+  for (let call = 0; call < 10; call++) await server.post(write);
+  expect(server.calls()).toHaveLength(10);
+  const { errors } = await server.post(write);
+  expect(errors).toMatchObject([
+    {
+      message: expect.stringContaining('has failed repeatedly for this API key'),
+      path: ['addCategory'],
+      extensions: { code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE' },
+    },
+  ]);
+  expect((await server.post('{ pets { name } }')).errors).toMatchObject([
+    { extensions: { code: 'UPSTREAM_UNAVAILABLE' } },
+  ]);
+  expect(server.calls()).toHaveLength(10);
+});
+
+it('ends the call of an added field at the deadline', async () => {
+  await using server = await open(() => {}, { UPSTREAM_TIMEOUT_MS: '300' });
+  const { data, errors } = await server.post(read);
+  expect(data).toEqual({ pets: [{ name: 'Rex', category: null }] });
+  expect(errors).toMatchObject([
+    { path: ['pets', 0, 'category'], extensions: { code: 'UPSTREAM_TIMEOUT' } },
+  ]);
+});
+
+it('cancels the call of an added field when the client disconnects', async () => {
+  const called = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<void>();
+  await using server = await open((_request, response) => {
+    once(response, 'close').then(() => cancelled.resolve());
+    called.resolve();
+  });
+  const client = new AbortController();
+  const response = server.post(read, { signal: client.signal });
+  await called.promise;
+  client.abort();
+  await expect(response).rejects.toThrow('abort');
+  await cancelled.promise;
+});
+
+it('repeats the read of an added field once, and never its write', async () => {
+  let attempts = 0;
+  await using server = await open((_request, response) => {
+    attempts++;
+    if (attempts === 1) response.socket?.resetAndDestroy();
+    else sendJson(response, 200, '[]');
+  });
+  expect(await server.post(read)).toEqual({ data: { pets: [{ name: 'Rex', category: null }] } });
+  expect(attempts).toBe(2);
+  attempts = 0;
+  expect((await server.post(write)).errors).toMatchObject([
+    { extensions: { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' } },
+  ]);
+  expect(attempts).toBe(1);
+});
+
+it('has the errors of the service in an added field, without the key', async () => {
+  const body = { code: 'read_only', message: 'a-key-of-a-test may read.', status: 403 };
+  await using server = await open((_request, response) =>
+    sendJson(response, 403, JSON.stringify(body)),
+  );
+  const { errors } = await server.post(write);
+  const message = '[API key] may read.';
+  expect(errors).toMatchObject([
+    {
+      message,
+      extensions: {
+        code: 'FORBIDDEN',
+        status: 403,
+        error: { ...body, message },
+        outcome: 'NOT_DONE',
+      },
+    },
+  ]);
+});
+
+it('has limits for the calls of added fields', async () => {
+  await using server = await open((_request, response) =>
+    sendJson(response, 200, '['.repeat(600) + ']'.repeat(600)),
+  );
+  expect((await server.post(read)).errors).toMatchObject([
+    { extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } },
+  ]);
+});

@@ -1,0 +1,238 @@
+import { connect } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
+import fc from 'fast-check';
+import {
+  type DocumentNode,
+  parse,
+  print,
+  separateOperations,
+  type VariableDefinitionNode,
+  validate,
+  visit,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../examples/yoga/schema.ts';
+import manifest from '../../packages/client/persisted-documents.json' with { type: 'json' };
+import { parseJson, stringifyJson } from '../../src/contract/json.ts';
+import { faults, listPets } from '../backends/rest/fault-table.ts';
+import { operation, rules, variables } from '../execution/generate-operation.ts';
+import { invalidValues } from '../graphql/invalid-values.ts';
+import { startFaultServer } from '../support/fault-server.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { postTo, startMounted, startYoga } from '../support/yoga.ts';
+
+const messages = '{"id":"m1","message":"Hi","status":"queued","createdAt":"2026-11-23T10:00:00Z"}';
+const pet = (id: string) => `{"id":${id},"name":"Rex","categoryId":-2,"status":"sold"}`;
+
+/** A REST service whose responses have large ids, and a wrong status. */
+async function startService() {
+  const service = await startUpstream(({ method, url }, response) => {
+    const id = /^\/v1\/pets\/(-?\d+)/.exec(url)?.[1];
+    if (url.startsWith('/v1/store')) sendJson(response, 200, '[{"id":9007199254740993,"n":1.50}]');
+    else if (url.startsWith('/messages')) sendJson(response, 202, messages);
+    else if (method === 'POST') sendJson(response, 201, pet('9223372036854775807'));
+    else if (id === '404') sendJson(response, 404, '{"code":"no","message":"None.","status":404}');
+    else if (id) sendJson(response, 200, pet(id));
+    else sendJson(response, 200, `[${pet('1')},{"id":2,"name":"Tom","categoryId":3,"status":"x"}]`);
+  });
+  return {
+    env: { PETSTORE_BASE_URL: `${service.url}/v1`, MESSAGES_BASE_URL: service.url },
+    service,
+  };
+}
+
+/** What clients see of a response, without the id and the order of fields that run concurrently. */
+async function described(response: Response) {
+  const text = await response.text();
+  const shown = text.replaceAll(/"requestId":"[^"]+"/g, '"requestId":"…"');
+  if (!text.startsWith('{')) return { status: response.status, body: shown };
+  const { data, extensions, errors } = parseJson(shown) as Record<string, unknown[]>;
+  const sorted = errors?.map((error: unknown) => JSON.stringify(error)).toSorted();
+  return { status: response.status, data, extensions, errors: sorted };
+}
+
+type Servers = readonly Awaited<ReturnType<typeof startYoga>>[];
+
+async function compare(servers: Servers, body: string, init?: RequestInit) {
+  const [gateway, yoga] = await Promise.all(
+    servers.map(async (server) => described(await postTo(server, body, init))),
+  );
+  return { gateway, yoga };
+}
+
+/** Removes fragments and variables that are not used, which validation refuses. */
+function withoutUnused(query: string): string {
+  const [document] = Object.values(separateOperations(parse(query)));
+  const text = print(document as DocumentNode);
+  const isUsed = ({ variable }: VariableDefinitionNode) =>
+    text.split(new RegExp(`\\$${variable.name.value}\\b`)).length > 2;
+  return print(
+    visit(document as DocumentNode, {
+      OperationDefinition: (node) => ({
+        ...node,
+        variableDefinitions: node.variableDefinitions?.filter(isUsed) ?? [],
+      }),
+    }),
+  );
+}
+
+describe('examples/yoga responds as the gateway does', () => {
+  let service: Awaited<ReturnType<typeof startService>>;
+  let servers: Servers;
+  beforeAll(async () => {
+    service = await startService();
+    servers = [await startMounted(service.env), await startYoga(service.env)];
+  });
+  afterAll(async () => {
+    for (const one of [...servers, service.service]) await one[Symbol.asyncDispose]();
+  });
+
+  const named = Object.values(manifest).filter((query) => !query.includes('@defer'));
+  const given = {
+    limit: 3,
+    id: '9007199254740993',
+    input: { name: 'x', categoryId: '1' },
+    message: 'x',
+  };
+  it.each(named)('to the named operation %s', async (query) => {
+    const declared = Object.entries(given).filter(([name]) => query.includes(`$${name}:`));
+    const body = JSON.stringify({ query, variables: Object.fromEntries(declared) });
+    const { gateway, yoga } = await compare(servers, body);
+    expect(gateway?.data).toBeDefined();
+    expect(yoga).toEqual(gateway);
+  });
+
+  it.each(invalidValues)('to the invalid value in %s %j', async (query, values) => {
+    const { gateway, yoga } = await compare(servers, JSON.stringify({ query, variables: values }));
+    expect(gateway?.errors).toBeDefined();
+    expect(yoga).toEqual(gateway);
+  });
+
+  it('to generated operations', async () => {
+    let compared = 0;
+    await fc.assert(
+      fc.asyncProperty(operation, variables, async (query, values) => {
+        fc.pre(validate(schema, parse(query), rules).length === 0);
+        const body = stringifyJson({ query: withoutUnused(query), variables: values });
+        const { gateway, yoga } = await compare(servers, body);
+        if (gateway?.data !== undefined) compared++;
+        expect(yoga).toEqual(gateway);
+      }),
+      { numRuns: 300, seed: 20261123, endOnFailure: true },
+    );
+    expect(compared).toBeGreaterThan(10);
+  }, 60_000);
+
+  const id = 'query ($id: ID!) { pet(id: $id) { id } }';
+  it.each([
+    ['a variable', `{"query":"${id}","variables":{"id":9223372036854775807}}`],
+    ['a default', '{"query":"query ($id: ID! = 9223372036854775807) { pet(id: $id) { id } }"}'],
+    ['a literal', '{"query":"{ pet(id: 9223372036854775807) { id } }"}'],
+  ])('to an id of 64 bits in %s', async (_, body) => {
+    const { gateway, yoga } = await compare(servers, body);
+    expect(gateway?.data).toEqual({ pet: { id: '9223372036854775807' } });
+    expect(yoga).toEqual(gateway);
+  });
+
+  it.each([
+    ['an alias then', '{"query":"{ then: orders }"}', {}],
+    ['a 404', '{"query":"{ pet(id: 404) { id } }"}', {}],
+    ['no key', '{"query":"{ pets { id } orders }"}', { authorization: '' }],
+    ['a malformed key', '{"query":"{ pets { id } }"}', { authorization: 'Basic abc' }],
+    ['a syntax error', '{"query":"{ pets "}', {}],
+    ['an unknown field', '{"query":"{ pats }"}', {}],
+    ['a subscription', '{"query":"subscription { pets }"}', {}],
+    ['JSON that is cut off', '{"query":', {}],
+    ['an array', '[{"query":"{ orders }"}]', {}],
+    ['an unknown member', '{"query":"{ orders }","other":1}', {}],
+    ['variables as text', '{"query":"{ orders }","variables":"{}"}', {}],
+    ['deep nesting', `{"query":"{ orders }","variables":{"a":${'['.repeat(999)}`, {}],
+    [
+      'a form',
+      'query=mutation{sendMessage(message:"x"){id}}',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+    ],
+    ['a text', '{ orders }', { 'content-type': 'application/graphql' }],
+    ['a body of 300 KiB', JSON.stringify({ query: '{ orders }', a: 'x'.repeat(300 * 1024) }), {}],
+    [
+      'graphql-response+json',
+      '{"query":"{ pats }"}',
+      { accept: 'application/graphql-response+json' },
+    ],
+    [
+      'graphql-response+json and a variable',
+      `{"query":"${id}"}`,
+      { accept: 'application/graphql-response+json' },
+    ],
+  ])('to %s', async (_, body, headers) => {
+    const { gateway, yoga } = await compare(servers, body, { headers: headers as HeadersInit });
+    expect(yoga).toEqual(gateway);
+  });
+
+  it.each([
+    ['?variables={bad', 400],
+    ['?query={__typename}&variables={bad', 400],
+    ['?query={__typename}', 200],
+  ])('to GET %s', async (search, status) => {
+    const [gateway, yoga] = await Promise.all(
+      servers.map(async ({ url }) => described(await fetch(`${url}/graphql${search}`))),
+    );
+    expect(gateway?.status).toBe(status);
+    expect(yoga).toEqual(gateway);
+  });
+
+  it('to pages of other origins, without CORS', async () => {
+    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
+    for (const { url } of servers) {
+      for (const method of ['OPTIONS', 'GET']) {
+        const response = await fetch(`${url}/graphql?query={__typename}`, { method, headers });
+        const names = [...response.headers.keys()];
+        expect(names.filter((name) => name.startsWith('access-control'))).toEqual([]);
+      }
+    }
+  });
+
+  it('to a malformed Host with 400, without a stack', async () => {
+    for (const { url } of servers) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      socket.end('GET /graphql HTTP/1.1\r\nHost: [bad\r\nConnection: close\r\n\r\n');
+      const response = await readAll(socket);
+      expect(response).toMatch(/^HTTP\/1\.1 400 /);
+      expect(response).toContain('Host: expected one host name');
+      expect(response).not.toContain('.js');
+    }
+  });
+});
+
+it('allows the origins in CORS_ORIGINS only', async () => {
+  await using yoga = await startYoga({
+    DATABASE_URL: ':memory:',
+    CORS_ORIGINS: 'https://shop.example',
+  });
+  const ask = async (origin: string) => {
+    const headers = { origin, 'access-control-request-method': 'POST' };
+    const response = await fetch(`${yoga.url}/graphql`, { method: 'OPTIONS', headers });
+    return Object.fromEntries(response.headers);
+  };
+  expect(await ask('https://shop.example')).toMatchObject({
+    'access-control-allow-origin': 'https://shop.example',
+    'access-control-allow-methods': 'GET, POST',
+  });
+  expect(await ask('https://evil.example')).not.toHaveProperty('access-control-allow-origin');
+});
+
+describe('examples/yoga has the error of the gateway for', () => {
+  it.each(faults)('$name', async ({ query, respond, code, status, data }) => {
+    await using service = await startFaultServer(respond);
+    const env = { PETSTORE_BASE_URL: `${service.url}/v1`, UPSTREAM_TIMEOUT_MS: '1000' };
+    await using yoga = await startYoga(env);
+    const response = await postTo(yoga, JSON.stringify({ query: query ?? listPets }));
+    const result = parseJson(await response.text()) as Awaited<ReturnType<Response['json']>>;
+    const [extensions] =
+      result.errors?.map((error: { extensions: object }) => error.extensions) ?? [];
+    expect(response.status).toBe(200);
+    expect(extensions?.code).toBe(code);
+    expect(extensions?.status).toBe(status);
+    expect(result.data.r).toEqual(data ?? null);
+  });
+});
