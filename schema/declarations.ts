@@ -14,7 +14,6 @@ import {
 import { petColumns } from '../src/backends/builtin/rows.ts';
 import { operations } from '../src/contract/pet-store.ts';
 import { petFields } from '../src/contract/records.ts';
-import { fieldOfOperation } from '../src/graphql/stability.ts';
 import { readSources } from './sources.ts';
 
 /** A schema of an OpenAPI document. */
@@ -58,7 +57,7 @@ export function findOmissions({ openApi, schema, documents, columns, rules }: So
   const declaredOperations = all.map(([id, { method, path }]) => `${id}: ${method} ${path}`);
   const requests = all.map(([, { method, path }]) => `a check of ${method} ${path}`);
   const checked = rules.map((rule) => `a check of ${/^\w+ [\w/{}]+/.exec(rule)?.[0]}`);
-  const fields = Object.values(fieldOfOperation);
+  const fields = all.map(([, { field }]) => field);
   const selected = selectionsOf(schema, documents);
   const petSelections = Object.keys(petFields).map((name) => `Pet.${name}`);
   const columnsOfFields = petColumns.map(({ column }) => `the column ${column} of pets`);

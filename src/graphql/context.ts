@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
-import type { Call, OperationId, PetStore } from '../contract/pet-store.ts';
+import { type Call, type OperationId, operations, type PetStore } from '../contract/pet-store.ts';
 import { RestCalls, type SendRest } from './rest-calls.ts';
 
 /** Options of `createContext`. */
@@ -40,6 +40,11 @@ export interface GatewayContext {
   readonly petStore: PetStoreCalls;
 }
 
+/** The method of any operation. */
+type Method = (call: Call, parameters: unknown) => Promise<unknown>;
+
+const operationIds = Object.keys(operations) as OperationId[];
+
 /** The response key of the root field that makes a call; only explained contexts use it. */
 export type ResponseKey = string | number;
 
@@ -72,22 +77,19 @@ export function createContext(options: ContextOptions): GatewayContext {
   }
 
   const send: SendRest = (request) => withCall((call) => petStore.send(call, request));
-  const loadOrders = loadEach(() => withCall((call) => petStore.listOrders(call)), String);
-  const calls: PetStoreCalls = {
-    listPets: loadEach(
-      (query) => withCall((call) => petStore.listPets(call, query)),
-      ({ limit, status }) => `${limit} ${status}`,
-    ),
-    getPet: loadEach((petId) => withCall((call) => petStore.getPet(call, petId)), String),
-    listOrders: () => loadOrders('all'),
-    createPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
-    sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
+  const calls: Record<string, unknown> = {
     rest: new RestCalls(
       loadEach(send, ({ path }) => path),
       send,
     ),
   };
-  return { petStore: calls };
+  for (const id of operationIds) {
+    const start = ([parameters]: readonly [unknown]) =>
+      withCall((call) => (petStore[id] as Method)(call, parameters));
+    const load = operations[id].method === 'GET' ? loadEach(start, JSON.stringify) : start;
+    calls[id] = (parameters: unknown) => load([parameters]);
+  }
+  return { petStore: calls as PetStoreCalls };
 }
 
 /** Creates a loader for a service without bulk reads: each distinct key is one call. */
