@@ -90,7 +90,7 @@ const packages = {
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
   leven: '^src/config/environment\\.ts$',
-  yaml: '^src/v1/openapi\\.ts$',
+  yaml: '^src/v1/reference\\.ts$',
   graphql: '^src/(?:(?:graphql|execution|server)/|schema\\.ts$)',
   '@graphql-yoga/render-graphiql': '^src/server/graphiql\\.ts$',
   '@prometheus-io/client': '^src/(?:telemetry/metrics|workers/worker-metrics)\\.ts$',

@@ -37,20 +37,13 @@ function readUrl(option: string, text: string): URL {
   throw new Error(`${option}: expected ${accepts}, received ${describeValue(text)}.`);
 }
 
-/** The report on a service, and the exit code: 0 if no check failed, otherwise 1. */
-export interface ServiceReport {
-  readonly output: string;
-  readonly exitCode: 0 | 1;
-}
-
 /**
- * Checks whether a REST service follows the contract, and reports the result as a table or as JSON.
+ * Checks whether a REST service follows the contract. Returns the report as a table or as JSON, and the
+ * exit code: 0 if no check failed, otherwise 1.
  * @throws NotCheckedError if the service could not be checked; UnauthenticatedError if the API key is
  *   not a valid bearer token.
  */
-export async function checkService(
-  options: ServiceUnderCheck & { readonly json: boolean },
-): Promise<ServiceReport> {
+export async function checkService(options: ServiceUnderCheck & { readonly json: boolean }) {
   readBearer(`Bearer ${options.apiKey}`);
   const checks = await checkContract(options);
   const exitCode = checks.some(({ verdict }) => verdict === 'fail') ? 1 : 0;

@@ -16,7 +16,7 @@ export type ShowProgress = (count: number, part: number | undefined) => void;
  */
 export async function importFrom(
   administration: Administration,
-  kind: string,
+  kind: 'pets' | 'orders',
   path: string,
   input: Readable,
   showProgress: ShowProgress,
@@ -32,7 +32,7 @@ export async function importFrom(
       yield chunk;
     }
   };
-  const records = await administration.importLines(kindOf(kind), linesOf(counted()), (count) =>
+  const records = await administration.importLines(kind, linesOf(counted()), (count) =>
     showProgress(count, size === undefined ? undefined : bytes / size),
   );
   const noun = records === 1 ? kind.slice(0, -1) : kind;
@@ -42,10 +42,10 @@ export async function importFrom(
 /** Exports all records of a kind to `output` as JSON Lines. */
 export async function exportTo(
   administration: Administration,
-  kind: string,
+  kind: 'pets' | 'orders',
   output: Writable,
 ): Promise<undefined> {
-  await pipeline(administration.exportLines(kindOf(kind)), output, { end: false });
+  await pipeline(administration.exportLines(kind), output, { end: false });
 }
 
 /**
@@ -77,11 +77,6 @@ export function progressOn(
     const bar = part === undefined ? '' : `[${'#'.repeat(filled).padEnd(30)}] `;
     terminal.write(`\r${bar}${count.toLocaleString('en')} ${unit}${part === 1 ? '\n' : ''}`);
   };
-}
-
-/** Narrows a kind that the command line has already checked. */
-function kindOf(kind: string): 'pets' | 'orders' {
-  return kind === 'orders' ? 'orders' : 'pets';
 }
 
 /**

@@ -1,19 +1,13 @@
 import { UnauthenticatedError } from './error.ts';
 
-/** The API key of a request, and its unchanged `Authorization` header. */
-export interface Credential {
-  readonly apiKey: string;
-  readonly authorization: string;
-}
-
 /** `Bearer` and a b64token (RFC 6750, section 2.1); the scheme is case-insensitive (RFC 9110). */
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
- * Reads the credential from an `Authorization` header.
+ * Reads the API key from an `Authorization` header, and returns both.
  * @throws UnauthenticatedError if the header is missing, malformed or duplicated.
  */
-export function readBearer(authorization: string | null | undefined): Credential {
+export function readBearer(authorization: string | null | undefined) {
   if (!authorization) {
     throw new UnauthenticatedError(
       'An API key is required: send the header "Authorization: Bearer <API key>".',

@@ -1,44 +1,74 @@
 import { isUtf8 } from 'node:buffer';
-import { parseExactly, quoteNumbers } from './exact-numbers.ts';
 
 /** JSON text that `JSON.stringify` copies unchanged (ECMAScript `JSON.rawJSON`). */
 export interface RawJson {
   readonly rawJSON: string;
 }
 
+/** Revives a value of JSON. `source` is the text of a number, string, boolean or null. */
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+
 declare global {
   interface JSON {
+    parse(text: string, reviver: Reviver): unknown;
     rawJSON(text: string): RawJson;
     isRawJSON(value: unknown): value is RawJson;
   }
 }
 
 /**
- * Whether a text may contain a number that a double cannot represent: sixteen consecutive digits
- * and points, or an exponent. A match inside a string costs time but has no other effect.
- */
-function mayLoseDigits(text: string): boolean {
-  // One expression for both takes ten times as long.
-  return /\d[\d.]{15}/.test(text) || /\d[eE][-+\d]/.test(text);
-}
-
-/**
  * Parses JSON (RFC 8259) without losing digits. A number that a double cannot represent becomes a
- * bigint if it is an integer of up to 64 characters, otherwise a RawJson. All other values are
- * parsed as `JSON.parse` does.
- * @throws SyntaxError if the text is not JSON, or is nested too deeply.
+ * bigint if it is an integer of up to 64 characters, because parsing a bigint takes quadratic time,
+ * otherwise a RawJson. All other values are parsed as `JSON.parse` does.
+ * @throws SyntaxError if the text is not JSON, or has such a number and is nested too deeply.
  */
 export function parseJson(text: string): unknown {
-  return mayLoseDigits(text) ? parseExactly(text) : JSON.parse(text);
+  return parse(text, (source) =>
+    source.length <= 64 && integer.test(source) ? BigInt(source) : JSON.rawJSON(source),
+  );
 }
 
 /**
  * Parses JSON to plain values, which any program can clone or stringify: a number that a double
- * cannot represent becomes a string of its digits.
- * @throws SyntaxError if the text is not JSON.
+ * cannot represent becomes a string of its digits. @throws SyntaxError as `parseJson` does
  */
 export function parsePlainJson(text: string): unknown {
-  return JSON.parse(mayLoseDigits(text) ? quoteNumbers(text) : text);
+  return parse(text, (source) => source);
+}
+
+/** Parses JSON, with `toExact` for the text of each number that a double cannot represent. */
+function parse(text: string, toExact: (source: string) => unknown): unknown {
+  // Sixteen consecutive digits and points, or an exponent. A match inside a string costs time but has
+  // no other effect. One expression for both takes ten times as long.
+  const mayLoseDigits = /\d[\d.]{15}/.test(text) || /\d[eE][-+\d]/.test(text);
+  if (!mayLoseDigits) return JSON.parse(text);
+  try {
+    return JSON.parse(text, (_key, value, { source = '' }) =>
+      typeof value === 'number' && losesDigits(value, source) ? toExact(source) : value,
+    );
+  } catch (error) {
+    // A reviver is called recursively.
+    throw error instanceof RangeError ? new SyntaxError('Nested too deeply') : error;
+  }
+}
+
+const integer = /^-?[0-9]+$/;
+
+function losesDigits(value: number, source: string): boolean {
+  // A double represents every integer and decimal of up to fifteen digits.
+  if (source.length < 16 && !/[eE]/.test(source)) return false;
+  return integer.test(source) ? !Number.isSafeInteger(value) : !isExact(value, source);
+}
+
+/** Whether a double represents a decimal: fifteen significant digits always fit, if in range. */
+function isExact(value: number, source: string): boolean {
+  const digits = source
+    .replace(/[eE].*/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '');
+  if (digits === '') return true;
+  const isNormal = Number.isFinite(value) && Math.abs(value) > 2.3e-308;
+  return isNormal && (digits.length <= 15 || String(value) === source);
 }
 
 /**
@@ -65,10 +95,11 @@ export function jsonType(value: unknown): string {
 }
 
 /**
- * Stringifies a value of `parseJson` with the same digits: bigints as integers, RawJson as its
- * text.
+ * Stringifies a value of `parseJson` with the same digits: bigints as integers, RawJson and JsonText as
+ * their text.
  */
 export function stringifyJson(value: unknown): string {
+  if (value instanceof JsonText) return value.text;
   try {
     return JSON.stringify(value);
   } catch (error) {

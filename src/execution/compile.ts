@@ -3,10 +3,12 @@ import {
   type ExecutionResult,
   type GraphQLSchema,
   getOperationAST,
+  getVariableValues,
   Kind,
+  type OperationDefinitionNode,
   visit,
 } from 'graphql';
-import { planVariables } from './inputs.ts';
+import type { VariableValues } from './field-collector.ts';
 import { type Execute, planOperation } from './plan.ts';
 
 /**
@@ -41,31 +43,26 @@ export function compileOperation(
   const operation = getOperationAST(document, operationName);
   const conditions = conditionsOf(document);
   if (!operation || conditions.length > maxConditions) return undefined;
-  const definitions = operation.variableDefinitions ?? [];
-  const readVariables = planVariables(schema, definitions);
+  const { variableDefinitions = [] } = operation;
   const plans = new Map<string, Execute | undefined>();
 
-  return (context, rawVariables) => {
-    const variableValues = readVariables(rawVariables);
+  return (context, given) => {
+    const { variableValues } = getVariableValues(schema, variableDefinitions, given);
     if (variableValues === undefined) return undefined;
     const variant = conditions.map((name) => variableValues.coerced[name]).join();
     if (!plans.has(variant)) {
       if (plans.size === maxVariants) plans.clear();
-      plans.set(
-        variant,
-        attempt(() => planOperation(schema, document, operation, variableValues)),
-      );
+      plans.set(variant, plan(variableValues));
     }
     return plans.get(variant)?.(context, variableValues);
   };
-}
 
-/** Returns undefined if `make` throws; the fallback executor then reports the error. */
-function attempt<T>(make: () => T): T | undefined {
-  try {
-    return make();
-  } catch {
-    return undefined;
+  function plan(variables: VariableValues): Execute | undefined {
+    try {
+      return planOperation(schema, document, operation as OperationDefinitionNode, variables);
+    } catch {
+      return undefined;
+    }
   }
 }
 

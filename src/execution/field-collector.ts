@@ -9,11 +9,9 @@ import {
   type getArgumentValues,
   getDirectiveValues,
   Kind,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-
-/** An operation cannot be compiled, so the fallback executor has to execute it. */
-export class NotCompilableError extends Error {}
 
 /** Coerced variables, as `getVariableValues` of graphql-js returns them. */
 export type VariableValues = NonNullable<Parameters<typeof getArgumentValues>[2]>;
@@ -27,68 +25,54 @@ export interface SelectedField {
   readonly definition: GraphQLField<unknown, unknown> | undefined;
 }
 
-/** Collects the fields of selection sets (GraphQL specification, section 6.3.2). */
-export class FieldCollector {
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly #variables: VariableValues;
+/**
+ * Returns the fields that nodes select on an object type, in response order (GraphQL specification,
+ * section 6.3.2).
+ * @throws for introspection, and for the response key `__proto__`, which would set the prototype of
+ *   the result.
+ */
+export type CollectFields = (
+  type: GraphQLObjectType,
+  nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
+) => readonly SelectedField[];
 
-  /** @param variables those that `@skip` and `@include` use */
-  constructor(document: DocumentNode, variables: VariableValues) {
-    this.#fragments = new Map(
-      document.definitions
-        .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
-        .map((fragment) => [fragment.name.value, fragment]),
-    );
-    this.#variables = variables;
-  }
+/** Creates `CollectFields` for a document and the variables that its `@skip` and `@include` use. */
+export function createCollectFields(
+  { definitions }: DocumentNode,
+  variables: VariableValues,
+): CollectFields {
+  const isIncluded = (selection: SelectionNode) => {
+    const ifOf = (directive: typeof GraphQLSkipDirective) =>
+      getDirectiveValues(directive, selection, variables)?.['if'];
+    return ifOf(GraphQLSkipDirective) !== true && ifOf(GraphQLIncludeDirective) !== false;
+  };
 
-  /**
-   * Returns the fields that these nodes select on an object type, in response order.
-   * @throws NotCompilableError for introspection, and for the response key `__proto__`, which would
-   *   set the prototype of the result.
-   */
-  collect(
-    type: GraphQLObjectType,
-    nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
-  ): readonly SelectedField[] {
-    const collected = new Map<string, [FieldNode, ...FieldNode[]]>();
-    const visited = new Set<string>();
-    for (const { selectionSet } of nodes) this.#addFields(selectionSet, collected, visited);
-    return [...collected].map(([key, fieldNodes]) => {
-      const name = fieldNodes[0].name.value;
-      const definition = type.getFields()[name];
-      if (key === '__proto__' || (!definition && name !== '__typename')) {
-        throw new NotCompilableError();
-      }
-      return { key, nodes: fieldNodes, definition };
+  /** Returns the fields of a selection set and of its fragments, each of which is visited once. */
+  function fieldsOf(set: SelectionSetNode | undefined, visited: Set<string>): FieldNode[] {
+    return (set?.selections ?? []).filter(isIncluded).flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return selection;
+      if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(selection.selectionSet, visited);
+      const name = selection.name.value;
+      if (visited.has(name)) return [];
+      visited.add(name);
+      const fragment = definitions.find(
+        (one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === name,
+      ) as FragmentDefinitionNode | undefined;
+      return fieldsOf(fragment?.selectionSet, visited);
     });
   }
 
-  #addFields(
-    selectionSet: SelectionSetNode | undefined,
-    collected: Map<string, [FieldNode, ...FieldNode[]]>,
-    visited: Set<string>,
-  ): void {
-    for (const selection of selectionSet?.selections ?? []) {
-      if (!this.#isIncluded(selection)) continue;
-      if (selection.kind === Kind.FIELD) {
-        const key = selection.alias?.value ?? selection.name.value;
-        const same = collected.get(key);
-        if (same) same.push(selection);
-        else collected.set(key, [selection]);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        this.#addFields(selection.selectionSet, collected, visited);
-      } else if (!visited.has(selection.name.value)) {
-        visited.add(selection.name.value);
-        const fragment = this.#fragments.get(selection.name.value);
-        this.#addFields(fragment?.selectionSet, collected, visited);
+  return (type, nodes) => {
+    const visited = new Set<string>();
+    const fields = nodes.flatMap(({ selectionSet }) => fieldsOf(selectionSet, visited));
+    const byKey = Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value);
+    return Array.from(byKey, ([key, [node, ...others]]) => {
+      const { value: name } = (node as FieldNode).name;
+      const definition = type.getFields()[name];
+      if (key === '__proto__' || (!definition && name !== '__typename')) {
+        throw new TypeError('not compilable');
       }
-    }
-  }
-
-  #isIncluded(selection: Pick<FieldNode, 'directives'>): boolean {
-    const ifOf = (directive: typeof GraphQLSkipDirective) =>
-      getDirectiveValues(directive, selection, this.#variables)?.['if'];
-    return ifOf(GraphQLSkipDirective) !== true && ifOf(GraphQLIncludeDirective) !== false;
-  }
+      return { key, nodes: [node as FieldNode, ...others], definition };
+    });
+  };
 }

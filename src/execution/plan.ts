@@ -6,6 +6,7 @@ import {
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  getArgumentValues,
   getNullableType,
   isLeafType,
   isListType,
@@ -16,12 +17,11 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import {
-  FieldCollector,
-  NotCompilableError,
+  type CollectFields,
+  createCollectFields,
   type SelectedField,
   type VariableValues,
 } from './field-collector.ts';
-import { planArguments } from './inputs.ts';
 import { planRecord } from './record.ts';
 
 /** Executes an operation with coerced variables. */
@@ -42,7 +42,7 @@ type Complete = (value: unknown, errors: GraphQLError[], key: string) => unknown
 
 /**
  * Plans an operation for these values of the variables that `@skip` and `@include` use.
- * @throws NotCompilableError
+ * @throws if graphql-js has to execute it.
  */
 export function planOperation(
   schema: GraphQLSchema,
@@ -51,11 +51,12 @@ export function planOperation(
   variables: VariableValues,
 ): Execute {
   const root = schema.getRootType(operation.operation);
-  if (!root) throw new NotCompilableError();
-  const collector = new FieldCollector(document, variables);
-  const fields = collector
-    .collect(root, [operation])
-    .map((field) => ({ key: field.key, execute: planField(field, root, collector) }));
+  if (!root) throw new TypeError('not compilable');
+  const collect = createCollectFields(document, variables);
+  const fields = collect(root, [operation]).map((field) => ({
+    key: field.key,
+    execute: planField(field, root, collect),
+  }));
   const isMutation = operation.operation === OperationTypeNode.MUTATION;
 
   return async (context, given) => {
@@ -74,21 +75,21 @@ export function planOperation(
 function planField(
   field: SelectedField,
   root: GraphQLObjectType,
-  collector: FieldCollector,
+  collect: CollectFields,
 ): ExecuteField {
   const { key, nodes, definition } = field;
   if (definition === undefined) return async () => root.name;
   const { resolve, type } = definition;
   // The default resolver reads a property of the root value, which does not exist.
-  if (resolve === undefined || isNonNullType(type)) throw new NotCompilableError();
-  const complete = planType(type, field, collector);
-  const readArguments = planArguments(definition, nodes[0]);
+  if (resolve === undefined || isNonNullType(type)) throw new TypeError('not compilable');
+  const complete = planType(type, field, collect);
   // All that the resolvers of the schema use.
   const info = { path: { key } } as GraphQLResolveInfo;
 
   return async ({ context, variables, errors }) => {
     try {
-      const value = await resolve(undefined, readArguments(variables), context, info);
+      const args = getArgumentValues(definition, nodes[0], variables);
+      const value = await resolve(undefined, args, context, info);
       return complete(value, errors, key);
     } catch (error) {
       errors.push(locatedError(error, nodes, [key]));
@@ -102,15 +103,11 @@ interface RecordList extends Iterable<unknown> {
   writeEach?(write: (record: unknown) => string): unknown;
 }
 
-function planType(
-  type: GraphQLOutputType,
-  field: SelectedField,
-  collector: FieldCollector,
-): Complete {
+function planType(type: GraphQLOutputType, field: SelectedField, collect: CollectFields): Complete {
   if (isLeafType(type)) return (value) => type.coerceOutputValue(value);
   const recordType = isListType(type) ? getNullableType(type.ofType) : type;
-  if (!isObjectType(recordType)) throw new NotCompilableError();
-  const { complete, write } = planRecord(recordType, field, collector);
+  if (!isObjectType(recordType)) throw new TypeError('not compilable');
+  const { complete, write } = planRecord(recordType, field, collect);
   if (!isListType(type)) return (record, errors, key) => complete(record, errors, [key]);
   return (value, errors, key) => {
     const list = value as RecordList;

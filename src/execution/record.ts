@@ -8,7 +8,7 @@ import {
   isScalarType,
   locatedError,
 } from 'graphql';
-import { type FieldCollector, NotCompilableError, type SelectedField } from './field-collector.ts';
+import type { CollectFields, SelectedField } from './field-collector.ts';
 
 /**
  * Completes the records that a resolver returns. Their properties have the values of their fields:
@@ -28,14 +28,14 @@ const textScalars = ['ID', 'String', 'DateTime'];
 
 /**
  * Plans the completion of records.
- * @throws NotCompilableError if a field has a resolver, or is neither text nor an enumeration.
+ * @throws if a field has a resolver, or is neither text nor an enumeration.
  */
 export function planRecord(
   type: GraphQLObjectType,
   { nodes }: SelectedField,
-  collector: FieldCollector,
+  collect: CollectFields,
 ): RecordCompletion {
-  const fields = collector.collect(type, nodes);
+  const fields = collect(type, nodes);
   const members: string[] = [];
   const texts: string[] = [];
   for (const [index, { key, definition }] of fields.entries()) {
@@ -44,7 +44,7 @@ export function planRecord(
       texts.push(`"${key}":"${type.name}"`);
       continue;
     }
-    if (definition.resolve || !isText(definition.type)) throw new NotCompilableError();
+    if (definition.resolve || !isText(definition.type)) throw new TypeError('not compilable');
     const property = `record.${definition.name}`;
     if (isNonNullType(definition.type)) {
       members.push(`${key}: ${property}`);

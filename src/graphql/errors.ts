@@ -3,7 +3,7 @@ import {
   BackendTimeoutError,
   BackendUnavailableError,
   CancelledError,
-  ErrorResponse,
+  type ErrorResponse,
   InvalidInputError,
   InvalidResponseError,
   PetStoreError,
@@ -38,6 +38,15 @@ const codeOfStatus: Readonly<Record<number, FieldErrorCode>> = {
   422: 'BAD_USER_INPUT',
   429: 'RATE_LIMITED',
 };
+
+const codeOfError = new Map<unknown, FieldErrorCode>([
+  [InvalidInputError, 'BAD_USER_INPUT'],
+  [UnauthenticatedError, 'UNAUTHENTICATED'],
+  [CancelledError, 'CANCELLED'],
+  [BackendTimeoutError, 'UPSTREAM_TIMEOUT'],
+  [BackendUnavailableError, 'UPSTREAM_UNAVAILABLE'],
+  [InvalidResponseError, 'UPSTREAM_INVALID_RESPONSE'],
+]);
 
 /** The part of an error that is shown to clients. All other errors are masked. */
 interface Description {
@@ -142,44 +151,24 @@ function shorten(message: string): string {
 }
 
 function describeContractError(cause: unknown): Description | undefined {
-  if (cause instanceof ErrorResponse) {
-    const { status, body, retryAfterMs, message } = cause;
-    const code = codeOfStatus[status] ?? 'UPSTREAM_ERROR';
-    return {
-      message,
-      extensions: {
-        code,
-        status,
-        ...(body && { error: body }),
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
-      },
-    };
-  }
-  if (cause instanceof InvalidInputError) return withCode('BAD_USER_INPUT', cause);
-  if (cause instanceof UnauthenticatedError) return withCode('UNAUTHENTICATED', cause);
-  if (cause instanceof CancelledError) return withCode('CANCELLED', cause);
-  if (cause instanceof BackendTimeoutError) return withCode('UPSTREAM_TIMEOUT', cause);
-  if (cause instanceof InvalidResponseError) {
-    return {
-      message: `The pet store sent a response that breaks its contract. ${cause.message}`,
-      extensions: { code: 'UPSTREAM_INVALID_RESPONSE' },
-    };
-  }
-  if (cause instanceof BackendUnavailableError) {
-    const { message, retryAfterMs } = cause;
-    return {
-      message,
-      extensions: {
-        code: 'UPSTREAM_UNAVAILABLE',
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
-      },
-    };
-  }
-  return undefined;
-}
-
-function withCode(code: FieldErrorCode, { message }: Error): Description {
-  return { message, extensions: { code } };
+  if (!(cause instanceof PetStoreError)) return undefined;
+  const { status, body, retryAfterMs } = cause as Partial<ErrorResponse>;
+  const code =
+    status === undefined
+      ? codeOfError.get(cause.constructor)
+      : (codeOfStatus[status] ?? 'UPSTREAM_ERROR');
+  if (code === undefined) return undefined;
+  const isInvalid = cause instanceof InvalidResponseError;
+  const problem = isInvalid ? 'The pet store sent a response that breaks its contract. ' : '';
+  return {
+    message: problem + cause.message,
+    extensions: {
+      code,
+      ...(status !== undefined && { status }),
+      ...(body && { error: body }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  };
 }
 
 function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Description {

@@ -20,109 +20,66 @@ export interface OperationLimits {
   readonly maxFields: number;
 }
 
-/** The cost of an operation; a fragment counts once per spread. */
-export interface OperationCost {
+/** The cost of an operation or a selection set; a fragment counts once per spread. */
+export interface Cost {
   /** Levels of fields, without those below an introspection field. */
   readonly depth: number;
   readonly aliases: number;
   readonly directives: number;
-  /** Fields at the root, and deferred fragments of all levels. */
+  /** Deferred fragments of all levels. */
+  readonly deferred: number;
+  /** Fields of the selection set itself, without those below them. */
   readonly rootFields: number;
   /** Fields of all levels. */
   readonly fields: number;
 }
 
 /**
- * The cost of a parsed document that is not validated yet: for each measure, the maximum over its
- * operations. Takes time proportional to the document, even with fragments that form a cycle.
+ * Returns the cost of each operation of a parsed document that is not validated yet. Takes time
+ * proportional to the document, even with fragments that form a cycle.
  */
-export function operationCost(document: DocumentNode): OperationCost {
+export function operationCosts({ definitions }: DocumentNode): readonly Cost[] {
   const fragments = new Map<string, SelectionSetNode>();
-  for (const definition of document.definitions) {
+  for (const definition of definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) {
       fragments.set(definition.name.value, definition.selectionSet);
     }
   }
   const known = new Map<SelectionSetNode, Cost>();
-  const maximum = { depth: 0, aliases: 0, directives: 0, rootFields: 0, fields: 0 };
-  for (const definition of document.definitions) {
-    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-    const cost = costOf(definition.selectionSet, fragments, known);
-    maximum.depth = Math.max(maximum.depth, cost.depth);
-    maximum.aliases = Math.max(maximum.aliases, cost.aliases);
-    maximum.directives = Math.max(
-      maximum.directives,
-      cost.directives + (definition.directives?.length ?? 0),
-    );
-    maximum.rootFields = Math.max(maximum.rootFields, cost.ownFields + cost.deferred);
-    maximum.fields = Math.max(maximum.fields, cost.fields);
-  }
-  return maximum;
-}
 
-interface Cost {
-  depth: number;
-  aliases: number;
-  directives: number;
-  deferred: number;
-  /** Fields of the selection set itself, without those below them. */
-  ownFields: number;
-  fields: number;
-}
-
-function costOf(
-  { selections }: SelectionSetNode,
-  fragments: ReadonlyMap<string, SelectionSetNode>,
-  known: Map<SelectionSetNode, Cost>,
-): Cost {
-  const total: Cost = { ...nothing };
-  const add = (selectionSet: SelectionSetNode | undefined): Cost => {
+  function costOf(selectionSet: SelectionSetNode | undefined): Cost {
     if (selectionSet === undefined) return nothing;
-    let cost = known.get(selectionSet);
-    if (cost === undefined) {
-      // A temporary value ends the recursion of a fragment cycle, which validation rejects later.
-      known.set(selectionSet, nothing);
-      cost = costOf(selectionSet, fragments, known);
-      known.set(selectionSet, cost);
+    const cost = known.get(selectionSet);
+    if (cost !== undefined) return cost;
+    // A temporary value ends the recursion of a fragment cycle, which validation rejects later.
+    known.set(selectionSet, nothing);
+    const total = { ...nothing };
+    for (const selection of selectionSet.selections) {
+      const { directives = [] } = selection;
+      const isField = selection.kind === Kind.FIELD;
+      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+      const below = costOf(isSpread ? fragments.get(selection.name.value) : selection.selectionSet);
+      const isIntrospection = isField && selection.name.value.startsWith('__');
+      const depth = (isField ? 1 : 0) + (isIntrospection ? 0 : below.depth);
+      total.depth = Math.max(total.depth, depth);
+      total.aliases += below.aliases + (isField && selection.alias ? 1 : 0);
+      total.directives += below.directives + directives.length;
+      total.deferred += below.deferred + directives.filter(isDefer).length;
+      total.rootFields += isField ? 1 : below.rootFields;
+      total.fields += below.fields + (isField ? 1 : 0);
     }
-    total.aliases += cost.aliases;
-    total.directives += cost.directives;
-    total.deferred += cost.deferred;
-    total.fields += cost.fields;
-    return cost;
-  };
-  for (const selection of selections) {
-    const { directives = [] } = selection;
-    total.directives += directives.length;
-    total.deferred += directives.filter(isDefer).length;
-    if (selection.kind === Kind.FIELD) {
-      const below = add(selection.selectionSet);
-      const isIntrospection = selection.name.value.startsWith('__');
-      total.ownFields += 1;
-      total.fields += 1;
-      total.aliases += selection.alias ? 1 : 0;
-      total.depth = Math.max(total.depth, isIntrospection ? 1 : 1 + below.depth);
-    } else {
-      const spread = add(
-        selection.kind === Kind.INLINE_FRAGMENT
-          ? selection.selectionSet
-          : fragments.get(selection.name.value),
-      );
-      total.ownFields += spread.ownFields;
-      total.depth = Math.max(total.depth, spread.depth);
-    }
+    known.set(selectionSet, total);
+    return total;
   }
-  return total;
+
+  return definitions.flatMap((definition) => {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
+    const cost = costOf(definition.selectionSet);
+    return { ...cost, directives: cost.directives + (definition.directives?.length ?? 0) };
+  });
 }
 
-const nothing: Cost = {
-  depth: 0,
-  aliases: 0,
-  directives: 0,
-  deferred: 0,
-  ownFields: 0,
-  fields: 0,
-};
+const nothing = { depth: 0, aliases: 0, directives: 0, deferred: 0, rootFields: 0, fields: 0 };
 
 function isDefer({ name }: DirectiveNode): boolean {
   return name.value === GraphQLDeferDirective.name;

@@ -51,7 +51,10 @@ export class BodyReader {
   push(chunk: Uint8Array): boolean {
     const start = this.#size;
     this.#size += chunk.byteLength;
-    if (++this.#chunks === maxChunks + 1) this.#refuse(tooManyChunks());
+    if (++this.#chunks === maxChunks + 1) {
+      const problem = `arrives in too many chunks: expected at most ${maxChunks}`;
+      this.#refuse(bodyTooLarge(problem));
+    }
     if (this.#refusal === undefined && this.#fits()) {
       if (start === 0) this.#bytes = chunk;
       else this.#append(chunk, start);
@@ -101,7 +104,11 @@ export class BodyReader {
 
   #fits(): boolean {
     if (this.#size <= freeBytes) return true;
-    if (this.#size > this.#maxBytes) return this.#refuse(bodyTooLarge(this.#maxBytes));
+    if (this.#size > this.#maxBytes) {
+      const condition = this.#key === 0 ? ' without an API key' : '';
+      const problem = `is too large: expected at most ${this.#maxBytes} bytes${condition}`;
+      return this.#refuse(bodyTooLarge(problem));
+    }
     this[Symbol.dispose]();
     const taken = this.#bodyBytes.take(this.#key, this.#size - freeBytes);
     if (taken === 'key') return this.#refuse(new Refusal('body_bytes_of_key'));
@@ -129,15 +136,6 @@ export class BodyReader {
 
 const empty = new Uint8Array(0);
 
-function bodyTooLarge(maxBytes: number): HttpError {
-  const condition = maxBytes === maxBodyBytes ? '' : ' without an API key';
-  return new HttpError(
-    413,
-    'BODY_TOO_LARGE',
-    `The request body is too large: expected at most ${maxBytes} bytes${condition}.`,
-  );
-}
-
 function bodyWasRead(): HttpError {
   return new HttpError(
     500,
@@ -146,10 +144,6 @@ function bodyWasRead(): HttpError {
   );
 }
 
-function tooManyChunks(): HttpError {
-  return new HttpError(
-    413,
-    'BODY_TOO_LARGE',
-    `The request body arrives in too many chunks: expected at most ${maxChunks}.`,
-  );
+function bodyTooLarge(problem: string): HttpError {
+  return new HttpError(413, 'BODY_TOO_LARGE', `The request body ${problem}.`);
 }

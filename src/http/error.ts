@@ -20,6 +20,11 @@ export class HttpError extends Error {
   }
 }
 
+/** 400: the request is malformed. */
+export function badRequest(message: string): HttpError {
+  return new HttpError(400, 'BAD_REQUEST', message);
+}
+
 /** 500: an unexpected error, which is logged and not shown to the client. */
 export function internalError(): HttpError {
   return new HttpError(

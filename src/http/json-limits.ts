@@ -1,8 +1,5 @@
 import { JsonScanner } from '../contract/json-scanner.ts';
-import { HttpError } from './error.ts';
-
-/** The limits of JSON in a request. */
-const limits = { depth: 500, values: 10_000, numberLength: 1000 };
+import { badRequest } from './error.ts';
 
 /** Valid JSON of at most this length can't exceed the limits. */
 const harmlessLength = 1000;
@@ -24,15 +21,13 @@ export function requireSmallJson(name: string, text: string): void {
   } catch {
     // Not JSON: the parser stops at the same position and reports it.
   }
-  const { depth, values } = scanner;
-  if (depth > limits.depth) throw tooMuch(name, limits.depth, 'levels of nesting');
-  if (values > limits.values) throw tooMuch(name, limits.values, 'JSON values');
-  if (numberLength > limits.numberLength) {
-    throw tooMuch(name, limits.numberLength, 'characters of a number');
+  const found = [
+    [scanner.depth, 500, 'levels of nesting'],
+    [scanner.values, 10_000, 'JSON values'],
+    [numberLength, 1000, 'characters of a number'],
+  ] as const;
+  for (const [actual, maximum, what] of found) {
+    if (actual <= maximum) continue;
+    throw badRequest(`${name}: expected at most ${maximum} ${what}, received more.`);
   }
-}
-
-function tooMuch(name: string, maximum: number, what: string): HttpError {
-  const message = `${name}: expected at most ${maximum} ${what}, received more.`;
-  return new HttpError(400, 'BAD_REQUEST', message);
 }

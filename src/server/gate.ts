@@ -1,14 +1,10 @@
 import { HttpError } from '../http/error.ts';
-import type { Admission } from './admission.ts';
 
-/** Admits every request until it is closed, and none after. */
-export interface Gate extends Admission {
-  /** Resolves when no request is in flight. */
-  close(): Promise<void>;
-}
-
-/** Opens a gate for a gateway mounted in another server, which limits the load itself. */
-export function openGate(): Gate {
+/**
+ * Opens an `Admission` for a gateway mounted in another server, which limits the load itself. It
+ * admits every request until it is closed, and none after.
+ */
+export function openGate() {
   const { promise: idle, resolve } = Promise.withResolvers<void>();
   let isClosed = false;
   let inFlight = 0;
@@ -18,23 +14,19 @@ export function openGate(): Gate {
   };
   return {
     enter() {
-      if (isClosed) throw gatewayClosed();
+      if (isClosed) {
+        const message =
+          'This gateway was disposed before this request arrived. Dispose it when your server shuts down.';
+        throw new HttpError(503, 'UPSTREAM_UNAVAILABLE', message, { 'retry-after': '1' });
+      }
       inFlight++;
       return leave;
     },
+    /** Resolves when no request is in flight. */
     close() {
       isClosed = true;
       if (inFlight === 0) resolve();
       return idle;
     },
   };
-}
-
-function gatewayClosed(): HttpError {
-  return new HttpError(
-    503,
-    'UPSTREAM_UNAVAILABLE',
-    'This gateway was disposed before this request arrived. Dispose it when your server shuts down.',
-    { 'retry-after': '1' },
-  );
 }

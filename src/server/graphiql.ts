@@ -18,11 +18,8 @@ const examples: Readonly<Record<string, object>> = {
 
 const html = 'text/html; charset=utf-8';
 
-/** A page for browsers at the GraphQL path. */
-export interface GraphiqlPage {
-  /** Responds with the page if the request accepts HTML; returns undefined otherwise. */
-  respond(request: HttpRequest): Promise<HttpResponse> | undefined;
-}
+/** A page for browsers at the GraphQL path; undefined for a request that does not accept HTML. */
+export type GraphiqlPage = (request: HttpRequest) => Promise<HttpResponse> | undefined;
 
 /** Options of `createGraphiql`. */
 export interface GraphiqlOptions {
@@ -43,7 +40,7 @@ export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
     vary: 'Accept, Accept-Encoding',
   };
   const page = createStaticFile(html, headers, () => render(options));
-  return { respond: (request) => (acceptsPage(request) ? page(request.headers) : undefined) };
+  return (request) => (acceptsPage(request) ? page(request.headers) : undefined);
 }
 
 /**
@@ -57,10 +54,8 @@ export function createGraphiqlNotice(): GraphiqlPage {
     ...(await page({ 'accept-encoding': codings })),
     status: 404,
   });
-  return {
-    respond: (request) =>
-      acceptsPage(request) && request.search === '' ? respond(request.headers) : undefined,
-  };
+  return (request) =>
+    acceptsPage(request) && request.search === '' ? respond(request.headers) : undefined;
 }
 
 function acceptsPage({ method, headers }: HttpRequest): boolean {

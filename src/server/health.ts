@@ -1,15 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { methodNotAllowed } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
 
-/** Options of `createHealth`. */
-export interface HealthOptions {
-  /** Rejects with the reason if the backend is not available. */
-  readonly checkReady: () => Promise<void>;
-  /** Whether the process is shutting down. */
-  readonly isDraining: () => boolean;
-}
-
+/** The paths of health checks. */
 export const probePaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 /** Responds to probes of `probePaths`. */
@@ -23,8 +17,16 @@ const cacheMs = 1000;
 
 /**
  * Creates the liveness and readiness endpoints. Concurrent probes share one check of the backend.
+ * @param checkReady rejects with the reason if the backend is not available
+ * @param isDraining whether the process is shutting down
  */
-export function createHealth({ checkReady, isDraining }: HealthOptions): Health {
+export function createHealth({
+  checkReady,
+  isDraining,
+}: {
+  readonly checkReady: () => Promise<void>;
+  readonly isDraining: () => boolean;
+}): Health {
   let cached: Promise<string | undefined> | undefined;
   const checkBackend = () => {
     cached ??= findProblem(checkReady).finally(() => {
@@ -51,16 +53,12 @@ function text(status: number, line: string): HttpResponse {
 }
 
 /** Returns the reason why the backend is not available; undefined if it is. */
-async function findProblem(checkReady: () => Promise<void>): Promise<string | undefined> {
-  const { promise: timedOut, reject } = Promise.withResolvers<never>();
-  const error = new Error('The backend does not respond.');
-  const timeout = setTimeout(() => reject(error), checkTimeoutMs);
-  try {
-    await Promise.race([checkReady(), timedOut]);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  } finally {
-    clearTimeout(timeout);
-  }
+function findProblem(checkReady: () => Promise<void>): Promise<string | undefined> {
+  return Promise.race([
+    checkReady().then(
+      () => undefined,
+      (error: Error) => error.message,
+    ),
+    wait(checkTimeoutMs, 'The backend does not respond.', { ref: false }),
+  ]);
 }

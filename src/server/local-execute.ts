@@ -1,25 +1,23 @@
 import { type DocumentNode, print } from 'graphql';
 import { parsePlainJson } from '../contract/json.ts';
+import type { TypedError } from '../graphql/result.ts';
 import { HttpError } from '../http/error.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { keyOf } from '../limits/key.ts';
-import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
+import { openRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
-import type { Delivery } from './graphql/encoded-parts.ts';
+import type { Delivery, TypedPart } from './graphql/encoded-parts.ts';
 import type { EncodedResult } from './graphql/encoded-result.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
-import type {
-  LocalCaller,
-  LocalExecution,
-  LocalPartialResult,
-  LocalResult,
-} from './local-caller.ts';
-import { mergeParts } from './merge-parts.ts';
+import type { LocalCaller, LocalExecution, LocalPartialResult } from './local-caller.ts';
 
-/** Options of `createLocalExecution`. */
-export interface LocalExecuteOptions {
+type PartialResult = LocalPartialResult<Record<string, unknown>>;
+
+type Path = readonly (string | number)[];
+
+interface LocalExecuteOptions {
   readonly telemetry: Telemetry;
   readonly admission: Admission;
   readonly refuse: Refuse;
@@ -41,75 +39,50 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     return text;
   }
 
-  function open({ requestId, traceparent }: LocalCaller, scope: DisposableStack): RequestRecord {
-    const line = { method: 'execute', path: '' };
-    const headers = {
-      'x-request-id': requestId ?? undefined,
-      traceparent: traceparent ?? undefined,
-    };
-    return scope.use(openRecord(telemetry, line, headers));
-  }
-
-  function refuse(error: unknown, record: RequestRecord): LocalResult<never> {
-    const { requestId } = record;
-    const refusal = options.refuse(error, requestId);
-    record.codes = [refusal.code];
-    record.status = 400;
-    return graphqlErrorResult(refusal, requestId);
-  }
-
-  async function run(
+  /** Yields all data received after each part; without a delivery, there is one part. */
+  async function* run(
     document: string | object,
     variables: unknown,
-    { signal = never, ...caller }: LocalCaller,
-    record: RequestRecord,
-    scope: DisposableStack,
+    { signal = never, ...caller }: LocalCaller = {},
     delivery?: Delivery,
-  ): Promise<EncodedResult> {
+  ): AsyncGenerator<PartialResult, void> {
+    const scope = new DisposableStack();
     const authorization = caller.authorization ?? undefined;
     const key = keyOf(authorization);
-    scope.defer(admission.enter(key, record));
-    requireExact('$', variables);
-    const request = { text: textOf(document), variables: { ...(variables as object | undefined) } };
-    const explain = caller.explain === true;
-    const headers = caller.headers ? Object.fromEntries(new Headers(caller.headers)) : {};
-    const rest = { headers, isReadOnly: false, explain, record, scope, delivery: () => delivery };
-    const result = await graphql.execute(request, { authorization, key, signal, ...rest });
-    record.status = result.isExecuted ? 200 : 400;
-    return result;
+    const line = { method: 'execute', path: '' };
+    const ids = {
+      'x-request-id': caller.requestId ?? undefined,
+      traceparent: caller.traceparent ?? undefined,
+    };
+    const record = scope.use(openRecord(telemetry, line, ids));
+    try {
+      scope.defer(admission.enter(key, record));
+      requireExact('$', variables);
+      const operation = { text: textOf(document), variables: { ...(variables as object) } };
+      const explain = caller.explain === true;
+      const headers = caller.headers ? Object.fromEntries(new Headers(caller.headers)) : {};
+      const rest = { headers, isReadOnly: false, explain, record, scope, delivery: () => delivery };
+      const result = await graphql.execute(operation, { authorization, key, signal, ...rest });
+      record.status = result.isExecuted ? 200 : 400;
+      yield* mergeParts(result.body);
+    } catch (error) {
+      const refusal = options.refuse(error, record.requestId);
+      record.codes = [refusal.code];
+      record.status = 400;
+      yield { ...graphqlErrorResult(refusal, record.requestId), hasNext: false };
+    } finally {
+      scope.dispose();
+    }
   }
 
   return {
-    async execute<Data>(document: string | object, variables?: unknown, caller: LocalCaller = {}) {
-      const scope = new DisposableStack();
-      const record = open(caller, scope);
-      try {
-        const { body } = await run(document, variables, caller, record, scope);
-        // Without a delivery, it is whole.
-        return parsePlainJson(body as string) as LocalResult<Data>;
-      } catch (error) {
-        return refuse(error, record);
-      } finally {
-        scope.dispose();
-      }
+    async execute(document, variables, caller) {
+      const results = await Array.fromAsync(run(document, variables, caller));
+      const { hasNext, ...result } = results[0] as LocalPartialResult<never>;
+      return result;
     },
-
-    async *executeIncrementally<Data>(
-      document: string | object,
-      variables?: unknown,
-      caller: LocalCaller = {},
-    ) {
-      const scope = new DisposableStack();
-      const record = open(caller, scope);
-      try {
-        const { body } = await run(document, variables, caller, record, scope, asJson);
-        yield* mergeParts(body) as AsyncGenerator<LocalPartialResult<Data>, void>;
-      } catch (error) {
-        yield { ...refuse(error, record), hasNext: false };
-      } finally {
-        scope.dispose();
-      }
-    },
+    executeIncrementally: (document, variables, caller) =>
+      run(document, variables, caller, asJson) as AsyncGenerator<LocalPartialResult<never>, void>,
   };
 }
 
@@ -133,3 +106,48 @@ const asJson: Delivery = {
 
 /** The signal of a caller without a deadline. */
 const never = new AbortController().signal;
+
+/**
+ * Parses the parts of a result, of which a whole result has one, and yields the merged result after
+ * each. Objects that a part adds to are copied, as are their parents; all others are shared with the
+ * previous result.
+ */
+async function* mergeParts(body: EncodedResult['body']): AsyncGenerator<PartialResult, void> {
+  const paths = new Map<string, Path>();
+  let result: PartialResult = { hasNext: true };
+  for await (const text of typeof body === 'string' ? [body] : body) {
+    const part = parsePlainJson(text) as TypedPart;
+    for (const { id, path } of part.pending ?? []) paths.set(id, path);
+    result = addPart(result, part, paths);
+    yield result;
+  }
+}
+
+function addPart(
+  before: PartialResult,
+  { data, extensions, hasNext = false, ...part }: TypedPart,
+  paths: ReadonlyMap<string, Path>,
+): PartialResult {
+  let merged = data === undefined ? before.data : data;
+  const errors: TypedError[] = [...(before.errors ?? []), ...(part.errors ?? [])];
+  for (const { id = '', subPath = [], data, errors: own = [] } of part.incremental ?? []) {
+    const path = [...(paths.get(id) ?? []), ...subPath];
+    if (data) merged = addAt(merged ?? {}, path, data) as Record<string, unknown>;
+    errors.push(...own);
+  }
+  for (const { errors: own = [] } of part.completed ?? []) errors.push(...own);
+  return {
+    ...before,
+    ...(merged !== undefined && { data: merged }),
+    ...(errors.length > 0 && { errors }),
+    ...(extensions && { extensions: { ...before.extensions, ...extensions } }),
+    hasNext,
+  };
+}
+
+/** Returns a copy of an object or list, with these members added to the object at the path. */
+function addAt(target: object, [key, ...rest]: Path, members: object): object {
+  if (key === undefined) return { ...target, ...members };
+  const below = addAt(Reflect.get(target, key) ?? {}, rest, members);
+  return Array.isArray(target) ? target.with(Number(key), below) : { ...target, [key]: below };
+}

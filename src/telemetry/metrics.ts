@@ -11,25 +11,11 @@ import {
 } from '@prometheus-io/client';
 import { LabelValues } from './label-values.ts';
 
-/** The state of the circuit breakers of an origin. */
-export interface OriginState {
-  readonly circuit: 'closed' | 'half-open' | 'open';
-  /** The number of API keys whose circuit is open. */
-  readonly refusedKeys: number;
-}
-
 /** What is used of a limit, and how often the limit per key and that of all keys have refused. */
 export interface LimitState {
   readonly name: string;
   readonly used: number;
   readonly refused: Readonly<Record<'key' | 'all', number>>;
-}
-
-/** The connections of a database's pool: all of them, the idle ones, and the queries that wait. */
-export interface PoolState {
-  readonly totalCount: number;
-  readonly idleCount: number;
-  readonly waitingCount: number;
 }
 
 /** All metrics of one process, as data that can be sent to another process. */
@@ -44,19 +30,14 @@ export interface Scrape {
 /** The upper bounds of the buckets of every duration, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-const circuitValues = { closed: 0, 'half-open': 0.5, open: 1 } as const;
-
 /**
  * The metrics of the gateway. Label values are bounded in number, so no client can make them grow.
  */
 export class Metrics {
   // The OpenMetrics format, because the older text format has no exemplars.
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
-  readonly #origins = new Map<string, () => OriginState>();
-  readonly #limits = new Map<string, LimitState>();
-  #pool: PoolState | undefined;
+  readonly #limits: LimitState[] = [];
   readonly #reload = { success: 1, timestamp: Date.now() / 1000 };
-  #databaseBytes: (() => number | undefined) | undefined;
 
   /** The values of the label `operation` that clients choose. */
   readonly operationNames = new LabelValues(100, 'anonymous');
@@ -98,6 +79,36 @@ export class Metrics {
     'Queries of the built-in backend by operation, with the wait for a connection or a lock.',
     ['operation'],
   );
+  readonly databaseConnections = this.#gauge(
+    'petstore_database_connections',
+    'Connections to PostgreSQL by state: used or idle.',
+    ['state'],
+  );
+  readonly waitingQueries = this.#gauge(
+    'petstore_database_waiting_queries',
+    'Queries that wait for a connection to PostgreSQL.',
+    [],
+  );
+  readonly databaseBytes = this.#gauge(
+    'petstore_database_size_bytes',
+    "Size of the built-in backend's database, without SQLite's -wal file.",
+    [],
+    'max',
+  );
+  readonly circuits = this.#gauge(
+    'petstore_rest_circuit',
+    '0 closed, 0.5 half open, 1 open.',
+    ['service'],
+    'max',
+  );
+  readonly refusedKeys = this.#gauge(
+    'petstore_rest_refused_keys',
+    'API keys with an open circuit.',
+    ['service'],
+  );
+  readonly #limitsUsed = this.#gauge('petstore_limit_used', 'How much of each limit is in use.', [
+    'limit',
+  ]);
   readonly retries = this.#counter(
     'petstore_rest_retries',
     'Calls that were retried, by the outcome of the attempt before.',
@@ -139,44 +150,18 @@ export class Metrics {
     // The series must start at 0: Prometheus sees no increase in one that starts at 1.
     this.errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
     const limits = this.#limits;
-    const circuitHelp = '0 closed, 0.5 half open, 1 open.';
-    const setCircuits = (one: Gauge<'service'>) => {
-      for (const [service, state] of this.#origins) {
-        one.set({ service }, circuitValues[state().circuit]);
-      }
-    };
-    this.#gauge('petstore_rest_circuit', circuitHelp, ['service'], setCircuits, 'max');
     this.#gauge(
-      'petstore_rest_refused_keys',
-      'API keys with an open circuit.',
-      ['service'],
-      (one) => {
-        for (const [service, state] of this.#origins) one.set({ service }, state().refusedKeys);
-      },
-    );
-    this.#gauge('petstore_limit_used', 'How much of each limit is in use.', ['limit'], (one) => {
-      for (const [limit, { used }] of limits) one.set({ limit }, used);
-    });
-    const connectionsHelp = 'Connections to PostgreSQL by state: used or idle.';
-    this.#gauge('petstore_database_connections', connectionsHelp, ['state'], (one) => {
-      if (this.#pool === undefined) return;
-      const { totalCount, idleCount } = this.#pool;
-      one.set({ state: 'used' }, totalCount - idleCount);
-      one.set({ state: 'idle' }, idleCount);
-    });
-    const waitingHelp = 'Queries that wait for a connection to PostgreSQL.';
-    this.#gauge('petstore_database_waiting_queries', waitingHelp, [], (one) =>
-      one.set(this.#pool?.waitingCount ?? 0),
-    );
-    const sizeHelp = "Size of the built-in backend's database, without SQLite's -wal file.";
-    const setSize = (one: Gauge) => one.set(this.#databaseBytes?.() ?? 0);
-    this.#gauge('petstore_database_size_bytes', sizeHelp, [], setSize, 'max');
-    const successHelp = 'Whether the configuration could be read, at the start or the last SIGHUP.';
-    const setSuccess = (one: Gauge) => one.set(this.#reload.success);
-    this.#gauge('petstore_config_reload_success', successHelp, [], setSuccess, 'min');
-    const timestampHelp = 'When the configuration in effect was read.';
-    const setTimestamp = (one: Gauge) => one.set(this.#reload.timestamp);
-    this.#gauge('petstore_config_reload_timestamp_seconds', timestampHelp, [], setTimestamp, 'min');
+      'petstore_config_reload_success',
+      'Whether the configuration could be read, at the start or the last SIGHUP.',
+      [],
+      'min',
+    )({}, () => this.#reload.success);
+    this.#gauge(
+      'petstore_config_reload_timestamp_seconds',
+      'When the configuration in effect was read.',
+      [],
+      'min',
+    )({}, () => this.#reload.timestamp);
     new Counter({
       name: 'petstore_limit_refused',
       help: 'Refusals by each limit, per key or for all keys together.',
@@ -184,7 +169,7 @@ export class Metrics {
       registers: [this.#registry],
       collect() {
         this.reset();
-        for (const [limit, { refused }] of limits) {
+        for (const { name: limit, refused } of limits) {
           this.inc({ limit, by: 'key' }, refused.key);
           this.inc({ limit, by: 'all' }, refused.all);
         }
@@ -197,24 +182,22 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
   }
 
-  /** Adds a gauge that is set at each scrape. Workers' values are summed, or the highest or lowest is kept. */
+  /** Adds a gauge that is read at each scrape. Workers' values are summed, or the highest or lowest is kept. */
   #gauge<Label extends string>(
     name: string,
     help: string,
     labelNames: Label[],
-    set: (gauge: Gauge<Label>) => void,
     aggregator: Aggregator = 'sum',
-  ): void {
-    const collect = () => set(gauge);
+  ) {
+    const values: [Readonly<Record<Label, string>>, () => number | undefined][] = [];
+    const collect = () => {
+      for (const [labels, read] of values) gauge.set(labels, read() ?? 0);
+    };
     const registers = [this.#registry];
-    const gauge: Gauge<Label> = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      aggregator,
-      collect,
-    });
+    const options = { name, help, labelNames, registers, aggregator, collect };
+    const gauge: Gauge<string> = new Gauge<string>(options);
+    /** Adds a value to every scrape. */
+    return (...value: (typeof values)[number]) => void values.push(value);
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]) {
@@ -232,30 +215,16 @@ export class Metrics {
     if (isSuccessful) this.#reload.timestamp = Date.now() / 1000;
   }
 
-  /** Adds the state of an origin to every scrape, under a name instead of its address. */
-  watchOrigin(service: string, state: () => OriginState): void {
-    this.#origins.set(service, state);
-  }
-
   /** Adds the state of a limit to every scrape. */
   watchLimit(limit: LimitState): void {
-    this.#limits.set(limit.name, limit);
+    this.#limits.push(limit);
+    this.#limitsUsed({ limit: limit.name }, () => limit.used);
   }
 
   /** Adds to every scrape whether the store of rate limits is in use. Workers' lowest is kept. */
   watchRateLimitStore(isUp: () => boolean): void {
     const help = '1 if the store of rate limits is in use, 0 if each process limits alone.';
-    this.#gauge('petstore_rate_limit_store_up', help, [], (one) => one.set(Number(isUp())), 'min');
-  }
-
-  /** Adds the state of the pool of connections to PostgreSQL to every scrape. */
-  watchPool(pool: PoolState): void {
-    this.#pool = pool;
-  }
-
-  /** Adds the size of the database to every scrape, once it is known. */
-  watchDatabaseSize(bytes: () => number | undefined): void {
-    this.#databaseBytes = bytes;
+    this.#gauge('petstore_rate_limit_store_up', help, [], 'min')({}, () => Number(isUp()));
   }
 
   /** Returns all metrics as data. */

@@ -9,77 +9,56 @@ import { requireSmallJson } from '../http/json-limits.ts';
 import { isJsonType, unsupportedMediaType } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
 
-/** A request that matched a route. */
-export interface RoutedRequest {
+/** A request of an operation, and what handles it. */
+interface RoutedRequest {
+  readonly petStore: PetStore;
   readonly request: HttpRequest;
   readonly call: Call;
-  /** The part of the path that the route's capturing group matched; may be empty. */
+  /** The parameter in the path; empty if there is none. */
   readonly parameter: string;
 }
-
-interface Backend {
-  readonly petStore: PetStore;
-}
-
-type Handle = (backend: Backend, routed: RoutedRequest) => Promise<HttpResponse>;
 
 /**
  * Handles the requests of each operation of the contract.
  * @throws InvalidInputError if a parameter or the body is invalid, before the pet store is called.
  */
-export const handlers: Readonly<Record<OperationId, Handle>> = {
-  listPets,
-  createPet,
-  getPet,
-  listOrders,
-  sendMessage,
-};
+export const handlers: Readonly<
+  Record<OperationId, (routed: RoutedRequest) => Promise<HttpResponse>>
+> = {
+  async listPets({ petStore, request, call }) {
+    const search = new URLSearchParams(request.search);
+    const limit = single(search, 'limit');
+    const status = single(search, 'status');
+    const query: ListPetsQuery = {
+      ...(limit === undefined ? {} : { limit: parseLimit(limit) }),
+      ...(status === undefined ? {} : { status: decodePetStatus(status) }),
+    };
+    const pets = await petStore.listPets(call, query);
+    return json(200, JSON.stringify(Array.from(pets, encodePet)));
+  },
 
-async function listPets(
-  { petStore }: Backend,
-  { request, call }: RoutedRequest,
-): Promise<HttpResponse> {
-  const search = new URLSearchParams(request.search);
-  const limit = single(search, 'limit');
-  const status = single(search, 'status');
-  const query: ListPetsQuery = {
-    ...(limit === undefined ? {} : { limit: parseLimit(limit) }),
-    ...(status === undefined ? {} : { status: decodePetStatus(status) }),
-  };
-  const pets = await petStore.listPets(call, query);
-  return json(200, JSON.stringify(Array.from(pets, encodePet)));
-}
+  async createPet({ petStore, request, call }) {
+    const pet = await petStore.createPet(call, decodeNewPet(readJson(request)));
+    return json(201, JSON.stringify(encodePet(pet)));
+  },
 
-async function createPet(
-  { petStore }: Backend,
-  { request, call }: RoutedRequest,
-): Promise<HttpResponse> {
-  const pet = await petStore.createPet(call, decodeNewPet(readJson(request)));
-  return json(201, JSON.stringify(encodePet(pet)));
-}
-
-async function getPet(
-  { petStore }: Backend,
-  { call, parameter }: RoutedRequest,
-): Promise<HttpResponse> {
-  const petId = parseInt64(decodeSegment(parameter));
-  if (petId === undefined) {
+  async getPet({ petStore, call, parameter }) {
+    const petId = parseInt64(decodeSegment(parameter));
+    if (petId !== undefined) {
+      return json(200, JSON.stringify(encodePet(await petStore.getPet(call, petId))));
+    }
     throw new InvalidInputError(`petId: expected an int64, received ${JSON.stringify(parameter)}.`);
-  }
-  return json(200, JSON.stringify(encodePet(await petStore.getPet(call, petId))));
-}
+  },
 
-async function listOrders({ petStore }: Backend, { call }: RoutedRequest): Promise<HttpResponse> {
-  return json(200, (await petStore.listOrders(call)).text);
-}
+  async listOrders({ petStore, call }) {
+    return json(200, (await petStore.listOrders(call)).text);
+  },
 
-async function sendMessage(
-  { petStore }: Backend,
-  { request, call }: RoutedRequest,
-): Promise<HttpResponse> {
-  const message = decodeNewMessage(readJson(request));
-  return json(200, JSON.stringify(await petStore.sendMessage(call, message)));
-}
+  async sendMessage({ petStore, request, call }) {
+    const message = decodeNewMessage(readJson(request));
+    return json(200, JSON.stringify(await petStore.sendMessage(call, message)));
+  },
+};
 
 function readJson({ headers, body }: HttpRequest): unknown {
   const contentType = headers['content-type'];

@@ -1,32 +1,43 @@
 import { type AssetName, readAsset } from '../http/assets.ts';
 import { createStaticFile, type StaticFile } from '../http/static-file.ts';
 
-/** The files of the reference page: name below `/v1/docs`, asset and media type. */
-const files: ReadonlyMap<string, readonly [asset: AssetName, type: string]> = new Map([
-  ['', ['reference/page.html', 'text/html; charset=utf-8']],
-  ['page.css', ['reference/page.css', 'text/css; charset=utf-8']],
-  ['page.js', ['reference/page.js', 'text/javascript; charset=utf-8']],
-  ['swagger-ui.css', ['swagger-ui.css', 'text/css; charset=utf-8']],
-  ['swagger-ui-bundle.js', ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8']],
-]);
+/** The files of the reference page by path, with asset and media type. */
+const files = {
+  '/v1/docs': ['reference/page.html', 'text/html; charset=utf-8'],
+  '/v1/docs/page.css': ['reference/page.css', 'text/css; charset=utf-8'],
+  '/v1/docs/page.js': ['reference/page.js', 'text/javascript; charset=utf-8'],
+  '/v1/docs/swagger-ui.css': ['swagger-ui.css', 'text/css; charset=utf-8'],
+  '/v1/docs/swagger-ui-bundle.js': ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+} as const satisfies Record<string, [AssetName, type: string]>;
 
-/** The files of the reference page by name; the page itself has the name ''. */
-export type Reference = ReadonlyMap<string, StaticFile>;
-
-/** Creates the reference page. An API key is prefilled, so that the page starts authorized. */
-export function createReference(apiKey: string | undefined): Reference {
-  const reference = new Map<string, StaticFile>();
-  for (const [name, [asset, type]] of files) {
-    const headers = {
-      // The page may contain an API key, which shared caches must not store.
-      'cache-control': name === '' ? 'private, no-cache' : 'public, max-age=3600',
-    };
+/**
+ * Creates the OpenAPI document and its reference page, by path. An API key is prefilled, so that the
+ * page starts authorized.
+ */
+export function createReference(apiKey = ''): ReadonlyMap<string, StaticFile> {
+  const json = createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson);
+  const reference = new Map([['/v1/openapi.json', json]]);
+  for (const [path, [asset, type]] of Object.entries(files)) {
+    const isPage = path === '/v1/docs';
+    // The page may contain an API key, which shared caches must not store.
+    const headers = { 'cache-control': isPage ? 'private, no-cache' : 'public, max-age=3600' };
     const read = async () => {
       const text = await readAsset(asset);
-      if (name !== '' || !apiKey) return text;
-      return text.replace('data-api-key=""', `data-api-key="${apiKey}"`);
+      return isPage ? text.replace('data-api-key=""', `data-api-key="${apiKey}"`) : text;
     };
-    reference.set(name, createStaticFile(type, headers, read));
+    reference.set(path, createStaticFile(type, headers, read));
   }
   return reference;
+}
+
+/**
+ * Returns `schema/openapi.yaml` as JSON, with this instance added as the first server, so that
+ * generated clients call it by default.
+ */
+export async function openApiJson(): Promise<string> {
+  const { parse } = await import('yaml');
+  const openApi = parse(await readAsset('openapi.yaml'));
+  openApi.servers.unshift({ url: '/v1', description: 'This server.' });
+  openApi.paths['/messages'].servers.unshift({ url: '/quickstart', description: 'This server.' });
+  return JSON.stringify(openApi);
 }

@@ -11,11 +11,9 @@ import {
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
-import { createStaticFile, type StaticFile } from '../http/static-file.ts';
 import { toErrorBody } from './errors.ts';
-import { handlers, type RoutedRequest } from './handlers.ts';
-import { openApiJson } from './openapi.ts';
-import { createReference, type Reference } from './reference.ts';
+import { handlers } from './handlers.ts';
+import { createReference } from './reference.ts';
 
 /** Options of `createV1`. */
 export interface V1Options {
@@ -42,22 +40,12 @@ export type V1Handler = (
   scope: DisposableStack,
 ) => Promise<HttpResponse>;
 
-/** What the route handlers use. */
-interface Resources extends V1Options {
-  readonly openApi: StaticFile;
-  readonly reference: Reference;
-}
-
-type Handle = (resources: Resources, routed: RoutedRequest) => Promise<HttpResponse>;
-
+/** A path of the contract: its operations by method, and the headers of all of its responses. */
 interface Route {
   readonly path: RegExp;
-  readonly template?: string;
-  readonly methods: Readonly<Record<string, Handle>>;
-  /** Requires no API key. */
-  readonly isPublic?: true;
-  /** Added to every response of the route. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly template: string;
+  readonly operations: Readonly<Record<string, OperationId>>;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 const bases: Readonly<Record<Operation['service'], string>> = {
@@ -65,8 +53,8 @@ const bases: Readonly<Record<Operation['service'], string>> = {
   messages: '/quickstart',
 };
 
-/** Returns the routes of the contract, those without a parameter first. */
-function contractRoutes(): Route[] {
+/** Returns the routes, those without a parameter first. */
+function createRoutes(): readonly Route[] {
   const ids = Object.keys(operations) as OperationId[];
   const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
   const byPath = [...Map.groupBy(ids, pathOf)];
@@ -74,7 +62,7 @@ function contractRoutes(): Route[] {
   return byPath.map(([path, ids]) => ({
     template: path,
     path: new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`),
-    methods: Object.fromEntries(ids.map((id) => [operations[id].method, handlers[id]])),
+    operations: Object.fromEntries(ids.map((id) => [operations[id].method, id])),
     headers: Object.assign({}, ...ids.map((id) => deprecationOf(operations[id]))),
   }));
 }
@@ -86,86 +74,51 @@ function deprecationOf({ removal, service }: Operation): Readonly<Record<string,
   return { sunset: removal.date.toUTCString(), link };
 }
 
-const routes: readonly Route[] = [
-  ...contractRoutes(),
-  { path: /^\/v1\/openapi\.json$/, methods: { GET: sendOpenApi }, isPublic: true },
-  { path: /^\/v1\/docs(?:\/([\w.-]+))?$/, methods: { GET: sendReference }, isPublic: true },
-];
-
-const operationOf = new Map<Handle, string>(
-  Object.entries(handlers).map(([id, handle]) => [handle, id]),
-);
-
-/** The call of a public route, which never uses the pet store. */
-const anonymousCall: Call = { apiKey: '', authorization: '', key: 0, requestId: '' };
+const routes = createRoutes();
 
 /** Creates the contract's REST interface for any `PetStore`. */
-export function createV1(options: V1Options): V1Handler {
-  const resources = {
-    ...options,
-    openApi: createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson),
-    reference: createReference(options.demoKey),
-  };
+export function createV1({ petStore, reportError, demoKey }: V1Options): V1Handler {
+  const reference = createReference(demoKey);
   return async (request, caller, scope) => {
-    let headers: Route['headers'];
+    const { path, method, key, signal, headers } = request;
+    let added: Route['headers'] | undefined;
     try {
-      const { route, parameter } = findRoute(request.path);
-      headers = route.headers;
-      const handle = route.methods[request.method === 'HEAD' ? 'GET' : request.method];
-      if (handle === undefined) throw methodNotAllowed(allowedBy(route), request.method);
-      if (route.isPublic)
-        return await handle(resources, { request, call: anonymousCall, parameter });
-      caller.v1Operation = operationOf.get(handle);
+      const file = reference.get(path);
+      if (file !== undefined) {
+        if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
+        return await file(headers);
+      }
+      const route = routes.find((one) => one.path.test(path));
+      if (route === undefined) throw new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
+      added = route.headers;
+      const operation = route.operations[method === 'HEAD' ? 'GET' : method];
+      if (operation === undefined) throw methodNotAllowed(allowedBy(route), method);
+      caller.v1Operation = operation;
       caller.route = route.template;
-      const { apiKey, authorization } = readBearer(request.headers['authorization']);
-      const { key, signal } = request;
+      const { apiKey, authorization } = readBearer(headers['authorization']);
       const { requestId } = caller;
       const call: Call = { apiKey, authorization, key, signal, requestId, observer: caller, scope };
-      const response = await handle(resources, { request, call, parameter });
+      const [, parameter = ''] = route.path.exec(path) ?? [];
+      const response = await handlers[operation]({ petStore, request, call, parameter });
       caller.keyAccepted = true;
-      return withHeaders(response, headers);
+      return withHeaders(response, added);
     } catch (error) {
       if (error instanceof HttpError) throw error;
       if (error instanceof ErrorResponse && error.status === 404) caller.keyAccepted = true;
       const body = toErrorBody(error);
-      if (body.status === 500) options.reportError(error, caller.requestId);
-      return withHeaders(errorBodyResponse(body), headers);
+      if (body.status === 500) reportError(error, caller.requestId);
+      return withHeaders(errorBodyResponse(body), added);
     }
   };
 }
 
-function sendOpenApi({ openApi }: Resources, { request }: RoutedRequest): Promise<HttpResponse> {
-  return openApi(request.headers);
-}
-
-async function sendReference(
-  { reference }: Resources,
-  { request, parameter }: RoutedRequest,
-): Promise<HttpResponse> {
-  const file = reference.get(parameter);
-  if (file === undefined) throw notFound();
-  return file(request.headers);
-}
-
-function allowedBy({ methods }: Route): string {
-  return Object.keys(methods)
+function allowedBy({ operations: byMethod }: Route): string {
+  return Object.keys(byMethod)
     .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name))
     .join(', ');
 }
 
-function findRoute(path: string): { route: Route; parameter: string } {
-  for (const route of routes) {
-    const match = route.path.exec(path);
-    if (match !== null) return { route, parameter: match[1] ?? '' };
-  }
-  throw notFound();
-}
-
-function notFound(): HttpError {
-  return new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
-}
-
-function withHeaders(response: HttpResponse, headers: Route['headers']): HttpResponse {
+function withHeaders(response: HttpResponse, headers: Route['headers'] | undefined): HttpResponse {
   Object.assign(response.headers, headers);
   return response;
 }

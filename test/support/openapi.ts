@@ -1,4 +1,4 @@
-import { openApiJson } from '../../src/v1/openapi.ts';
+import { openApiJson } from '../../src/v1/reference.ts';
 
 /** An operation of the OpenAPI document, with its path on this server. */
 export interface Operation {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { openApiJson } from '../../src/v1/openapi.ts';
+import { openApiJson } from '../../src/v1/reference.ts';
 
 const redocly = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 

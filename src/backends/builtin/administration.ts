@@ -7,30 +7,24 @@ import type { Kind, Line } from './import-line.ts';
 import { migrate } from './migrations.ts';
 
 /** Administrative access to the built-in backend's database: API keys, import and export. */
-export interface Administration extends AsyncDisposable {
-  readonly keys: ApiKeys;
-  /** Imports all lines or none; see `importLines`. */
-  importLines(
-    kind: Kind,
-    lines: AsyncIterable<Line>,
-    onProgress: (records: number) => void,
-  ): Promise<number>;
-  /** Exports all records of a kind as JSON Lines. */
-  exportLines(kind: Kind): AsyncIterable<string>;
-  /** Undoes the migrations after this one, so that an earlier version can run. */
-  migrateTo(migration: string): Promise<unknown>;
-}
+export type Administration = Awaited<ReturnType<typeof openAdministration>>;
 
 /** Opens the database for administration and migrates it. */
-export async function openAdministration(databaseUrl: string, log: Log): Promise<Administration> {
+export async function openAdministration(databaseUrl: string, log: Log) {
   const database = await openDatabase(databaseUrl, log);
   const engine = engineOf(databaseUrl);
   return {
     keys: new ApiKeys(database),
-    importLines: (kind, lines, onProgress) =>
-      importLines(database, engine, kind, lines, onProgress),
-    exportLines: (kind) => exportLines(database, kind),
-    migrateTo: (migration) => migrate(database, engine, migration),
+    /** Imports all lines or none; see `importLines`. */
+    importLines: (
+      kind: Kind,
+      lines: AsyncIterable<Line>,
+      onProgress: (records: number) => void,
+    ): Promise<number> => importLines(database, engine, kind, lines, onProgress),
+    /** Exports all records of a kind as JSON Lines. */
+    exportLines: (kind: Kind) => exportLines(database, kind),
+    /** Undoes the migrations after this one, so that an earlier version can run. */
+    migrateTo: (migration: string) => migrate(database, engine, migration),
     [Symbol.asyncDispose]: () => database.destroy(),
   };
 }

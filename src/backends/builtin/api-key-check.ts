@@ -4,12 +4,6 @@ import type { Log } from '../../telemetry/log.ts';
 import { hashOf, keyColumns, timeAfter } from './api-keys.ts';
 import type { Database } from './database.ts';
 
-/**
- * Resolves if the key of a call is known, and neither expired nor revoked. Identifies the caller.
- * @throws ErrorResponse 401 otherwise; only the log has the reason, as a code.
- */
-export type CheckApiKey = (call: Pick<Call, 'apiKey' | 'requestId' | 'observer'>) => Promise<void>;
-
 /** How long a valid key is cached, in milliseconds. The cache saves one query per request. */
 const cacheMs = 2000;
 const maxCachedKeys = 10_000;
@@ -18,14 +12,15 @@ const maxCachedKeys = 10_000;
 const lastUseMs = 60_000;
 
 /**
- * Checks keys against the stored hashes. The demo key is also accepted, but never stored, so that no
+ * Returns a function that resolves if a key is known, and neither expired nor revoked, and throws
+ * ErrorResponse 401 otherwise; only the log has the reason, as a code. The demo key is also accepted, but never stored, so that no
  * database can carry it into production.
  */
 export function createApiKeyCheck(
   database: Database,
   demoKey: string | undefined,
   log: Log,
-): CheckApiKey {
+): (call: Pick<Call, 'apiKey' | 'requestId' | 'observer'>) => Promise<void> {
   const goodKeys = new Map<string, { readonly until: number; readonly caller: CallerIdentity }>();
 
   /** Stores when the key was used. No request waits for it, or fails with it. */

@@ -1,14 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from './database.ts';
 
-/** An account that holds API keys. */
-export interface Account {
-  readonly name: string;
-  readonly createdAt: string;
-}
-
 /** An API key without its secret. Times are ISO 8601 text. */
-export interface ApiKey {
+interface ApiKey {
   readonly id: string;
   readonly account: string;
   readonly label: string | null;
@@ -23,9 +17,6 @@ export interface ApiKey {
 
 /** A key that was just created, the only time that its secret is shown. */
 export type CreatedApiKey = ApiKey & { readonly key: string };
-
-/** A new key, and the key that it replaces. */
-export type RotatedApiKey = CreatedApiKey & { readonly replaces: ApiKey };
 
 /** The columns of `ApiKey`. */
 export const keyColumns = [
@@ -53,7 +44,7 @@ export class ApiKeys {
   }
 
   /** Creates an account. @throws ApiKeyError if the name is taken or contains invalid characters. */
-  async createAccount(name: string): Promise<Account> {
+  async createAccount(name: string): Promise<{ name: string; createdAt: string }> {
     if (!/^[\w.@+-]{1,64}$/.test(name)) {
       throw new ApiKeyError(
         `Account name: expected 1 to 64 characters of A-Z a-z 0-9 _ . @ + -, received ${JSON.stringify(name)}.`,
@@ -72,7 +63,7 @@ export class ApiKeys {
   }
 
   /** Lists all accounts, ordered by name. */
-  async listAccounts(): Promise<Account[]> {
+  async listAccounts() {
     return this.#database
       .selectFrom('accounts')
       .select(['name', 'created_at as createdAt'])
@@ -108,10 +99,14 @@ export class ApiKeys {
   }
 
   /**
-   * Creates a key with the label and the lifetime of another one, which expires after the overlap.
+   * Creates a key with the label and the lifetime of another one, which expires after the overlap and
+   * is returned as `replaces`.
    * @throws ApiKeyError if there is no such key, or if it is revoked, expired or replaced.
    */
-  async rotate(id: string, overlapMs: number): Promise<RotatedApiKey> {
+  async rotate(
+    id: string,
+    overlapMs: number,
+  ): Promise<CreatedApiKey & { readonly replaces: ApiKey }> {
     return this.#database.transaction().execute(async (transaction) => {
       const { account, label, createdAt, expiresAt } = await findKey(transaction, id);
       const lifetimeMs = expiresAt ? Date.parse(expiresAt) - Date.parse(createdAt) : undefined;

@@ -59,7 +59,7 @@ export async function openDatabase(
       cause,
     });
   }
-  options.metrics?.watchDatabaseSize(sizeOf(database, engine));
+  options.metrics?.databaseBytes({}, sizeOf(database, engine));
   return database;
 }
 

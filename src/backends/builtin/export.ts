@@ -1,3 +1,4 @@
+import { type AliasedExpression, sql } from 'kysely';
 import { encodePet } from '../../contract/codec.ts';
 import type { Database } from './database.ts';
 import type { Kind } from './import-line.ts';
@@ -6,44 +7,22 @@ import { selectedPet, toPet } from './rows.ts';
 /** The number of rows per SELECT. */
 const pageSize = 1000;
 
+/** What is selected of each kind beside the id, and how a row of it becomes a line. */
+const kinds: Readonly<Record<Kind, [AliasedExpression<unknown, string>[], ToLine]>> = {
+  pets: [selectedPet, (row) => JSON.stringify(encodePet(toPet(row)))],
+  orders: [[sql.ref('document').as('document')], ({ document }) => String(document)],
+};
+type ToLine = (row: Parameters<typeof toPet>[0]) => string;
+
 /** Exports all records of a kind as JSON Lines, ordered by id, in constant memory. */
 export async function* exportLines(database: Database, kind: Kind): AsyncGenerator<string> {
-  let after = -(2n ** 63n);
-  for (let isFirst = true; ; isFirst = false) {
-    const above = isFirst ? '>=' : '>';
-    const lines = kind === 'pets' ? petLines : orderLines;
-    const page = await lines(database, above, after);
-    for (const { line } of page) yield `${line}\n`;
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return;
-    after = last.id;
+  const [columns, toLine] = kinds[kind];
+  const all = database.selectFrom(kind).select('id').select(columns);
+  const first = all.orderBy('id').limit(pageSize);
+  let page = await first.execute();
+  while (page.length > 0) {
+    for (const row of page) yield `${toLine(row)}\n`;
+    const { id } = page.at(-1) as (typeof page)[number];
+    page = page.length < pageSize ? [] : await first.where('id', '>', id).execute();
   }
-}
-
-interface Line {
-  readonly id: bigint;
-  readonly line: string;
-}
-
-async function petLines(database: Database, above: '>' | '>=', id: bigint): Promise<Line[]> {
-  const rows = await database
-    .selectFrom('pets')
-    .select('id')
-    .select(selectedPet)
-    .where('id', above, id)
-    .orderBy('id')
-    .limit(pageSize)
-    .execute();
-  return rows.map((row) => ({ id: row.id, line: JSON.stringify(encodePet(toPet(row))) }));
-}
-
-async function orderLines(database: Database, above: '>' | '>=', id: bigint): Promise<Line[]> {
-  const rows = await database
-    .selectFrom('orders')
-    .selectAll()
-    .where('id', above, id)
-    .orderBy('id')
-    .limit(pageSize)
-    .execute();
-  return rows.map((row) => ({ id: row.id, line: row.document }));
 }

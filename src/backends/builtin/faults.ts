@@ -44,11 +44,16 @@ const sqliteReasons = new Map([
   [26, 'is damaged'],
 ]);
 
-function sqliteReason(error: Error): string | undefined {
-  const { code, errcode } = error as { code?: string; errcode?: number };
-  if (code !== 'ERR_SQLITE_ERROR' || errcode === undefined) return undefined;
+function sqliteReason(error: unknown): string | undefined {
+  const { code, errcode = 0 } = error as { code?: string; errcode?: number };
   // The low byte is the primary result code; the other bytes are details.
-  return sqliteReasons.get(errcode & 0xff);
+  return code === 'ERR_SQLITE_ERROR' ? sqliteReasons.get(errcode & 0xff) : undefined;
+}
+
+/** Whether a statement failed without effect because another session holds a lock. */
+export function isLocked(error: unknown): boolean {
+  // PostgreSQL's SQLSTATE for lock_not_available.
+  return sqliteReason(error) === 'is busy' || (error as { code?: string }).code === '55P03';
 }
 
 /** SQLSTATE classes and codes (PostgreSQL, appendix A) for failures of the server, not the query. */

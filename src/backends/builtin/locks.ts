@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { isLocked } from './faults.ts';
 
 /**
  * What a statement does when another session holds a lock: it waits, or it fails within 100 ms and
@@ -27,17 +28,3 @@ export async function whenFree<T>(work: () => Promise<T>): Promise<T> {
     await wait(pause * (0.5 + Math.random() / 2));
   }
 }
-
-/** Whether a statement failed without effect because another session holds a lock. */
-export function isLocked(error: unknown): boolean {
-  const { code, errcode = 0 } = error as { code?: string; errcode?: number };
-  if (code !== 'ERR_SQLITE_ERROR') return code === lockNotAvailable;
-  // The low byte is the primary result code; the other bytes are details.
-  return (errcode & 0xff) === busy || (errcode & 0xff) === locked;
-}
-
-/** SQLite's result codes SQLITE_BUSY and SQLITE_LOCKED. */
-const [busy, locked] = [5, 6];
-
-/** PostgreSQL's SQLSTATE for lock_not_available. */
-const lockNotAvailable = '55P03';

@@ -7,18 +7,15 @@ import { storageFault } from './faults.ts';
 import type { Engine } from './migrations.ts';
 import { selectedPet, toPet } from './rows.ts';
 
-/** Reads a page of animals, in the order of their ids. */
-export type ReadPage = (query: ListPetsQuery) => Promise<Pets>;
-
 /**
- * Creates the reader of pages. It compiles each query once, at most 400, with a literal limit: a
+ * Creates the reader of pages of animals, in the order of their ids. It compiles each query once, at most 400, with a literal limit: a
  * page of 20 takes 18 instead of 25 µs in SQLite.
  */
-export function createPageReader(database: Database, engine: Engine): ReadPage {
+export function createPageReader(database: Database, engine: Engine) {
   const prepare = engine === 'sqlite' ? prepareText : prepareRows;
   const pages = new Map<string, () => Promise<Pets>>();
 
-  return async ({ limit = pageSize.default, status }) => {
+  return ({ limit = pageSize.default, status }: ListPetsQuery): Promise<Pets> => {
     const key = `${limit} ${status}`;
     let read = pages.get(key);
     if (read === undefined) {

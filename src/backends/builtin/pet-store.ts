@@ -18,7 +18,7 @@ import { addDemoData } from './demo.ts';
 import { storageFault } from './faults.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
-import { selectedPet, toPet, toPetRow, whyMessageNotStorable, whyPetNotStorable } from './rows.ts';
+import { selectedPet, toPet, toPetRow, whyNotStorable, whyPetNotStorable } from './rows.ts';
 
 /** Options of the built-in backend. */
 export interface BuiltinPetStoreOptions {
@@ -129,7 +129,7 @@ function createPetStore(
 
     sendMessage: (call, message) =>
       run('sendMessage', call, async () => {
-        requireStorable(whyMessageNotStorable(message));
+        requireStorable(whyNotStorable('message', message, maxMessageLength));
         const row = {
           id: randomUUID(),
           message,
@@ -191,6 +191,8 @@ async function insertPet(database: Database, pet: NewPet) {
   }
   throw new BackendUnavailableError('The store found no free id. Nothing was stored. Try again.');
 }
+
+const maxMessageLength = 10_000;
 
 /** Limits of the list of orders, because the contract specifies no paging for it. */
 const maxOrders = 1000;

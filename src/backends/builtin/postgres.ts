@@ -7,8 +7,8 @@ import {
 import pg from 'pg';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { NotConnectedError } from './faults.ts';
-import { isLocked, type OnLock } from './locks.ts';
+import { isLocked, NotConnectedError } from './faults.ts';
+import type { OnLock } from './locks.ts';
 
 /** Timeouts for PostgreSQL, in milliseconds. */
 const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100 };
@@ -47,7 +47,10 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
     log.warn({ error: name, reason: message }, 'a database connection broke');
   // The pool handles errors of idle connections only; any other unhandled error ends the process.
   pool.on('error', onBroken).on('connect', (client) => client.on('error', onBroken));
-  options.metrics?.watchPool(pool);
+  const { metrics } = options;
+  metrics?.databaseConnections({ state: 'used' }, () => pool.totalCount - pool.idleCount);
+  metrics?.databaseConnections({ state: 'idle' }, () => pool.idleCount);
+  metrics?.waitingQueries({}, () => pool.waitingCount);
   return new SharedSessionDialect({ pool: createPool(pool, settings) });
 }
 

@@ -52,34 +52,24 @@ export function toPetRow(pet: NewPet): PetRow {
   return row as PetRow;
 }
 
-/**
- * Maximum lengths in UTF-16 code units. The contract specifies none, so they are our own. A page of
- * the longest names, escaped, is smaller than a megabyte.
- */
-const maxPetText = 1000;
-const maxMessage = 10_000;
-
-/** Returns why a new animal cannot be stored: a text of it is not storable. */
+/** Returns why a new animal cannot be stored: one of its texts is not storable. */
 export function whyPetNotStorable(pet: NewPet): string | undefined {
-  const reasons = petColumns.map(({ name, kind }) => {
-    const value = pet[name];
-    return kind.name === 'text' && value !== undefined
-      ? whyNotStorable(name, value, maxPetText)
-      : undefined;
-  });
-  return reasons.find((reason) => reason !== undefined);
-}
-
-/** Returns why a message cannot be stored. */
-export function whyMessageNotStorable(message: string): string | undefined {
-  return whyNotStorable('message', message, maxMessage);
-}
-
-/** Returns why a text cannot be stored: it is too long, or a database would change or refuse it. */
-function whyNotStorable(field: string, value: string, maxLength: number): string | undefined {
-  if (value.length > maxLength) {
-    return `${field}: expected at most ${maxLength} characters, received ${value.length}.`;
+  for (const { name, kind } of petColumns) {
+    const reason = kind.name === 'text' ? whyNotStorable(name, pet[name] ?? '') : undefined;
+    if (reason !== undefined) return reason;
   }
-  if (value.isWellFormed() && !value.includes('\0')) return undefined;
+  return undefined;
+}
+
+/**
+ * Returns why a text cannot be stored: it is too long, or a database would change or refuse it. The
+ * contract specifies no maximum length, in UTF-16 code units, so it is our own. A page of the longest
+ * names, escaped, is smaller than a megabyte.
+ */
+export function whyNotStorable(field: string, text: string, maxLength = 1000): string | undefined {
+  if (text.length > maxLength) {
+    return `${field}: expected at most ${maxLength} characters, received ${text.length}.`;
+  }
+  if (text.isWellFormed() && !text.includes('\0')) return undefined;
   return `${field}: expected text without NUL characters or lone surrogates.`;
 }

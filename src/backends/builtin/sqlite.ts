@@ -12,16 +12,10 @@ export function sqliteDialect(location: string, onLock: OnLock): SqliteDialect {
   return new NodeSqliteDialect({ database: async () => openDatabase(location, onLock) });
 }
 
+/** SQLite can roll back migrations; Kysely's adapter assumes that it cannot. */
 class NodeSqliteDialect extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
-    return new TransactionalAdapter();
-  }
-}
-
-/** SQLite can roll back migrations; Kysely's adapter assumes that it cannot. */
-class TransactionalAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
+    return Object.defineProperty(new SqliteAdapter(), 'supportsTransactionalDdl', { value: true });
   }
 }
 

@@ -5,9 +5,8 @@ import type { Release, Share } from '../../limits/share.ts';
 import { sliceBytes } from '../../limits/slices.ts';
 import type { CancelListener, Cancellation } from './cancellation.ts';
 import type { TrackedClient } from './connections.ts';
-import { type CreateDecoder, codingOf, decoders } from './content-coding.ts';
-import { outcomeOfFailure } from './failure.ts';
-import type { Outcome, Responded } from './outcome.ts';
+import { type Outcome, outcomeOfFailure, type Responded } from './outcome.ts';
+import { type CreateDecoder, codingOf, decoders } from './response.ts';
 
 /**
  * Limits for the body of an error response. A longer or slower body is truncated, because the

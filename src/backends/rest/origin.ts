@@ -3,12 +3,10 @@ import { Share } from '../../limits/share.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { CallQueue, mostlyPerKey } from './call-queue.ts';
 import type { Cancellation } from './cancellation.ts';
-import { Circuit } from './circuit.ts';
+import { Circuit, KeyCircuits } from './circuit.ts';
 import { type Connector, TrackedClient } from './connections.ts';
 import { dispatchCall } from './dispatch-call.ts';
-import { outcomeOfFailure } from './failure.ts';
-import { KeyCircuits } from './key-circuits.ts';
-import { consequencesOf, type Failed, type Outcome } from './outcome.ts';
+import { consequencesOf, type Failed, type Outcome, outcomeOfFailure } from './outcome.ts';
 
 /** The default limits for the calls to an origin. Times are in milliseconds, sizes in bytes. */
 export const defaultLimits = {
@@ -87,10 +85,8 @@ export function openOrigin(
   for (const limit of [queue.inFlight, queue.waiting, bodyBytes, retries]) {
     metrics.watchLimit(limit);
   }
-  metrics.watchOrigin(service, () => ({
-    circuit: circuit.state,
-    refusedKeys: keyCircuits.countOpen(),
-  }));
+  metrics.circuits({ service }, () => ({ closed: 0, 'half-open': 0.5, open: 1 })[circuit.state]);
+  metrics.refusedKeys({ service }, () => keyCircuits.countOpen());
 
   const refuse = (
     why: 'circuit' | 'keyCircuit' | 'queueFull' | 'keyQueueFull',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { driftOf } from '../../contract/drift.ts';
-import { InvalidResponseError } from '../../contract/error.ts';
+import { ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
   type Call,
@@ -17,13 +17,13 @@ import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import { LabelValues } from '../../telemetry/label-values.ts';
+import type { Log } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
-import { logFailure } from './call-log.ts';
-import { type Connector, createConnector } from './connections.ts';
+import { ConnectionFailed, type Connector, createConnector } from './connections.ts';
 import { createDriftReport } from './drift-report.ts';
 import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
-import { consequencesOf, toError } from './outcome.ts';
+import { consequencesOf, type Outcome, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
 import { createSend, type Send } from './send-with-retry.ts';
@@ -234,4 +234,29 @@ function formatSearch({ limit, status }: ListPetsQuery): string {
   if (limit !== undefined) parameters.push(`limit=${limit}`);
   if (status !== undefined) parameters.push(`status=${status}`);
   return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
+}
+
+/**
+ * Logs a failed call. Of the cause, logs only the name and code, because the message may contain an
+ * address; of a rejected certificate, the subject. `clientLeft`: nobody received the
+ * error.
+ */
+function logFailure(
+  log: Log,
+  { requestId, signal }: Pick<Call, 'requestId' | 'signal'>,
+  operation: string,
+  outcome: Outcome['kind'],
+  error: Error,
+): void {
+  const { message: reason, cause } = error;
+  const connection = cause instanceof ConnectionFailed ? cause : undefined;
+  const { name, code } = (connection?.cause ?? cause ?? {}) as NodeJS.ErrnoException;
+  const certificateSubject = connection?.certificateSubject;
+  const details = { reason, causeName: name, causeCode: code, certificateSubject };
+  const { status, hidden }: Partial<ErrorResponse> = error instanceof ErrorResponse ? error : {};
+  // Shortened, so that the line fits into an atomic write to a pipe.
+  const body = { code: hidden?.code.slice(0, 100), message: hidden?.message.slice(0, 500) };
+  const client = signal?.aborted && { clientLeft: true };
+  const entry = { requestId, operation, outcome, ...client, ...details, ...body, status };
+  log.warn(entry, 'REST call failed');
 }

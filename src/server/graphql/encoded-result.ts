@@ -100,30 +100,21 @@ export function writeWithin(result: TypedResult, limit: number): string | undefi
   return text.length > limit ? undefined : text;
 }
 
-/** Encodes a result, or a part of one, as JSON. Root fields that are JSON text are copied. */
-export function write(result: object): string {
-  return writeObject(result, writeMember);
-}
-
-function writeMember(value: unknown, name: string): string {
-  if (name === 'data' && value) return writeObject(value, writeField);
-  if (name === 'incremental') return `[${(value as readonly object[]).map(write).join()}]`;
-  return stringifyJson(value);
-}
-
-/** Encodes an object whose names are GraphQL's, which need no escaping. */
-function writeObject(object: object, writeValue: (value: unknown, name: string) => string): string {
+/** Encodes a result, a part of one, or its data, as JSON. Root fields that are JSON text are copied. */
+export function write(object: object, isData = false): string {
   const members = object as Readonly<Record<string, unknown>>;
   let text = '';
+  // The names are GraphQL's, which need no escaping.
   for (const name in members) {
-    if (members[name] === undefined) continue;
-    text += `${text === '' ? '' : ','}"${name}":${writeValue(members[name], name)}`;
+    const value = members[name];
+    if (value === undefined) continue;
+    text += `${text === '' ? '' : ','}"${name}":`;
+    if (isData || !value) text += stringifyJson(value);
+    else if (name === 'data') text += write(value, true);
+    else if (name !== 'incremental') text += stringifyJson(value);
+    else text += `[${(value as readonly object[]).map((one) => write(one)).join()}]`;
   }
   return `{${text}}`;
-}
-
-function writeField(value: unknown): string {
-  return value instanceof JsonText ? value.text : stringifyJson(value);
 }
 
 /**
@@ -174,7 +165,7 @@ export function withoutExcess(
   for (const [key, value] of fields) {
     // A field that is kept needs no null, and no error with a comma.
     const space = left + JSON.stringify(omitted.get(key)).length + ',null'.length;
-    const length = lengthOf(value, space) > space ? Infinity : writeField(value).length;
+    const length = lengthOf(value, space) > space ? Infinity : stringifyJson(value).length;
     if (length > space || !kept) continue;
     kept[key] = value;
     omitted.delete(key);

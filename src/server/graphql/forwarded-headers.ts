@@ -1,4 +1,4 @@
-import { HttpError } from '../../http/error.ts';
+import { badRequest, HttpError } from '../../http/error.ts';
 import type { RequestHeaders } from '../../http/message.ts';
 
 /** Maximum size of the forwarded headers of a request, in bytes. */
@@ -18,7 +18,7 @@ export function pickHeaders(
     const value = (headers as Readonly<Record<string, string | undefined>>)[name];
     if (value === undefined) continue;
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      throw new HttpError(400, 'BAD_REQUEST', `${name}: expected Latin-1 text.`);
+      throw badRequest(`${name}: expected Latin-1 text.`);
     }
     bytes += name.length + value.length;
     picked ??= {};

@@ -13,9 +13,8 @@ import { type EncodedResult, type EngineResult, encodeResult } from './encoded-r
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
 import { type GraphqlParams, readParams } from './params.ts';
-import type { PersistedDocuments } from './persisted-documents.ts';
+import { type PersistedDocuments, RequestedDocuments } from './persisted-documents.ts';
 import { PreparedDocument, PreparedOperation } from './prepared-document.ts';
-import { RequestedDocuments } from './requested-document.ts';
 import { readDelivery, toResponse } from './response.ts';
 
 /**
@@ -124,7 +123,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   return {
     execute,
     async respond(request, record, scope) {
-      const page = graphiql?.respond(request);
+      const page = graphiql?.(request);
       if (page !== undefined) return page;
       const { headers, key, method, mayStream, signal } = request;
       const params = readParams(request);

@@ -1,8 +1,10 @@
 import { decodeUtf8, jsonType, parseJson } from '../../contract/json.ts';
-import { HttpError } from '../../http/error.ts';
+import { badRequest, HttpError } from '../../http/error.ts';
 import { requireSmallJson } from '../../http/json-limits.ts';
 import { isJsonType, unsupportedMediaType } from '../../http/media-type.ts';
 import type { HttpRequest } from '../../http/message.ts';
+
+type Members = Readonly<Record<string, unknown>>;
 
 /**
  * The parameters of a GraphQL request (GraphQL over HTTP, section 5.1), with their types checked.
@@ -11,12 +13,21 @@ export interface GraphqlParams {
   /** The text of the document; undefined if only its hash was sent. */
   readonly query?: string | undefined;
   readonly operationName?: string | undefined;
-  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  readonly variables?: Members | undefined;
   /** Only `persistedQuery` and `clientLibrary` are read. */
-  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
+  readonly extensions?: Members | undefined;
   /** The hash of a document (GraphQL over HTTP, appendix "Persisted Documents"). */
   readonly documentId?: string | undefined;
 }
+
+/** The type of each parameter. */
+const types: Readonly<Record<string, 'string' | 'object'>> = {
+  query: 'string',
+  operationName: 'string',
+  variables: 'object',
+  extensions: 'object',
+  documentId: 'string',
+} satisfies Record<keyof GraphqlParams, 'string' | 'object'>;
 
 /**
  * Reads the parameters from a JSON body or a URL, with exact int64 values. Form bodies are refused,
@@ -26,14 +37,14 @@ export interface GraphqlParams {
 export function readParams(
   request: Pick<HttpRequest, 'method' | 'search' | 'headers' | 'body'>,
 ): GraphqlParams {
-  if (request.method === 'POST') return readBody(request);
-  if (request.method === 'GET') return readSearch(request.search);
+  if (request.method === 'POST') return checkParams(readBody(request));
+  if (request.method === 'GET') return checkParams(readSearch(request.search));
   throw new HttpError(405, 'BAD_REQUEST', 'Expected GET or POST, received another method.', {
     allow: 'GET, POST',
   });
 }
 
-function readBody({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): GraphqlParams {
+function readBody({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): Members {
   const contentType = headers['content-type'];
   if (!isJsonType(contentType)) throw unsupportedMediaType(contentType);
   if (body instanceof HttpError) throw body;
@@ -43,24 +54,23 @@ function readBody({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): Gra
   } catch {
     throw badRequest('body: expected UTF-8 text, received other bytes.');
   }
-  return checkParams(parseObject('body', text));
+  return parseObject('body', text);
 }
 
-function readSearch(search: string): GraphqlParams {
+function readSearch(search: string): Members {
   const members: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(search)) {
     // Other parameters are ignored: links may have more, such as tracking parameters.
-    if (!memberNames.has(name) || value === '' || name in members) continue;
-    const isJson = name === 'variables' || name === 'extensions';
-    members[name] = isJson ? parseObject(name, value) : value;
+    if (!Object.hasOwn(types, name) || value === '' || name in members) continue;
+    members[name] = types[name] === 'object' ? parseObject(name, value) : value;
   }
-  return checkParams(members);
+  return members;
 }
 
 /**
  * Parses a JSON object. @throws HttpError, because the parser's own message would quote the text.
  */
-function parseObject(name: string, text: string): Record<string, unknown> {
+function parseObject(name: string, text: string): Members {
   requireSmallJson(name, text);
   let json: unknown;
   try {
@@ -68,44 +78,30 @@ function parseObject(name: string, text: string): Record<string, unknown> {
   } catch {
     throw badRequest(`${name}: expected JSON, received other text.`);
   }
-  if (isObject(json)) return json;
+  if (jsonType(json) === 'object') return json as Members;
   throw objectExpected(name, json);
 }
 
-function checkParams(members: Record<string, unknown>): GraphqlParams {
+/** Null and an empty string count as absent, because clients send them as such. */
+function checkParams(members: Members): GraphqlParams {
+  const params: Record<string, unknown> = {};
   for (const name in members) {
-    if (!memberNames.has(name) && members[name] !== null) {
+    const value = members[name];
+    if (value === null) continue;
+    const type = Object.hasOwn(types, name) ? types[name] : undefined;
+    if (type === undefined) {
       throw badRequest(
         `body: expected query, variables, operationName, extensions or documentId, received ${JSON.stringify(name.slice(0, 64))}.`,
       );
     }
+    if (jsonType(value) === type) {
+      if (value !== '') params[name] = value;
+    } else if (type === 'object') throw objectExpected(name, value);
+    else if (name !== 'documentId') {
+      throw badRequest(`${name}: expected a string, received ${typeName(value)}.`);
+    }
   }
-  const { documentId } = members;
-  return {
-    query: readString(members, 'query'),
-    operationName: readString(members, 'operationName'),
-    variables: readObject(members, 'variables'),
-    extensions: readObject(members, 'extensions'),
-    documentId: typeof documentId === 'string' ? documentId : undefined,
-  };
-}
-
-/** Reads a string. Null and an empty string count as absent, because clients send them as such. */
-function readString(members: Record<string, unknown>, name: string): string | undefined {
-  const value = members[name];
-  if (typeof value === 'string') return value === '' ? undefined : value;
-  if (value == null) return undefined;
-  throw badRequest(`${name}: expected a string, received ${typeName(value)}.`);
-}
-
-function readObject(
-  members: Record<string, unknown>,
-  name: string,
-): Record<string, unknown> | undefined {
-  const value = members[name];
-  if (value == null) return undefined;
-  if (isObject(value)) return value;
-  throw objectExpected(name, value);
+  return params;
 }
 
 function objectExpected(name: string, value: unknown): HttpError {
@@ -115,17 +111,7 @@ function objectExpected(name: string, value: unknown): HttpError {
   return badRequest(`${name}: expected a JSON object, received ${typeName(value)}.${advice}`);
 }
 
-const memberNames = new Set(['query', 'variables', 'operationName', 'extensions', 'documentId']);
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return jsonType(value) === 'object';
-}
-
 function typeName(value: unknown): string {
   const type = jsonType(value);
   return type === 'null' ? type : `${/^[ao]/.test(type) ? 'an' : 'a'} ${type}`;
-}
-
-function badRequest(message: string): HttpError {
-  return new HttpError(400, 'BAD_REQUEST', message);
 }

@@ -1,4 +1,4 @@
-import { HttpError } from '../../http/error.ts';
+import { badRequest } from '../../http/error.ts';
 
 /** The last valid host. Most requests repeat it, so it is not checked again. */
 let lastHost: string | undefined;
@@ -11,11 +11,15 @@ let lastHost: string | undefined;
 export function checkHost(host: string | undefined, onlyLoopback: boolean): void {
   if (host === undefined) return;
   if (host !== lastHost && !isUrlHost(host)) {
-    throw badHost('one host name or address with an optional port, received another value');
+    throw badRequest(
+      'Host: expected one host name or address with an optional port, received another value.',
+    );
   }
   lastHost = host;
   if (onlyLoopback && !loopback.test(host)) {
-    throw badHost('localhost or a loopback address because this is a demo, received another host');
+    throw badRequest(
+      'Host: expected localhost or a loopback address because this is a demo, received another host.',
+    );
   }
 }
 
@@ -23,8 +27,4 @@ const loopback = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+
 
 function isUrlHost(host: string): boolean {
   return /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i.test(host) && URL.canParse(`http://${host}`);
-}
-
-function badHost(expected: string): HttpError {
-  return new HttpError(400, 'BAD_REQUEST', `Host: expected ${expected}.`);
 }

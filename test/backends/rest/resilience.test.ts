@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { KeyCircuits } from '../../../src/backends/rest/key-circuits.ts';
+import { KeyCircuits } from '../../../src/backends/rest/circuit.ts';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { BackendTimeoutError, BackendUnavailableError } from '../../../src/contract/error.ts';
 import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';

@@ -1,6 +1,10 @@
 import { type DocumentNode, GraphQLError, parse, TokenKind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { type OperationLimits, operationCost } from '../../../graphql/operation-cost.ts';
+import {
+  type Cost,
+  type OperationLimits,
+  operationCosts,
+} from '../../../graphql/operation-cost.ts';
 import { HttpError } from '../../../http/error.ts';
 
 /**
@@ -14,7 +18,7 @@ export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onPar
         try {
           const document = parse(source, { ...options, maxTokens });
           refuseLongTokens(document);
-          refuseBeyond(limits, document);
+          for (const cost of operationCosts(document)) refuseBeyond(limits, cost);
           return document;
         } catch (error) {
           // Only the message differs from that of a syntax error.
@@ -46,13 +50,12 @@ function refuseLongTokens({ loc }: DocumentNode): void {
   }
 }
 
-function refuseBeyond(limits: OperationLimits, document: DocumentNode): void {
-  const cost = operationCost(document);
+function refuseBeyond(limits: OperationLimits, cost: Cost): void {
   const checks = [
     ['levels of fields', limits.maxDepth, cost.depth],
     ['aliases', limits.maxAliases, cost.aliases],
     ['directives', limits.maxDirectives, cost.directives],
-    ['root fields and deferred fragments', limits.maxRootFields, cost.rootFields],
+    ['root fields and deferred fragments', limits.maxRootFields, cost.rootFields + cost.deferred],
     ['fields', limits.maxFields, cost.fields],
   ] as const;
   for (const [what, maximum, actual] of checks) {
