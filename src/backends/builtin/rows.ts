@@ -55,7 +55,7 @@ export function toPetRow(pet: NewPet): PetRow {
 /** Returns why a new animal cannot be stored: one of its texts is not storable. */
 export function whyPetNotStorable(pet: NewPet): string | undefined {
   for (const { name, kind } of petColumns) {
-    const reason = kind.name === 'text' ? whyNotStorable(name, pet[name] ?? '') : undefined;
+    const reason = kind.name === 'text' ? whyNotStorable(name, String(pet[name] ?? '')) : undefined;
     if (reason !== undefined) return reason;
   }
   return undefined;
