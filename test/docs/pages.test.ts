@@ -17,6 +17,7 @@ const pages = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'packages/client/README.md',
+  'examples/federation/README.md',
   'examples/mcp/README.md',
   ...inDocs.map((file) => `docs/${file}`),
   ...inHosts.map((file) => `docs/hosts/${file}`),

@@ -80,9 +80,11 @@ describe('a call that has ended', () => {
   it('leaves no timer, and no listener on the signal of its client', async () => {
     await using rest = await startRest((socket) => socket.write(pets));
     const { signal } = new AbortController();
+    // Connecting has timers of its own.
+    await rest.list();
     const before = timers();
     await rest.list('k', signal);
-    expect(timers()).toBe(before);
+    expect(timers()).toBeLessThanOrEqual(before);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
