@@ -9,8 +9,13 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
 /** The steps of `npm run check` that depend on the examples. The others take most of its time. */
-const check = `npx tsc && npx biome check --error-on-warnings . &&
-  npm run -s check:imports && npm run -s check:declarations && npm run -s check:schema`;
+const check = [
+  'npx tsc',
+  'npx biome check .',
+  'npx depcruise src',
+  'npm run -s check:declarations',
+  'npm run -s check:schema',
+].join('\n');
 
 const page = await readFile(join(root, 'docs/changing.md'), 'utf8');
 const rows = [...page.matchAll(/^\| \[(.+)\]\(#.+\) \| .+ \| (\d+) \|$/gm)];
@@ -34,7 +39,9 @@ it.each(sections)('applies the example of $title, and runs its commands', async 
   const generated = new Set(['.git', 'node_modules', 'dist', 'release', 'data']);
   const filter = (source: string) => !generated.has(basename(source));
   await cp(root, folder, { recursive: true, filter });
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  for (const modules of ['node_modules', 'examples/web/node_modules']) {
+    await symlink(join(root, modules), join(folder, modules));
+  }
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
   const commands = section.commands.replace('npm run check', check);
   const options = { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 };
