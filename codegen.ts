@@ -62,11 +62,12 @@ const config = {
   enumsAsTypes: true,
 } as const;
 
-/** Generates the printed schema, also in README.md, the stability levels and the typed documents. */
+/** Generates the printed schema, what pages quote, the stability levels and the typed documents. */
 const codegen: CodegenConfig = {
   schema: 'schema/stability.ts',
   generates: {
     'README.md': { plugins: ['./schema/readme.ts'] },
+    'docs/configuration.md': { plugins: ['./docs/configuration.ts'] },
     'schema/schema.graphql': { plugins: ['./schema/print.ts'] },
     'packages/client/schema.graphql': { plugins: ['./schema/print.ts'] },
     'schema/semantic-non-null.graphql': { plugins: ['./schema/semantic-non-null.ts'] },
@@ -74,7 +75,7 @@ const codegen: CodegenConfig = {
     'src/graphql/operation-stability.ts': { plugins: ['./schema/stability.ts'] },
     'packages/client/': {
       preset: clientPackage,
-      documents: 'schema/operations/*.graphql',
+      documents: 'schema/{fragments,operations}/*.graphql',
       presetConfig: {
         fragmentMasking: false,
         skipIndexFile: true,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
-import { assetNames, locateAsset } from './src/http/assets.ts';
+import { assetNames, listOperations, locateAsset } from './src/http/assets.ts';
 
 const assets = fileURLToPath(new URL('src/http/assets.ts', import.meta.url));
 
@@ -19,8 +19,11 @@ const embedAssets = {
       return { code: await readFile(id.slice(0, -5), 'utf8'), moduleType: 'text' };
     }
     if (id !== assets) return undefined;
-    const imports = assetNames.map((name) => `  '${name}': () => import('asset:${name}'),`);
-    return `const texts = {\n${imports.join('\n')}\n};
+    const operations = await listOperations();
+    const names = [...assetNames, ...operations.map((file) => `operations/${file}`)];
+    const imports = names.map((name) => `  '${name}': () => import('asset:${name}'),`);
+    return `export const listOperations = async () => ${JSON.stringify(operations)};
+const texts = {\n${imports.join('\n')}\n};
 export const readAsset = async (name) => (await texts[name]()).default;`;
   },
 };

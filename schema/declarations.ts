@@ -1,49 +1,133 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import {
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+  parse,
+  resolveSchemaCoordinate,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { petColumns } from '../src/backends/builtin/rows.ts';
 import { operations } from '../src/contract/pet-store.ts';
 import { petFields } from '../src/contract/records.ts';
+import { readSources } from './sources.ts';
 
-/** The parts of an OpenAPI document that declare operations and animals. */
-interface OpenApi {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId?: string }>>>>;
-  readonly components: {
-    readonly schemas: {
-      readonly NewPet: { readonly properties: object; readonly required: readonly string[] };
-    };
+/** A schema of an OpenAPI document. */
+interface JsonSchema {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+}
+
+/** What has a part for each operation of the contract or each field of an animal. */
+export interface Sources {
+  readonly openApi: {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId?: string }>>>>;
+    readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
   };
+  readonly schema: GraphQLSchema;
+  /** The packaged documents, as one text. */
+  readonly documents: string;
+  /** The columns of `pets` after all migrations. */
+  readonly columns: readonly string[];
+  /** The rules that `check-service` checks, such as `GET /pets: 200 with …`. */
+  readonly rules: readonly string[];
 }
 
-/** Lists what only the OpenAPI document declares, or only the code: operations, and animals' fields. */
-export function undeclared({ paths, components }: OpenApi): string[] {
-  const { NewPet } = components.schemas;
-  const documented = [
-    ...Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).flatMap(([method, { operationId }]) =>
-        operationId ? [`${operationId}: ${method.toUpperCase()} ${path}`] : [],
-      ),
+/** Returns a sentence for each part that was forgotten, with the file to open. */
+export function findOmissions({ openApi, schema, documents, columns, rules }: Sources): string[] {
+  const { NewPet } = openApi.components.schemas;
+  const documentedFields = Object.keys(NewPet?.properties ?? {}).map((name) =>
+    fieldLine(name, NewPet?.required?.includes(name) ?? false),
+  );
+  const declaredFields = Object.values(petFields)
+    .filter(({ name }) => name !== 'id')
+    .map(({ name, isRequired }) => fieldLine(name, isRequired));
+  const documentedOperations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { operationId }]) =>
+      operationId ? [`${operationId}: ${method.toUpperCase()} ${path}`] : [],
     ),
-    ...Object.keys(NewPet.properties).map((name) => lineOf(name, NewPet.required.includes(name))),
+  );
+  const all = Object.entries(operations);
+  const declaredOperations = all.map(([id, { method, path }]) => `${id}: ${method} ${path}`);
+  const requests = all.map(([, { method, path }]) => `a check of ${method} ${path}`);
+  const checked = rules.map((rule) => `a check of ${/^\w+ [\w/{}]+/.exec(rule)?.[0]}`);
+  const fields = all.map(([, { field }]) => field);
+  const selected = selectionsOf(schema, documents);
+  const petSelections = Object.keys(petFields).map((name) => `Pet.${name}`);
+  const columnsOfFields = petColumns.map(({ column }) => `the column ${column} of pets`);
+  return [
+    ...lacks('schema/openapi.yaml', declaredFields, documentedFields),
+    ...lacks('schema/openapi.yaml', declaredOperations, documentedOperations),
+    ...lacks('schema/openapi.yaml', undocumented(openApi), []),
+    ...lacks('src/contract/records.ts', documentedFields, declaredFields),
+    ...lacks('src/contract/pet-store.ts', documentedOperations, declaredOperations),
+    ...lacks(
+      'src/backends/builtin/migrations.ts',
+      columnsOfFields,
+      columns.map((name) => `the column ${name} of pets`),
+    ),
+    ...lacks('src/conformance', requests, checked),
+    ...lacks('src/graphql', undescribed(schema), []),
+    ...fields
+      .filter((field) => resolveSchemaCoordinate(schema, field) === undefined)
+      .map((field) => `src/graphql lacks ${field}.`),
+    ...lacks('schema/fragments/pet-fields.graphql', petSelections, selected),
+    ...lacks('schema/operations', fields, selected),
   ];
-  const declared = [
-    ...Object.entries(operations).map(([id, { method, path }]) => `${id}: ${method} ${path}`),
-    ...Object.values(petFields)
-      .filter(({ name }) => name !== 'id')
-      .map(({ name, isRequired }) => lineOf(name, isRequired)),
-  ];
-  return [...new Set(documented).symmetricDifference(new Set(declared))];
 }
 
-function lineOf(name: string, isRequired: boolean): string {
-  return `${isRequired ? 'required' : 'optional'} field ${name} of an animal`;
+function lacks(file: string, expected: readonly string[], found: readonly string[]): string[] {
+  return [...new Set(expected).difference(new Set(found))].map((one) => `${file} lacks ${one}.`);
+}
+
+function fieldLine(name: string, isRequired: boolean): string {
+  return `the ${isRequired ? 'required' : 'optional'} field ${name} of an animal`;
+}
+
+function undocumented({ components }: Sources['openApi']): string[] {
+  return Object.entries(components.schemas).flatMap(([type, { properties = {} }]) =>
+    Object.entries(properties)
+      .filter(([, { $ref, description }]) => !$ref && !description)
+      .map(([name]) => `a description of ${type}.${name}`),
+  );
+}
+
+function undescribed(schema: GraphQLSchema): string[] {
+  const parts = Object.values(schema.getTypeMap())
+    .filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
+    .flatMap((type) => {
+      const values = isEnumType(type) ? type.getValues() : [];
+      const fields =
+        isObjectType(type) || isInputObjectType(type) ? Object.values(type.getFields()) : [];
+      return [
+        type,
+        ...values,
+        ...fields,
+        ...fields.flatMap((one) => ('args' in one ? one.args : [])),
+      ];
+    });
+  return parts.filter((part) => !part.description).map((part) => `a description of ${part}`);
+}
+
+/** Returns the schema coordinates of all fields that documents select. */
+function selectionsOf(schema: GraphQLSchema, documents: string): string[] {
+  const selections: string[] = [];
+  const types = new TypeInfo(schema);
+  const Field = () => void selections.push(String(types.getFieldDef()));
+  visit(parse(documents), visitWithTypeInfo(types, { Field }));
+  return selections;
 }
 
 if (import.meta.main) {
-  const text = readFileSync(new URL('openapi.yaml', import.meta.url), 'utf8');
-  const lines = undeclared(parse(text)).map((line) => `- ${line}\n`);
-  if (lines.length > 0) {
-    process.stderr.write(
-      `Only one of schema/openapi.yaml and src/contract declares:\n${lines.join('')}`,
-    );
+  const omissions = findOmissions(await readSources());
+  if (omissions.length > 0) {
+    process.stderr.write(`${omissions.join('\n')}\n`);
     process.exitCode = 1;
   }
 }

@@ -65,7 +65,9 @@ function observed(send: Send, differences: Set<string>): Send {
   return async (path, request) => {
     const response = await send(path, request);
     const method = request.body === undefined ? 'GET' : 'POST';
-    const shape = path.replace(/\?.*/, '').replace(/^\/pets\/.*/, '/pets/{petId}');
+    const plain = path.replace(/\?.*/, '');
+    const isLiteral = Object.values(operations).some((operation) => operation.path === plain);
+    const shape = isLiteral ? plain : plain.replace(/^\/pets\/.*/, '/pets/{petId}');
     const isSuccess = response.status >= 200 && response.status <= 299;
     for (const [id, operation] of isSuccess ? Object.entries(operations) : []) {
       if (operation.method !== method || operation.path !== shape) continue;

@@ -1,37 +1,25 @@
 import { encodePet } from '../contract/codec.ts';
-import type { NewPet, Pet } from '../contract/records.ts';
+import { mapPet, type NewPet, type Pet, petFields } from '../contract/records.ts';
 import { type Check, type Finding, info, pass, type Service } from './check.ts';
 import { expectError, expectPet, expectSame } from './expect.ts';
 import { type ServiceResponse, unauthenticatedRequests } from './http-client.ts';
 
 /** Bodies without a required field or with an invalid value, for each field. */
-const invalidBodies: Readonly<Record<keyof NewPet, [id: string, what: string, body: string][]>> = {
-  name: [
-    ['no-name', 'without a name', '{"categoryId":1}'],
-    ['wrong-name', 'with a number as the name', '{"name":1,"categoryId":1}'],
-  ],
-  categoryId: [
-    ['no-category', 'without a categoryId', '{"name":"Contract check"}'],
-    [
-      'wrong-category',
-      'with text as the categoryId',
-      '{"name":"Contract check","categoryId":"one"}',
-    ],
-    ['fraction', 'with a fraction as the categoryId', '{"name":"Contract check","categoryId":1.5}'],
-    [
-      'beyond-int64',
-      'with a categoryId of 2^63',
-      '{"name":"Contract check","categoryId":9223372036854775808}',
-    ],
-  ],
-  status: [
-    [
-      'wrong-status',
-      'with an unknown status',
-      '{"name":"Contract check","categoryId":1,"status":"unknown"}',
-    ],
-  ],
-};
+const invalidBodies = Object.values(petFields).flatMap(({ name, kind, isRequired }) => {
+  if (name === 'id') return [];
+  const body = (json?: string) => {
+    const value = json === undefined ? undefined : JSON.rawJSON(json);
+    return JSON.stringify({ ...encodePet(validPet([])), [name]: value });
+  };
+  return [
+    ...(isRequired ? [{ id: `no-${name}`, description: `without ${name}`, body: body() }] : []),
+    ...kind.invalid.map(([id, description, json]) => ({
+      id: `${id}-${name}`,
+      description: `with ${description} as ${name}`,
+      body: body(json),
+    })),
+  ];
+});
 
 /** The checks that send POST requests; they add two animals to a service that follows the contract. */
 export const writingChecks: readonly Check[] = [
@@ -41,14 +29,12 @@ export const writingChecks: readonly Check[] = [
     run: async ({ send, animals }: Service) =>
       expectError(await send('/pets', { ...request, body: bodyOf(validPet(animals)) }), 401),
   })),
-  ...Object.values(invalidBodies)
-    .flat()
-    .map(([id, description, body]) => ({
-      id: `create-${id}`,
-      rule: `POST /pets ${description}: 400 with an Error body`,
-      run: async ({ send, apiKey }: Service) =>
-        expectError(await send('/pets', { apiKey, body }), 400),
-    })),
+  ...invalidBodies.map(({ id, description, body }) => ({
+    id: `create-${id}`,
+    rule: `POST /pets ${description}: 400 with an Error body`,
+    run: async ({ send, apiKey }: Service) =>
+      expectError(await send('/pets', { apiKey, body }), 400),
+  })),
   {
     id: 'create',
     rule: 'POST /pets: 201 with the animal and its id, and GET returns it',
@@ -88,11 +74,9 @@ async function expectStored(
 
 /** Returns a valid animal with all fields, in a category that exists if one is known. */
 function validPet(animals: readonly Pet[]): Required<NewPet> {
-  return {
-    name: 'Contract check',
-    categoryId: animals[0]?.categoryId ?? '1',
-    status: 'available',
-  };
+  const { id, ...pet } = mapPet<unknown, unknown>({}, (_, { kind }) => kind.example);
+  const categoryId = animals[0]?.categoryId ?? '1';
+  return { ...pet, categoryId } as Required<NewPet>;
 }
 
 function bodyOf(pet: NewPet): string {

@@ -1,6 +1,6 @@
 import { type Int64, parseInt64 } from './int64.ts';
 
-/** What a field can contain. The codec, the pattern of lists and the columns need nothing else. */
+/** What a field can contain. The codec, lists as text, columns and `check-service` follow from it. */
 export interface Kind<T = unknown> {
   readonly name: 'int64' | 'text' | 'enumeration';
   /** The valid values, as messages describe them. */
@@ -10,6 +10,9 @@ export interface Kind<T = unknown> {
   /** Matches JSON that `JSON.stringify` would write in the same way, in quotes if it `isText`. */
   readonly pattern: string;
   readonly isText: boolean;
+  readonly example: T;
+  /** JSON that is invalid, for the checks of a service, with an id and a description. */
+  readonly invalid: readonly (readonly [id: string, description: string, json: string])[];
 }
 
 /** A field of a record. An optional one that is invalid is an error for this field only. */
@@ -26,6 +29,12 @@ export const int64: Kind<Int64> = {
   parse: (json) => (typeof json === 'string' ? undefined : parseInt64(json)),
   pattern: '0|-?[1-9][0-9]{0,17}|-?(?:[1-8][0-9]|9[01])[0-9]{17}',
   isText: false,
+  example: '1',
+  invalid: [
+    ['wrong', 'text', '"one"'],
+    ['fraction', 'a fraction', '1.5'],
+    ['beyond-int64', '2^63', '9223372036854775808'],
+  ],
 };
 
 /** Any string. Its pattern leaves out those with escapes. */
@@ -35,6 +44,8 @@ export const text: Kind<string> = {
   parse: (json) => (typeof json === 'string' ? json : undefined),
   pattern: '[^"\\\\\\x00-\\x1f]*',
   isText: true,
+  example: 'Contract check',
+  invalid: [['wrong', 'a number', '1']],
 };
 
 /** A date and time in ISO 8601's extended format; seconds, fraction and offset are optional. */
@@ -55,12 +66,16 @@ function isTimestamp(text: string): boolean {
 }
 
 /** One of these words. */
-export function enumeration<const Word extends string>(words: readonly Word[]): Kind<Word> {
+export function enumeration<const Word extends string>(
+  words: readonly [Word, ...Word[]],
+): Kind<Word> {
   return {
     name: 'enumeration',
     expected: `one of ${words.join(', ')}`,
     parse: (json) => words.find((word) => word === json),
     pattern: words.join('|'),
     isText: true,
+    example: words[0],
+    invalid: [['wrong', 'an unknown word', '"unknown"']],
   };
 }

@@ -78,6 +78,8 @@ export interface Operation {
   readonly path: string;
   /** The messages of the quickstart have a base address of their own. */
   readonly service: 'pets' | 'messages';
+  /** The GraphQL field that makes the call, as a schema coordinate. */
+  readonly field: string;
   /** When a deprecated operation is removed, and the path of its successor. */
   readonly removal?: { readonly date: Date; readonly successor: string };
   /** The HTTP status of a success, if the contract has it. */
@@ -104,18 +106,39 @@ export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady' | 'send'
 
 /** The operations of the contract ("Endpoints"). Clients, routes and joined reads follow it. */
 export const operations: Readonly<Record<OperationId, Operation>> = {
-  listPets: { method: 'GET', path: '/pets', service: 'pets', status: 200, list: petFields },
-  createPet: { method: 'POST', path: '/pets', service: 'pets', status: 201, record: petFields },
+  listPets: {
+    method: 'GET',
+    path: '/pets',
+    service: 'pets',
+    field: 'Query.pets',
+    status: 200,
+    list: petFields,
+  },
+  createPet: {
+    method: 'POST',
+    path: '/pets',
+    service: 'pets',
+    field: 'Mutation.addPet',
+    status: 201,
+    record: petFields,
+  },
   getPet: {
     method: 'GET',
     path: '/pets/{petId}',
     service: 'pets',
+    field: 'Query.pet',
     removal: { date: getPetRemoval, successor: '/pets' },
     status: 200,
     record: petFields,
   },
-  listOrders: { method: 'GET', path: '/store/orders', service: 'pets' },
-  sendMessage: { method: 'POST', path: '/messages', service: 'messages', record: messageFields },
+  listOrders: { method: 'GET', path: '/store/orders', service: 'pets', field: 'Query.orders' },
+  sendMessage: {
+    method: 'POST',
+    path: '/messages',
+    service: 'messages',
+    field: 'Mutation.sendMessage',
+    record: messageFields,
+  },
 };
 
 /** The query of `listPets`. Without a limit, the service's default of 20 applies. */

@@ -5,33 +5,36 @@ import { readJson } from './response-json.ts';
 
 const fields = Object.entries(petFields);
 
-/** Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member. */
-function animal(open: string, isComplete: boolean): string {
+/**
+ * Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member. Only
+ * these optional fields have to be present.
+ */
+function animal(open: string, present: readonly string[]): string {
   const members = fields.map(([name, { kind, isRequired }], index) => {
     const quote = kind.isText ? '"' : '';
     const value = `${quote}${open}${kind.pattern})${quote}`;
     const key = `${index > 0 ? ',' : ''}"${name}":`;
-    return isRequired || isComplete ? key + value : `(?:${key}(?:null|${value}))?`;
+    return isRequired || present.includes(name) ? key + value : `(?:${key}(?:null|${value}))?`;
   });
   return `\\{${members.join('')}\\}`;
 }
 
-function listOf(one: string): RegExp {
+function listWith(present: readonly string[]): RegExp {
+  const one = animal('(?:', present);
   return new RegExp(`^\\[${one}(?:,${one}){0,${pageSize.maximum - 1}}\\]$`);
 }
 
+const optional = fields.flatMap(([name, { isRequired }]) => (isRequired ? [] : [name]));
+
 /** Lists whose animals have all fields, and those in which optional ones are absent or null. */
-const complete = listOf(animal('(?:', true));
-const incomplete = listOf(animal('(?:', false));
-const animals = new RegExp(animal('(', false), 'g');
+const complete = listWith(optional);
+const incomplete = listWith([]);
+const animals = new RegExp(animal('(', []), 'g');
 
 /** An animal whose members are the groups of `animals`. */
 const groups = Object.fromEntries(
   fields.map(([name], index) => [name, `$${index + 1}`]),
 ) as unknown as Pet;
-const optional = fields.flatMap(([name, { isRequired }]) =>
-  isRequired ? [] : String(groups[name as PetField]),
-);
 
 /** The most characters of a list that is matched, because aliases can repeat them all. */
 const maxLength = 64 * 1024;
@@ -68,11 +71,17 @@ export class PetsText implements Iterable<Pet> {
 
   /**
    * Writes a list with the text that `write` returns for each animal. Returns undefined if that
-   * contains an optional field, and an animal has none.
+   * contains an optional field that an animal does not have.
    */
   writeEach(write: (pet: Pet) => string): JsonText | undefined {
     const members = write(groups);
-    if (!this.#isComplete && optional.some((group) => members.includes(group))) return undefined;
+    if (!this.#isComplete && !this.#hasEach(members)) return undefined;
     return new JsonText(this.#text.replace(animals, members));
+  }
+
+  /** Whether each animal has the optional fields whose groups are in a text. */
+  #hasEach(members: string): boolean {
+    const used = optional.filter((name) => members.includes(String(groups[name as PetField])));
+    return used.length === 0 || listWith(used).test(this.#text);
   }
 }

@@ -1,5 +1,5 @@
 import type { SchemaTypes } from '@pothos/core';
-import type { Message, Pet, PetStatus } from '../contract/records.ts';
+import type { Message, NewPet, Pet, PetStatus } from '../contract/records.ts';
 import type { PetStoreBuilder } from './builder.ts';
 import type { GatewayContext } from './context.ts';
 import { addMessages } from './message.ts';
@@ -12,7 +12,7 @@ export interface PetStoreRefs<Types extends SchemaTypes> {
   readonly PetStatus: PothosSchemaTypes.EnumRef<Types, PetStatus>;
   readonly AddPetInput: PothosSchemaTypes.InputObjectRef<
     Types,
-    { name: string; categoryId: string; status?: PetStatus | null | undefined }
+    { [Name in keyof NewPet]: NewPet[Name] | (undefined extends NewPet[Name] ? null : never) }
   >;
   readonly Message: PothosSchemaTypes.ObjectRef<Types, Message>;
 }

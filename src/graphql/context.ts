@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
-import type { Call, OperationId, PetStore } from '../contract/pet-store.ts';
+import { type Call, type OperationId, operations, type PetStore } from '../contract/pet-store.ts';
 import { RestCalls, type SendRest } from './rest-calls.ts';
 
 /** Options of `createContext`. */
@@ -40,6 +40,11 @@ export interface GatewayContext {
   readonly petStore: PetStoreCalls;
 }
 
+/** The method of any operation. */
+type Method = (call: Call, parameters: unknown) => Promise<unknown>;
+
+const operationIds = Object.keys(operations) as OperationId[];
+
 /** The response key of the root field that makes a call; only explained contexts use it. */
 export type ResponseKey = string | number;
 
@@ -73,23 +78,22 @@ export function createContext(options: ContextOptions): GatewayContext {
 
   const write: typeof withCall = (send) => withCall(send).finally(() => writes++);
   const send: SendRest = (request) => withCall((call) => petStore.send(call, request));
-  const keyOf = (parameter: string) => `${writes} ${parameter}`;
-  const loadOrders = loadEach(() => withCall((call) => petStore.listOrders(call)), keyOf);
-  const calls: PetStoreCalls = {
-    listPets: loadEach(
-      (query) => withCall((call) => petStore.listPets(call, query)),
-      ({ limit, status }) => `${writes} ${limit} ${status}`,
-    ),
-    getPet: loadEach((petId) => withCall((call) => petStore.getPet(call, petId)), keyOf),
-    listOrders: () => loadOrders('all'),
-    createPet: (pet) => write((call) => petStore.createPet(call, pet)),
-    sendMessage: (message) => write((call) => petStore.sendMessage(call, message)),
+  const keyOf = (parameters: unknown) => `${writes} ${JSON.stringify(parameters)}`;
+  const calls: Record<string, unknown> = {
     rest: new RestCalls(
       loadEach(send, ({ path }) => keyOf(path)),
       (request) => write((call) => petStore.send(call, request)),
     ),
   };
-  return { petStore: calls };
+  for (const id of operationIds) {
+    const run = (parameters: unknown) => (call: Call) => (petStore[id] as Method)(call, parameters);
+    const load = loadEach(([parameters]: readonly [unknown]) => withCall(run(parameters)), keyOf);
+    calls[id] =
+      operations[id].method === 'GET'
+        ? (parameters: unknown) => load([parameters])
+        : (parameters: unknown) => write(run(parameters));
+  }
+  return { petStore: calls as PetStoreCalls };
 }
 
 /** Creates a loader for a service without bulk reads: each distinct key is one call. */

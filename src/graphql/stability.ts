@@ -7,22 +7,13 @@ import {
   GraphQLString,
   resolveSchemaCoordinate,
 } from 'graphql';
-import type { OperationId } from '../contract/pet-store.ts';
+import { type OperationId, operations } from '../contract/pet-store.ts';
 
 /** The stability of an operation (the extension `x-stability` of the OpenAPI document). */
 export type Stability = 'experimental' | 'beta';
 
 /** The stability of the marked operations, by operation id of the OpenAPI document. */
 export type OperationStability = Readonly<Record<string, Stability>>;
-
-/** The GraphQL field of each operation. */
-const fieldOfOperation: Readonly<Record<OperationId, string>> = {
-  listPets: 'Query.pets',
-  createPet: 'Mutation.addPet',
-  getPet: 'Query.pet',
-  listOrders: 'Query.orders',
-  sendMessage: 'Mutation.sendMessage',
-};
 
 /** Marks the fields of unstable operations. A schema without such a field does not define it. */
 export const stabilityDirective = new GraphQLDirective({
@@ -41,7 +32,7 @@ export const stabilityDirective = new GraphQLDirective({
  */
 export function markStability(schema: GraphQLSchema, stability: OperationStability): void {
   for (const [operationId, level] of Object.entries(stability)) {
-    const coordinate = fieldOfOperation[operationId as OperationId];
+    const coordinate = operations[operationId as OperationId]?.field;
     const found = coordinate ? resolveSchemaCoordinate(schema, coordinate) : undefined;
     if (found?.kind !== 'Field') {
       throw new Error(`x-stability: expected a field for ${operationId}, found none.`);

@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 
-/** The text files that the gateway serves or reads, from `schema/` and Swagger UI. */
+/** The texts that the gateway reads beside the operations, from `schema/` and Swagger UI. */
 export const assetNames = [
+  'fragments/pet-fields.graphql',
   'graphiql/calls.js',
   'graphiql/controls.html',
   'graphiql/controls.js',
@@ -10,13 +11,6 @@ export const assetNames = [
   'graphiql/page.js',
   'graphiql/paw.svg',
   'openapi.yaml',
-  'operations/add-pet.graphql',
-  'operations/deferred-storefront.graphql',
-  'operations/get-pet.graphql',
-  'operations/list-orders.graphql',
-  'operations/list-pets.graphql',
-  'operations/send-message.graphql',
-  'operations/storefront.graphql',
   'reference/page.css',
   'reference/page.html',
   'reference/page.js',
@@ -25,7 +19,13 @@ export const assetNames = [
 ] as const;
 
 /** The name of an asset. */
-export type AssetName = (typeof assetNames)[number];
+export type AssetName = (typeof assetNames)[number] | `operations/${string}.graphql`;
+
+/** Returns the files of `schema/operations/`. */
+export async function listOperations(): Promise<string[]> {
+  const files = await readdir(new URL('../../schema/operations', import.meta.url));
+  return files.toSorted();
+}
 
 /** Returns the location of an asset in a checkout. */
 export function locateAsset(name: AssetName): URL {

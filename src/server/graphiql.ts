@@ -1,21 +1,20 @@
-import { readAsset } from '../http/assets.ts';
+import { type AssetName, listOperations, readAsset } from '../http/assets.ts';
 import { readAccept } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
 
-/** The operations that have tabs, in this order, with variables to run each without changes. */
-const tabs = [
-  ['list-pets', { limit: 5 }],
-  ['storefront', { limit: 3 }],
-  ['deferred-storefront', { limit: 3 }],
-  [
-    'add-pet',
-    { input: { name: 'Biscuit', categoryId: '9223372036854775807', status: 'available' } },
-  ],
-  ['get-pet', { id: '1' }],
-  ['list-orders', {}],
-  ['send-message', { message: 'Hello' }],
-] as const;
+/** Variables to run operations without changes. The tabs of others, without any, follow theirs. */
+const examples: Readonly<Record<string, object>> = {
+  'list-pets.graphql': { limit: 5 },
+  'storefront.graphql': { limit: 3 },
+  'deferred-storefront.graphql': { limit: 3 },
+  'add-pet.graphql': {
+    input: { name: 'Biscuit', categoryId: '9223372036854775807', status: 'available' },
+  },
+  'get-pet.graphql': { id: '1' },
+  'list-orders.graphql': {},
+  'send-message.graphql': { message: 'Hello' },
+};
 
 const html = 'text/html; charset=utf-8';
 
@@ -111,12 +110,17 @@ ${await readAsset('graphiql/controls.html')}
 const withoutIntrospection = `<header class="notice">Introspection is off, so there are no descriptions and no
 completion here. Operations run as usual. <code>INTROSPECTION=on</code> turns it on.</header>`;
 
-/** Reads a tab for each named operation. */
-function readTabs() {
+/** Reads a tab for each operation, with the fragment that it uses. */
+async function readTabs() {
+  const fragment = await readAsset('fragments/pet-fields.graphql');
+  const files = new Set([...Object.keys(examples), ...(await listOperations())]);
   return Promise.all(
-    tabs.map(async ([name, variables]) => ({
-      query: await readAsset(`operations/${name}.graphql`),
-      variables: JSON.stringify(variables, undefined, 2),
-    })),
+    Array.from(files, async (file) => {
+      const text = await readAsset(`operations/${file}` as AssetName);
+      return {
+        query: text.includes('...PetFields') ? `${text}\n${fragment}` : text,
+        variables: JSON.stringify(examples[file] ?? {}, undefined, 2),
+      };
+    }),
   );
 }

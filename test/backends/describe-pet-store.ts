@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorResponse } from '../../src/contract/error.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
+import type { OperationId, PetStore } from '../../src/contract/pet-store.ts';
 import type { NewPet } from '../../src/contract/records.ts';
 import { callWith } from '../support/gateway.ts';
 
@@ -138,13 +138,14 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       await using opened = await open();
       const call = callWith('wrong-key');
       const { petStore } = opened;
-      for (const operation of [
-        () => petStore.listPets(call, {}),
-        () => petStore.createPet(call, { name: 'a', categoryId: '1' }),
-        () => petStore.getPet(call, '1'),
-        () => petStore.listOrders(call),
-        () => petStore.sendMessage(call, 'Hello'),
-      ]) {
+      const operations: Readonly<Record<OperationId, () => Promise<unknown>>> = {
+        listPets: () => petStore.listPets(call, {}),
+        createPet: () => petStore.createPet(call, { name: 'a', categoryId: '1' }),
+        getPet: () => petStore.getPet(call, '1'),
+        listOrders: () => petStore.listOrders(call),
+        sendMessage: () => petStore.sendMessage(call, 'Hello'),
+      };
+      for (const operation of Object.values(operations)) {
         await expect(operation()).rejects.toMatchObject({ status: 401, body: { status: 401 } });
       }
       expect([...(await petStore.listPets(callWith(), { limit: 100 }))]).toHaveLength(12);

@@ -142,7 +142,7 @@ describe('the commands of docs/persisted-documents.md', () => {
     await using checkout = await openCheckout();
     await using gateway = await checkout.start(start?.block ?? '');
     const pasted = (request?.block ?? '').replaceAll(documented, gateway.url);
-    expect(JSON.parse(await checkout.paste(pasted)).data.pets.length).toBe(2);
+    expect(JSON.parse(await checkout.paste(pasted)).data.available.length).toBe(2);
     const other = await fetch(`${gateway.url}/graphql?query={__typename}`);
     expect(await other.text()).toContain('PERSISTED_DOCUMENT_REQUIRED');
   });

@@ -1,10 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ListPetsDocument } from '../../packages/client/src/documents.ts';
+import { StorefrontDocument } from '../../packages/client/src/documents.ts';
 import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
-import { documentedVariables, type Variable, variables } from '../../src/config/variables.ts';
+import { type Variable, variables } from '../../src/config/variables.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (page: string) => readFile(join(root, page), 'utf8');
@@ -88,20 +88,6 @@ describe('the documentation', () => {
   });
 });
 
-describe('docs/configuration.md', () => {
-  it('lists every variable with its default', async () => {
-    const text = await read('docs/configuration.md');
-    const documented = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(text)?.[1];
-    const rows = documentedVariables().map(
-      ([name, { fallback, accepts, meaning }]) =>
-        `| \`${name}\` | ${fallback === undefined ? 'unset' : `\`${fallback}\``} | ${meaning} | ${accepts} |\n`,
-    );
-    expect(documented).toBe(
-      `| variable | default | meaning | accepts |\n|---|---|---|---|\n${rows.join('')}`,
-    );
-  });
-});
-
 describe('docs/errors.md', () => {
   it('lists every error code that clients know', async () => {
     const text = await read('docs/errors.md');
@@ -115,7 +101,7 @@ describe('docs/errors.md', () => {
 describe('docs/persisted-documents.md', () => {
   it('sends the hash of a document in the manifest', async () => {
     const text = await read('docs/persisted-documents.md');
-    expect(text).toContain(`documentId=${persistedHash(ListPetsDocument)}`);
+    expect(text).toContain(`documentId=${persistedHash(StorefrontDocument)}`);
   });
 });
 

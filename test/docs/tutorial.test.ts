@@ -141,8 +141,7 @@ describe('docs/tutorial.md', () => {
     const { stdout } = await run('bash', ['-ec', (check ?? '').replace(serviceUrl, running.url)], {
       cwd: root,
     });
-    const text = (await blocksOf(tutorial, 'Use your own REST service')).at(-2)?.block;
-    expect(stdout).toContain(`\n${text}`);
+    expect(stdout).toMatch(/^pass .*\n\n\d+ passed, 0 failed, /ms);
 
     const files = { ...(await filesOf(tutorial, 'List animals')), ...(await errorFiles()) };
     await using gateway = await start((startInFront ?? '').replace(serviceUrl, running.url));

@@ -1,19 +1,73 @@
-import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { undeclared } from '../../schema/declarations.ts';
+import { buildSchema, printSchema } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { findOmissions, type Sources } from '../../schema/declarations.ts';
+import { readSources } from '../../schema/sources.ts';
 
-const openApi = readFileSync(new URL('../../schema/openapi.yaml', import.meta.url), 'utf8');
+const sources = await readSources();
+const openApi = JSON.stringify(sources.openApi);
+const sdl = printSchema(sources.schema);
 
-it('lists operations and fields that only one of document and code declares', () => {
-  expect(undeclared(parse(openApi))).toEqual([]);
-  const changed = openApi
-    .replace('operationId: listOrders', 'operationId: orders')
-    .replace('required: [name, categoryId]', 'required: [name]');
-  expect(undeclared(parse(changed)).toSorted()).toEqual([
-    'listOrders: GET /store/orders',
-    'optional field categoryId of an animal',
-    'orders: GET /store/orders',
-    'required field categoryId of an animal',
-  ]);
+describe('the check of declarations', () => {
+  it('finds nothing that was forgotten', () => {
+    expect(findOmissions(sources)).toEqual([]);
+    expect(sources.schema.description).toContain('Authorization: Bearer');
+  });
+
+  it.each<[string, Partial<Sources>, string[]]>([
+    [
+      'the id of an operation',
+      { openApi: JSON.parse(openApi.replace('"listOrders"', '"orders"')) },
+      [
+        'schema/openapi.yaml lacks listOrders: GET /store/orders.',
+        'src/contract/pet-store.ts lacks orders: GET /store/orders.',
+      ],
+    ],
+    [
+      'whether a field is required',
+      { openApi: JSON.parse(openApi.replace('["name","categoryId"]', '["name"]')) },
+      [
+        'schema/openapi.yaml lacks the required field categoryId of an animal.',
+        'src/contract/records.ts lacks the optional field categoryId of an animal.',
+      ],
+    ],
+    [
+      'a description in the OpenAPI document',
+      { openApi: JSON.parse(openApi.replace(`"description":"The animal's name."`, '"a":1')) },
+      ['schema/openapi.yaml lacks a description of NewPet.name.'],
+    ],
+    [
+      'a migration',
+      { columns: sources.columns.filter((name) => name !== 'category_id') },
+      ['src/backends/builtin/migrations.ts lacks the column category_id of pets.'],
+    ],
+    [
+      'a check of a service',
+      { rules: sources.rules.filter((rule) => !rule.includes('/store/orders')) },
+      ['src/conformance lacks a check of GET /store/orders.'],
+    ],
+    [
+      'a description in the schema',
+      { schema: buildSchema(sdl.replace(`"""The animal's name."""`, '')) },
+      ['src/graphql lacks a description of Pet.name.'],
+    ],
+    [
+      'the field of an operation',
+      { schema: buildSchema(sdl.replace('orders: JSON', 'order: JSON')) },
+      ['src/graphql lacks Query.orders.', 'schema/operations lacks Query.orders.'],
+    ],
+    [
+      'a field in the fragment',
+      { documents: sources.documents.replaceAll('  categoryId\n', '') },
+      ['schema/fragments/pet-fields.graphql lacks Pet.categoryId.'],
+    ],
+    [
+      'a document',
+      {
+        documents: sources.documents.replace('sendMessage(message: $message)', 'addPet(input: {})'),
+      },
+      ['schema/operations lacks Mutation.sendMessage.'],
+    ],
+  ])('names the file that lacks %s', (_, changed, omissions) => {
+    expect(findOmissions({ ...sources, ...changed })).toEqual(omissions);
+  });
 });

@@ -21,25 +21,24 @@ const nullableFields = Object.values(schema.getTypeMap())
     isMarked: astNode ? print(astNode).includes('@semanticNonNull') : false,
   }));
 
-/** An operation for each nullable field, and a REST body in which what it returns is null. */
+/** Operations for nullable fields, and a REST body in which what each returns is null. */
 const operations: Record<string, readonly [document: string, body: string]> = {
   'Mutation.addPet': ['mutation { addPet(input: { name: "a", categoryId: 1 }) { id } }', 'null'],
   'Mutation.sendMessage': ['mutation { sendMessage(message: "a") { id } }', 'null'],
-  'Pet.status': ['{ pets { status } }', '[{ "id": 1, "name": "a", "categoryId": 1 }]'],
-  'Query.orders': ['{ orders }', 'null'],
   'Query.pet': ['{ pet(id: 1) { id } }', 'null'],
   'Query.pets': ['{ pets { id } }', 'null'],
 };
-
-it('has an operation for each nullable field', () => {
-  expect(nullableFields.map(({ field }) => field).sort()).toEqual(Object.keys(operations));
-});
 
 it.each(nullableFields)('marks $field if it is null only beside an error: $isMarked', async ({
   field,
   isMarked,
 }) => {
-  const [document, body] = operations[field] ?? ['', ''];
+  const [type = '', name = ''] = field.split('.');
+  const usual =
+    type === 'Pet'
+      ? [`{ pets { ${name} } }`, '[{ "id": 1, "name": "a", "categoryId": 1 }]']
+      : [`{ ${name} }`, 'null'];
+  const [document = '', body = ''] = operations[field] ?? usual;
   await using upstream = await startUpstream((_, response) => sendJson(response, 200, body));
   const baseUrl = new URL(`${upstream.url}/v1`);
   const petStore = openRestPetStore(

@@ -67,6 +67,10 @@ function toOpenApi(text: unknown): OpenApi {
       path: `${(servers ?? document.servers)[0]?.url}${path}`,
     })),
   );
+  // Literal paths precede templates that match them too (OpenAPI Specification, "Paths Object").
+  operations.sort(
+    (one, other) => Number(one.path.includes('{')) - Number(other.path.includes('{')),
+  );
   const { Error: error = {} } = document.components.schemas;
   return { operations, error };
 }

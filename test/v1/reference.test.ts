@@ -90,11 +90,13 @@ describe('the files of the reference page', () => {
 describe('the reference page in a browser', () => {
   browserTest('groups operations by tag', async () => {
     await using opened = await openReference();
-    expect(await opened.operationsOf('animals')).toEqual([
-      'GET /pets List all animals',
-      'POST /pets Add an animal',
-      'GET /pets/{petId} deprecated Get an animal',
-    ]);
+    expect(await opened.operationsOf('animals')).toEqual(
+      expect.arrayContaining([
+        'GET /pets List all animals',
+        'POST /pets Add an animal',
+        'GET /pets/{petId} deprecated Get an animal',
+      ]),
+    );
     expect(await opened.operationsOf('Operations without a tag')).toEqual([
       'GET /store/orders List store orders',
       'POST /messages Send a message',
@@ -131,11 +133,13 @@ describe('the reference page in a browser', () => {
         Object.assign(paths['/pets/{petId}']?.['get'] ?? {}, { 'x-stability': 'experimental' });
       },
     });
-    expect(await opened.operationsOf('animals')).toEqual([
-      'GET /pets List all animals',
-      'POST /pets beta Add an animal',
-      'GET /pets/{petId} deprecated experimental Get an animal',
-    ]);
+    expect(await opened.operationsOf('animals')).toEqual(
+      expect.arrayContaining([
+        'GET /pets List all animals',
+        'POST /pets beta Add an animal',
+        'GET /pets/{petId} deprecated experimental Get an animal',
+      ]),
+    );
   });
 
   browserTest('tries operations with exact digits, except for the list of orders', async () => {

@@ -4,7 +4,7 @@ import { parseInt64 } from '../../contract/int64.ts';
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import { JsonScanner } from '../../contract/json-scanner.ts';
 import { petFields } from '../../contract/records.ts';
-import { type PetRow, toPetRow, whyNotStorable } from './rows.ts';
+import { type PetRow, toPetRow, whyPetNotStorable } from './rows.ts';
 
 /** A line cannot be imported; the whole import is undone. */
 export class ImportError extends Error {
@@ -61,7 +61,7 @@ function decodeText(kind: Kind, text: string): Row {
   }
   const json = parseJson(text);
   const pet = decodeNewPet(json);
-  const reason = whyNotStorable('name', pet.name) ?? describeUnknownField(json as object);
+  const reason = whyPetNotStorable(pet) ?? describeUnknownField(json as object);
   if (reason !== undefined) throw new Error(reason);
   return { ...decodeId(json), ...toPetRow(pet) };
 }

@@ -18,7 +18,7 @@ import { addDemoData } from './demo.ts';
 import { storageFault } from './faults.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
-import { selectedPet, toPet, toPetRow, whyNotStorable } from './rows.ts';
+import { selectedPet, toPet, toPetRow, whyNotStorable, whyPetNotStorable } from './rows.ts';
 
 /** Options of the built-in backend. */
 export interface BuiltinPetStoreOptions {
@@ -93,7 +93,7 @@ function createPetStore(
 
     createPet: (call, pet) =>
       run('createPet', call, async () => {
-        requireStorable('name', pet.name);
+        requireStorable(whyPetNotStorable(pet));
         return toPet(await insertPet(database, pet));
       }),
 
@@ -129,7 +129,7 @@ function createPetStore(
 
     sendMessage: (call, message) =>
       run('sendMessage', call, async () => {
-        requireStorable('message', message);
+        requireStorable(whyNotStorable('message', message, maxMessageLength));
         const row = {
           id: randomUUID(),
           message,
@@ -192,14 +192,15 @@ async function insertPet(database: Database, pet: NewPet) {
   throw new BackendUnavailableError('The store found no free id. Nothing was stored. Try again.');
 }
 
+const maxMessageLength = 10_000;
+
 /** Limits of the list of orders, because the contract specifies no paging for it. */
 const maxOrders = 1000;
 const maxOrdersBytes = 500_000n;
 
 const bytesSoFar = sql<bigint>`sum(octet_length(document)) over (order by id)`;
 
-function requireStorable(field: 'name' | 'message', text: string): void {
-  const reason = whyNotStorable(field, text);
+function requireStorable(reason: string | undefined): void {
   if (reason === undefined) return;
   throw ErrorResponse.of({ code: 'invalid_value', message: reason, status: 400 });
 }

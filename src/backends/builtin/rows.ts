@@ -52,16 +52,23 @@ export function toPetRow(pet: NewPet): PetRow {
   return row as PetRow;
 }
 
-/**
- * Maximum lengths in UTF-16 code units. The contract specifies none, so they are our own. A page of
- * the longest names, escaped, is smaller than a megabyte.
- */
-const maxLengths = { name: 1000, message: 10_000 } as const;
+/** Returns why a new animal cannot be stored: one of its texts is not storable. */
+export function whyPetNotStorable(pet: NewPet): string | undefined {
+  for (const { name, kind } of petColumns) {
+    const reason = kind.name === 'text' ? whyNotStorable(name, String(pet[name] ?? '')) : undefined;
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
 
-/** Returns why a text cannot be stored: it is too long, or a database would change or refuse it. */
-export function whyNotStorable(field: keyof typeof maxLengths, text: string): string | undefined {
-  if (text.length > maxLengths[field]) {
-    return `${field}: expected at most ${maxLengths[field]} characters, received ${text.length}.`;
+/**
+ * Returns why a text cannot be stored: it is too long, or a database would change or refuse it. The
+ * contract specifies no maximum length, in UTF-16 code units, so it is our own. A page of the longest
+ * names, escaped, is smaller than a megabyte.
+ */
+export function whyNotStorable(field: string, text: string, maxLength = 1000): string | undefined {
+  if (text.length > maxLength) {
+    return `${field}: expected at most ${maxLength} characters, received ${text.length}.`;
   }
   if (text.isWellFormed() && !text.includes('\0')) return undefined;
   return `${field}: expected text without NUL characters or lone surrogates.`;

@@ -110,7 +110,7 @@ export function openRestPetStore(
   }
 
   async function callPath<T>(
-    declared: Omit<Operation, 'method' | 'path'> & { readonly path?: string },
+    declared: Omit<Operation, 'method' | 'path' | 'field'> & { readonly path?: string },
     call: Call,
     request: RestRequest,
     read: Read<T>,

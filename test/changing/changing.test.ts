@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+/** The steps of `npm run check` that depend on the examples. The others take most of its time. */
+const check = [
+  'npx tsc',
+  'npx biome check .',
+  'npx depcruise src',
+  'npm run -s check:declarations',
+  'npm run -s check:schema',
+].join('\n');
+
+const page = await readFile(join(root, 'docs/changing.md'), 'utf8');
+const rows = [...page.matchAll(/^\| \[(.+)\]\(#.+\) \| .+ \| (\d+) \|$/gm)];
+const sections = page.split(/^## /m).flatMap((section) => {
+  const [, commands = '', file = ''] = /^```sh\n(git apply (\S+)\n.*?)^```/ms.exec(section) ?? [];
+  return file ? [{ title: section.split('\n')[0]?.toLowerCase(), commands, file }] : [];
+});
+
+it('has an example for each change', () => {
+  expect(sections.map(({ title }) => title)).toEqual(rows.map(([, title]) => title));
+});
+
+it.each(sections)('applies the example of $title, and runs its commands', async (section) => {
+  const diff = await readFile(join(root, section.file), 'utf8');
+  const files = [...diff.matchAll(/^diff --git /gm)].length;
+  expect(String(files)).toBe(rows.find(([, title]) => title === section.title)?.[2]);
+
+  const folder = await mkdtemp(join(tmpdir(), 'pet-store-changing-'));
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => rm(folder, { recursive: true }));
+  const generated = new Set(['.git', 'node_modules', 'dist', 'release', 'data']);
+  const filter = (source: string) => !generated.has(basename(source));
+  await cp(root, folder, { recursive: true, filter });
+  for (const modules of ['node_modules', 'examples/web/node_modules']) {
+    await symlink(join(root, modules), join(folder, modules));
+  }
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+  const commands = section.commands.replace('npm run check', check);
+  const options = { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 };
+  const failure = await run('bash', ['-ec', commands], options).then(
+    () => '',
+    ({ stdout, stderr }) => `${stderr}\n${stdout}`,
+  );
+  expect(failure).toBe('');
+}, 600_000);
