@@ -3,12 +3,12 @@ import {
   type ExecutionResult,
   type GraphQLSchema,
   getOperationAST,
-  getVariableValues,
   Kind,
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
 import type { VariableValues } from './field-collector.ts';
+import { planVariables } from './inputs.ts';
 import { type Execute, planOperation } from './plan.ts';
 
 /**
@@ -43,11 +43,11 @@ export function compileOperation(
   const operation = getOperationAST(document, operationName);
   const conditions = conditionsOf(document);
   if (!operation || conditions.length > maxConditions) return undefined;
-  const { variableDefinitions = [] } = operation;
+  const readVariables = planVariables(schema, operation.variableDefinitions ?? []);
   const plans = new Map<string, Execute | undefined>();
 
   return (context, given) => {
-    const { variableValues } = getVariableValues(schema, variableDefinitions, given);
+    const variableValues = readVariables(given);
     if (variableValues === undefined) return undefined;
     const variant = conditions.map((name) => variableValues.coerced[name]).join();
     if (!plans.has(variant)) {

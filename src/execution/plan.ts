@@ -6,7 +6,6 @@ import {
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
-  getArgumentValues,
   getNullableType,
   isLeafType,
   isListType,
@@ -22,6 +21,7 @@ import {
   type SelectedField,
   type VariableValues,
 } from './field-collector.ts';
+import { planArguments } from './inputs.ts';
 import { planRecord } from './record.ts';
 
 /** Executes an operation with coerced variables. */
@@ -83,13 +83,13 @@ function planField(
   // The default resolver reads a property of the root value, which does not exist.
   if (resolve === undefined || isNonNullType(type)) throw new TypeError('not compilable');
   const complete = planType(type, field, collect);
+  const readArguments = planArguments(definition, nodes[0]);
   // All that the resolvers of the schema use.
   const info = { path: { key } } as GraphQLResolveInfo;
 
   return async ({ context, variables, errors }) => {
     try {
-      const args = getArgumentValues(definition, nodes[0], variables);
-      const value = await resolve(undefined, args, context, info);
+      const value = await resolve(undefined, readArguments(variables), context, info);
       return complete(value, errors, key);
     } catch (error) {
       errors.push(locatedError(error, nodes, [key]));
