@@ -73,21 +73,26 @@ export function createContext(options: ContextOptions): GatewayContext {
 
   const send: SendRest = (request) => withCall((call) => petStore.send(call, request));
   const loadOrders = loadEach(() => withCall((call) => petStore.listOrders(call)), String);
-  const calls: PetStoreCalls = {
-    listPets: loadEach(
-      (query) => withCall((call) => petStore.listPets(call, query)),
-      ({ limit, status }) => `${limit} ${status}`,
-    ),
-    getPet: loadEach((petId) => withCall((call) => petStore.getPet(call, petId)), String),
-    listOrders: () => loadOrders('all'),
-    createPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
-    sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
-    rest: new RestCalls(
-      loadEach(send, ({ path }) => path),
-      send,
-    ),
+  let rest: RestCalls | undefined;
+  return {
+    petStore: {
+      listPets: loadEach(
+        (query) => withCall((call) => petStore.listPets(call, query)),
+        ({ limit, status }) => `${limit} ${status}`,
+      ),
+      getPet: loadEach((petId) => withCall((call) => petStore.getPet(call, petId)), String),
+      listOrders: () => loadOrders('all'),
+      createPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
+      sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
+      get rest() {
+        rest ??= new RestCalls(
+          loadEach(send, ({ path }) => path),
+          send,
+        );
+        return rest;
+      },
+    },
   };
-  return { petStore: calls };
 }
 
 /** Creates a loader for a service without bulk reads: each distinct key is one call. */
@@ -97,7 +102,7 @@ function loadEach<Key, Value>(
 ): (key: Key) => Promise<Value> {
   let loader: DataLoader<Key, Value, string> | undefined;
   return (key) => {
-    loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key), {
+    loader ??= new DataLoader<Key, Value, string>(async ([one]) => [await load(one as Key)], {
       cacheKeyFn,
       // Each key is a separate call, so nothing is gained by waiting for others.
       batch: false,
@@ -105,18 +110,6 @@ function loadEach<Key, Value>(
     });
     return loader.load(key);
   };
-}
-
-async function loadOne<Key, Value>(
-  load: (key: Key) => Promise<Value>,
-  key: Key,
-): Promise<(Value | Error)[]> {
-  try {
-    return [await load(key)];
-  } catch (error) {
-    if (error instanceof Error) return [error];
-    return [new Error('A value that is not an Error was thrown', { cause: error })];
-  }
 }
 
 /** A caller in this process may set a deadline with `AbortSignal.timeout`. */
