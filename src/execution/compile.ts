@@ -1,14 +1,18 @@
 import {
+  coerceInputValue,
   type DocumentNode,
   type ExecutionResult,
+  type GraphQLInputType,
   type GraphQLSchema,
   getOperationAST,
+  getVariableValues,
   Kind,
   type OperationDefinitionNode,
+  typeFromAST,
+  type VariableDefinitionNode,
   visit,
 } from 'graphql';
 import type { VariableValues } from './field-collector.ts';
-import { planVariables } from './inputs.ts';
 import { type Execute, planOperation } from './plan.ts';
 
 /**
@@ -64,6 +68,34 @@ export function compileOperation(
       return undefined;
     }
   }
+}
+
+/**
+ * Plans the coercion of variables, because reading their types takes longer than their values
+ * (docs/performance.md). The result is that of graphql-js; undefined if one is invalid.
+ */
+function planVariables(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+): (given: Readonly<Record<string, unknown>>) => VariableValues | undefined {
+  const signatures = definitions.map(({ variable, type }) => ({
+    name: variable.name.value,
+    type: typeFromAST(schema, type) as GraphQLInputType,
+  }));
+  return (given) => {
+    const sources = Object.create(null);
+    const coerced = Object.create(null);
+    for (const signature of signatures) {
+      const { name, type } = signature;
+      const value = Object.hasOwn(given, name) ? given[name] : undefined;
+      coerced[name] = value === undefined ? undefined : coerceInputValue(value, type);
+      if (coerced[name] === undefined) {
+        return getVariableValues(schema, definitions, given).variableValues;
+      }
+      sources[name] = { signature, value };
+    }
+    return { sources, coerced };
+  };
 }
 
 /** Returns the variables that `@skip` and `@include` use. */

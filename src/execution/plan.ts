@@ -1,16 +1,20 @@
 import {
   type DocumentNode,
   type ExecutionResult,
+  type FieldNode,
   type GraphQLError,
+  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  getArgumentValues,
   getNullableType,
   isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
+  Kind,
   locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -21,7 +25,6 @@ import {
   type SelectedField,
   type VariableValues,
 } from './field-collector.ts';
-import { planArguments } from './inputs.ts';
 import { planRecord } from './record.ts';
 
 /** Executes an operation with coerced variables. */
@@ -95,6 +98,32 @@ function planField(
       errors.push(locatedError(error, nodes, [key]));
       return null;
     }
+  };
+}
+
+/**
+ * Plans the coercion of arguments: if all of them are nullable leaves, literals and defaults are
+ * coerced once. @throws what `getArgumentValues` throws, now or when the arguments are read.
+ */
+function planArguments(
+  definition: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+): (variables: VariableValues) => Readonly<Record<string, unknown>> {
+  if (!definition.args.every(({ type }) => isLeafType(type))) {
+    return (values) => getArgumentValues(definition, node, values);
+  }
+  const { arguments: given = [] } = node;
+  const literals = given.filter(({ value }) => value.kind !== Kind.VARIABLE);
+  const fixed = getArgumentValues(definition, { ...node, arguments: literals });
+  const variables = given.flatMap(({ name, value }) =>
+    value.kind === Kind.VARIABLE ? [{ name: name.value, variable: value.name.value }] : [],
+  );
+  return ({ coerced }) => {
+    const values = { ...fixed };
+    for (const { name, variable } of variables) {
+      if (Object.hasOwn(coerced, variable)) values[name] = coerced[variable];
+    }
+    return values;
   };
 }
 
