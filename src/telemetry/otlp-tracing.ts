@@ -157,7 +157,7 @@ function attributesOf({ method, path, scheme }: RequestLine): Attributes {
   const known = knownMethods.test(method);
   return {
     'http.request.method': known ? method : '_OTHER',
-    ...(!known && { 'http.request.method_original': method }),
+    'http.request.method_original': known ? undefined : method,
     'url.scheme': scheme,
     'url.path': path.slice(0, maxPathLength),
   };
