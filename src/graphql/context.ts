@@ -83,7 +83,7 @@ export function createContext(options: ContextOptions): GatewayContext {
       listOrders: () => loadOrders('all'),
       createPet: (pet) => withCall((call) => petStore.createPet(call, pet)),
       sendMessage: (message) => withCall((call) => petStore.sendMessage(call, message)),
-      // Not a getter: an object literal with one takes 5 µs, and leaves a hidden class for each request.
+      // Not a getter: an object literal with one takes 5 µs more per request.
       rest: new RestCalls(
         loadEach(send, ({ path }) => path),
         send,
