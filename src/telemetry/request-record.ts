@@ -35,7 +35,7 @@ export class RequestRecord implements Disposable {
   /** The HTTP status of the response. Set it before disposing. */
   status = 500;
   /** The GraphQL operation; undefined for other requests and until it is known. */
-  operation: { readonly type: string; readonly name: string | undefined } | undefined;
+  operation: EndedRequest['operation'];
   /** The operation of the contract, if the request is for `/v1` or `/quickstart`. */
   v1Operation: string | undefined;
   /** The template of the path, such as `/v1/pets/{petId}`, if it is known. */
@@ -129,11 +129,10 @@ export class RequestRecord implements Disposable {
     return this.#trace?.startQuery(query, databaseUrl);
   }
 
-  /** Returns what the log shows. `title`: the operation, or the method and path of other requests. */
-  summarize() {
+  [Symbol.dispose](): void {
     const { operation } = this;
     const { method, path } = this.#line;
-    return {
+    const request: EndedRequest = {
       requestId: this.requestId,
       traceId: this.#trace?.traceId,
       title: operation
@@ -150,11 +149,7 @@ export class RequestRecord implements Disposable {
       firstPartMs: this.#firstPartMs,
       calls: this.#calls,
     };
-  }
-
-  [Symbol.dispose](): void {
-    const request = this.summarize();
-    if (this.operation !== undefined || this.codes.length > 0) this.#measure(request);
+    if (operation !== undefined || this.codes.length > 0) this.#measure(request);
     if (this.v1Operation !== undefined) {
       const labels = { operation: this.v1Operation, status: this.status };
       this.#telemetry.metrics.v1Requests.observe(labels, request.ms / 1000);
