@@ -2,10 +2,9 @@ import { type BackendOptions, coalesceReads, openPetStore } from './backends/ope
 import type { PetStore } from './contract/pet-store.ts';
 import type { HttpHandler } from './http/message.ts';
 import { createRefuse } from './http/refuse.ts';
-import type { Admission } from './server/admission.ts';
 import { createGraphiql, createGraphiqlNotice } from './server/graphiql.ts';
 import { createEngine, type EngineOptions } from './server/graphql/engine.ts';
-import { createGraphqlHandler } from './server/graphql/handler.ts';
+import { createGraphqlHandler, type GraphqlHandlerOptions } from './server/graphql/handler.ts';
 import {
   openPersistedDocuments,
   type PersistedDocuments,
@@ -14,20 +13,16 @@ import {
 import { createHealth, type Health } from './server/health.ts';
 import type { LocalExecution } from './server/local-caller.ts';
 import { createLocalExecution } from './server/local-execute.ts';
-import { createRouter } from './server/router.ts';
-import type { Telemetry } from './telemetry/telemetry.ts';
+import { createRouter, type RouterOptions } from './server/router.ts';
 import type { createV1 } from './v1/routes.ts';
 
 /** Options that apply in every server. */
-interface CommonOptions extends EngineOptions {
+interface CommonOptions
+  extends EngineOptions,
+    Pick<GraphqlHandlerOptions, 'explain' | 'forwardHeaders'>,
+    Pick<RouterOptions, 'corsOrigins'> {
   /** Serve GraphiQL to browsers. */
   readonly graphiql: boolean;
-  /** Let callers ask for their REST calls. */
-  readonly explain: boolean;
-  /** The names of the headers that are passed on to the REST service. */
-  readonly forwardHeaders: readonly string[] | undefined;
-  /** Origins that may call the gateway from a browser. */
-  readonly corsOrigins: readonly string[];
 }
 
 /** Options of `openApp`. */
@@ -39,13 +34,10 @@ export interface AppOptions extends CommonOptions {
 }
 
 /** What the app receives from the process or server that it runs in. */
-export interface AppContext {
-  readonly telemetry: Telemetry;
-  readonly admission: Admission;
+export interface AppContext
+  extends Pick<RouterOptions, 'telemetry' | 'admission' | 'onlyLoopbackHosts'> {
   /** Whether the process is shutting down; undefined if the app is mounted in another server. */
   readonly isDraining: (() => boolean) | undefined;
-  /** Accept only requests with a loopback Host. */
-  readonly onlyLoopbackHosts: boolean;
   /** Creates the REST interface at `/v1` and `/quickstart`; undefined if it is not served. */
   readonly createV1: typeof createV1 | undefined;
 }

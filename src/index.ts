@@ -5,7 +5,11 @@ import { createByteLimits } from './server/byte-limits.ts';
 import { openGate } from './server/gate.ts';
 import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
 import { createNodeListener as listenerOf, type NodeListener } from './server/http/node.ts';
-import type { LocalExecute, LocalExecuteIncrementally } from './server/local-caller.ts';
+import type {
+  LocalExecute,
+  LocalExecuteIncrementally,
+  LocalExecution,
+} from './server/local-caller.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
@@ -28,16 +32,12 @@ export { type Config, ConfigError, loadConfig };
  * The gateway for mounting in another server: a fetch handler that serves GraphQL at every path,
  * and GraphiQL to browsers if it is on. It rejects only if the request body can't be read.
  */
-export interface Gateway extends FetchHandler {
+export interface Gateway extends FetchHandler, LocalExecution {
   /**
    * A request listener for `node:http` servers: Node's own, Express, and Fastify's raw requests. It
    * reads the body itself and refuses a request whose body has been read.
    */
   readonly nodeListener: NodeListener;
-  /** Executes an operation in this process, without HTTP. */
-  readonly execute: LocalExecute;
-  /** Executes an operation with deferred fragments. Yields all data received so far. */
-  readonly executeIncrementally: LocalExecuteIncrementally;
 }
 
 const settings = [
@@ -110,10 +110,7 @@ export async function createGateway(
 /**
  * A gateway that may not be open yet. Its functions reject with the reason if it can't be opened.
  */
-export interface LazyGateway extends FetchHandler {
-  readonly execute: LocalExecute;
-  readonly executeIncrementally: LocalExecuteIncrementally;
-}
+export interface LazyGateway extends FetchHandler, LocalExecution {}
 
 /**
  * Creates a gateway that opens at the first request: `createLazyGateway(() =>

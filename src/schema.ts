@@ -45,7 +45,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
   const { corsOrigins, forwardHeaders = [] } = config;
   const log = createLog(config.logLevel, process.stderr);
   const metrics = new Metrics();
-  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log) };
+  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
   const opened = await openPetStore(config.backend, telemetry);
   const petStore = config.coalesceReads ? coalesceReads(opened, metrics) : opened;
   const gate = openGate();

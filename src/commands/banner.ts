@@ -1,12 +1,9 @@
+import type { AppOptions } from '../app.ts';
 import type { BackendOptions } from '../backends/open.ts';
 import type { Service } from '../workers/primary.ts';
 
-/** What the banner depends on. */
-interface BannerOptions {
-  readonly backend: BackendOptions;
-  readonly graphiql: boolean;
-  readonly persistedDocuments: { readonly mode: string };
-  /** The number of processes. */
+/** What the banner depends on. `workers` is the number of processes. */
+interface BannerOptions extends Pick<AppOptions, 'backend' | 'graphiql' | 'persistedDocuments'> {
   readonly workers: number;
 }
 

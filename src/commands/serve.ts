@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AppOptions, openApp } from '../app.ts';
+import { type AppContext, type AppOptions, openApp } from '../app.ts';
 import { loadConfig } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
 import { type Environment, readFiles, unknownVariables } from '../config/environment.ts';
@@ -30,9 +30,8 @@ export interface ServeOptions
     OverloadLimits,
     RateLimitOptions,
     ListenOptions,
-    AdminOptions {
-  /** Accept only requests with a loopback Host. */
-  readonly onlyLoopbackHosts: boolean;
+    AdminOptions,
+    Pick<AppContext, 'onlyLoopbackHosts'> {
   /** Files in PEM to serve HTTPS with: the certificate and its key. */
   readonly tlsCertFile: string | undefined;
   readonly tlsKeyFile: string | undefined;

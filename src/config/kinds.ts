@@ -18,28 +18,12 @@ export const onOff = {
 /** A TCP port; 0 is any free one. */
 export const port = wholeNumber(0, 65_535);
 
-const hostPattern = /^(?!unix:)[\w.:-]+$/;
-
-/** An address for TCP. */
-export const host = matching(hostPattern, 'a host name or an IP address');
-
-/** An address for TCP, or a Unix domain socket. */
-export const hostOrSocket = matching(
-  new RegExp(`${hostPattern.source}|^unix:/[^?]+(?:\\?mode=[0-7]{3})?$`),
-  'a host name, an IP address, or unix:/PATH, with ?mode=660 for another mode of that file',
-);
-
 /** A number of processes. */
 export const processes = {
   accepts: 'a whole number from 1 to 64, or auto for one per core',
   parse: (text: string) =>
     text === 'auto' ? availableParallelism() : wholeNumber(1, 64).parse(text),
 };
-
-/** A level of the log. */
-export const logLevel = reloaded(
-  oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
-);
 
 /** The base URL of a service. */
 export const baseUrl = {
@@ -56,12 +40,6 @@ export const paths = reloaded({
   },
 });
 
-/** The database of the built-in backend. */
-export const databaseUrl = matching(
-  /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
-  'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
-);
-
 /** The URL of a Redis server. */
 export const redisUrl = {
   accepts: 'redis://USER:PASSWORD@HOST:PORT/NUMBER, or rediss://… for TLS',
@@ -74,9 +52,6 @@ export const redisUrl = {
 
 /** The path of a PEM file. */
 export const pemFile = reloaded(matching(/^/, 'the path of a PEM file'));
-
-/** The path of a file whose text is the value of another variable. */
-export const secretFile = matching(/^/, 'the path of a file; a newline at its end is ignored');
 
 /** The URL of a proxy; `http:` unless it has a scheme, as for curl. */
 export const proxyUrl = {

@@ -1,13 +1,9 @@
 import {
   baseUrl,
-  databaseUrl,
   fraction,
   headerNames,
-  host,
   hostList,
-  hostOrSocket,
   type Kind,
-  logLevel,
   matching,
   oneOf,
   onOff,
@@ -19,7 +15,6 @@ import {
   proxyUrl,
   redisUrl,
   reloaded,
-  secretFile,
   wholeNumber,
 } from './kinds.ts';
 
@@ -34,7 +29,10 @@ export interface Variable extends Kind {
   readonly isSecret?: true;
 }
 
-/** Every variable that has a value of its own; see `documentedVariables`. */
+/**
+ * Every variable that has a value of its own; see `documentedVariables`. The file is long because each
+ * is declared once, in one list.
+ */
 export const variables = {
   CONFIG_FILE: {
     ...matching(/^/, 'the path of a file with a line such as LOG_LEVEL=debug for each variable'),
@@ -45,7 +43,14 @@ export const variables = {
     meaning: 'port to listen on; 0 picks a free port',
   },
   HOST: {
-    ...setting('host', hostOrSocket, '127.0.0.1'),
+    ...setting(
+      'host',
+      matching(
+        /^(?!unix:)[\w.:-]+$|^unix:\/[^?]+(?:\?mode=[0-7]{3})?$/,
+        'a host name, an IP address, or unix:/PATH, with ?mode=660 for another mode of that file',
+      ),
+      '127.0.0.1',
+    ),
     meaning: 'address to listen on; with a Unix domain socket, `PORT` is not used',
   },
   TLS_CERT_FILE: {
@@ -75,7 +80,14 @@ export const variables = {
       'base URL of `POST /messages`; if unset with a REST service, `sendMessage` returns an error',
   },
   DATABASE_URL: {
-    ...setting('builtin.databaseUrl', databaseUrl, 'file:data/pet-store.db'),
+    ...setting(
+      'builtin.databaseUrl',
+      matching(
+        /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
+        'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
+      ),
+      'file:data/pet-store.db',
+    ),
     isSecret: true,
     meaning:
       "the built-in backend's database; required in production if the built-in backend is used",
@@ -201,7 +213,11 @@ export const variables = {
     'event-loop lag in milliseconds; above it, new requests get 503',
   ),
   LOG_LEVEL: {
-    ...setting('logLevel', logLevel, 'info'),
+    ...setting(
+      'logLevel',
+      reloaded(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
+      'info',
+    ),
     meaning: 'minimum level to log',
   },
   LOG_CREDENTIAL: {
@@ -220,7 +236,7 @@ export const variables = {
       'separate port for `/metrics`, `/livez` and `/readyz`; if unset, metrics are not served',
   },
   ADMIN_HOST: {
-    ...host,
+    ...matching(/^(?!unix:)[\w.:-]+$/, 'a host name or an IP address'),
     meaning: 'address of `ADMIN_PORT`; defaults to `HOST`, or 127.0.0.1 if that is a socket',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
@@ -270,7 +286,10 @@ export const variables = {
 export function documentedVariables(): [string, Variable][] {
   return Object.entries<Variable>(variables).flatMap(([name, variable]) => {
     const meaning = `file that contains \`${name}\`, instead of that variable`;
-    const file: [string, Variable] = [`${name}_FILE`, { ...secretFile, meaning }];
+    const file: [string, Variable] = [
+      `${name}_FILE`,
+      { ...matching(/^/, 'the path of a file; a newline at its end is ignored'), meaning },
+    ];
     return variable.isSecret ? [[name, variable], file] : [[name, variable]];
   });
 }

@@ -38,17 +38,14 @@ export interface Call {
 /** Who made a request, for the log and traces: `credential` is a keyed hash of the API key. */
 export type CallerIdentity = Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>;
 
-/** Returns the name and the attributes of a span, in the terms of OpenTelemetry's conventions. */
-export type DescribeSpan = () => [string, Readonly<Record<string, string | number | undefined>>];
-
 /** Observes the calls of a backend. */
 export interface CallObserver {
   /** Set by the backend when it knows who made the request. */
   caller: CallerIdentity | undefined;
   /** Called at the start of each call to another service, before the method of the backend returns. */
-  observe(operation: string, describe: DescribeSpan): CallObservation;
-  /** Called at the start of a query; the result, if there is one, at its end. */
-  observeQuery(describe: DescribeSpan): ((errorType?: string) => void) | undefined;
+  observe(request: RestRequest, baseUrl: URL | undefined): CallObservation;
+  /** Called at the start of a query such as `SELECT pets`; the result, if there is one, at its end. */
+  observeQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
   /** The call that started last. */
   readonly lastCall: CallObservation | undefined;
   /** Called when a read joins a call in flight instead of starting one. */
@@ -97,6 +94,8 @@ export interface RestRequest {
   readonly method: 'GET' | 'POST';
   /** Below the base URL, with its query string. */
   readonly path: string;
+  /** The path in the contract, with the names of parameters in braces. */
+  readonly template?: string;
   /** The JSON text of the body. */
   readonly body?: string | undefined;
 }

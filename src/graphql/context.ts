@@ -103,7 +103,7 @@ function loadEach<Key, Value>(
 ): (key: Key) => Promise<Value> {
   let loader: DataLoader<Key, Value, string> | undefined;
   return (key) => {
-    loader ??= new DataLoader<Key, Value, string>(([one]) => loadOne(load, one as Key), {
+    loader ??= new DataLoader<Key, Value, string>(async ([one]) => [await load(one as Key)], {
       cacheKeyFn,
       // Each key is a separate call, so nothing is gained by waiting for others.
       batch: false,
@@ -111,18 +111,6 @@ function loadEach<Key, Value>(
     });
     return loader.load(key);
   };
-}
-
-async function loadOne<Key, Value>(
-  load: (key: Key) => Promise<Value>,
-  key: Key,
-): Promise<(Value | Error)[]> {
-  try {
-    return [await load(key)];
-  } catch (error) {
-    if (error instanceof Error) return [error];
-    return [new Error('A value that is not an Error was thrown', { cause: error })];
-  }
 }
 
 /** A caller in this process may set a deadline with `AbortSignal.timeout`. */

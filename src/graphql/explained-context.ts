@@ -7,36 +7,27 @@ import type { ExplainedCall } from './result.ts';
 /** Any of the calls. */
 type Send = (parameters: unknown, field: ResponseKey) => Promise<unknown>;
 
-/** Remembers the call that a field starts, or the call in flight that it joins. */
-class FieldObserver implements CallObserver {
-  lastCall: CallObservation | undefined;
-  joined: CallObservation | undefined;
-  readonly #observer: CallObserver;
-
-  constructor(observer: CallObserver) {
-    this.#observer = observer;
-  }
-
-  get caller() {
-    return this.#observer.caller;
-  }
-
-  set caller(caller: CallObserver['caller']) {
-    this.#observer.caller = caller;
-  }
-
-  observe(...call: Parameters<CallObserver['observe']>): CallObservation {
-    this.lastCall = this.#observer.observe(...call);
-    return this.lastCall;
-  }
-
-  observeQuery(...query: Parameters<CallObserver['observeQuery']>) {
-    return this.#observer.observeQuery(...query);
-  }
-
-  join(call: CallObservation): void {
-    this.joined = call;
-  }
+/** Observes the call that a field starts, or the call in flight that it joins. */
+function observeField(observer: CallObserver) {
+  return {
+    lastCall: undefined as CallObservation | undefined,
+    joined: undefined as CallObservation | undefined,
+    get caller() {
+      return observer.caller;
+    },
+    set caller(caller) {
+      observer.caller = caller;
+    },
+    observe(...call: Parameters<CallObserver['observe']>) {
+      this.lastCall = observer.observe(...call);
+      return this.lastCall;
+    },
+    observeQuery: (...query: Parameters<CallObserver['observeQuery']>) =>
+      observer.observeQuery(...query),
+    join(call: CallObservation) {
+      this.joined = call;
+    },
+  };
 }
 
 /**
@@ -46,13 +37,16 @@ class FieldObserver implements CallObserver {
 export function createExplainedContext(options: ContextOptions, requestObserver: CallObserver) {
   const startedAt = performance.now();
   /** By operation and parameters, because equal reads are one call. */
-  const started = new Map<string, { result: Promise<unknown>; observer: FieldObserver }>();
+  const started = new Map<
+    string,
+    { result: Promise<unknown>; observer: ReturnType<typeof observeField> }
+  >();
   /** Each at the position of its field, which is empty without a call that has ended. */
   const calls: ExplainedCall[] = [];
   let fields = 0;
 
   function start(operation: OperationId, parameters: unknown, field: ResponseKey) {
-    const observer = new FieldObserver(requestObserver);
+    const observer = observeField(requestObserver);
     const { petStore } = createContext({ ...options, observer });
     return { observer, result: (petStore[operation] as Send)(parameters, field) };
   }

@@ -69,6 +69,8 @@ export type LocalExecuteIncrementally = <
 
 /** Executes operations for callers in this process. */
 export interface LocalExecution {
+  /** Executes an operation in this process, without HTTP. */
   readonly execute: LocalExecute;
+  /** Executes an operation with deferred fragments. Yields all data received so far. */
   readonly executeIncrementally: LocalExecuteIncrementally;
 }

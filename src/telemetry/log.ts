@@ -58,7 +58,6 @@ export function createLog(
         ...request,
         operation: request.title,
         title: undefined,
-        method: undefined,
         caller: undefined,
         ...request.caller,
         msg: 'request',

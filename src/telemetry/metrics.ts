@@ -37,7 +37,7 @@ export class Metrics {
   // The OpenMetrics format, because the older text format has no exemplars.
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #limits: LimitState[] = [];
-  readonly #reload = { success: 1, timestamp: Date.now() / 1000 };
+  #isReloaded = true;
 
   /** The values of the label `operation` that clients choose. */
   readonly operationNames = new LabelValues(100, 'anonymous');
@@ -155,13 +155,7 @@ export class Metrics {
       'Whether the configuration could be read, at the start or the last SIGHUP.',
       [],
       'min',
-    )({}, () => this.#reload.success);
-    this.#gauge(
-      'petstore_config_reload_timestamp_seconds',
-      'When the configuration in effect was read.',
-      [],
-      'min',
-    )({}, () => this.#reload.timestamp);
+    )({}, () => Number(this.#isReloaded));
     new Counter({
       name: 'petstore_limit_refused',
       help: 'Refusals by each limit, per key or for all keys together.',
@@ -211,8 +205,7 @@ export class Metrics {
 
   /** Records whether the configuration could be read again. */
   reloaded(isSuccessful: boolean): void {
-    this.#reload.success = isSuccessful ? 1 : 0;
-    if (isSuccessful) this.#reload.timestamp = Date.now() / 1000;
+    this.#isReloaded = isSuccessful;
   }
 
   /** Adds the state of a limit to every scrape. */

@@ -28,6 +28,7 @@ import type { RequestLine } from './request.ts';
 import {
   parseTraceparent,
   type Sampling,
+  type TracedCall,
   type TraceHeaders,
   type Tracing,
   traceHeaders,
@@ -89,20 +90,28 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
       const requestContext = trace.setSpan(ROOT_CONTEXT, request);
       return {
         traceId: request.spanContext().traceId,
-        startCall(describe) {
-          const [name, attributes] = describe();
+        startCall(call, baseUrl) {
+          const [name, attributes] = describeCall(call, baseUrl);
           const options = { kind: SpanKind.CLIENT, attributes };
-          const call = tracer.startSpan(name, options, requestContext);
+          const span = tracer.startSpan(name, options, requestContext);
           return {
-            headers: headersOf(call),
-            end(outcome, rest) {
-              call.setAttributes({
-                'http.response.status_code': rest?.status ?? undefined,
-                'http.request.resend_count': rest?.retries || undefined,
+            headers: headersOf(span),
+            end(outcome, { status, retries }) {
+              span.setAttributes({
+                'http.response.status_code': status ?? undefined,
+                'http.request.resend_count': retries || undefined,
               });
-              end(call, typeof outcome === 'number' && outcome < 400 ? undefined : outcome);
+              end(span, typeof outcome === 'number' && outcome < 400 ? undefined : outcome);
             },
           };
+        },
+        startQuery(query, databaseUrl) {
+          const options = {
+            kind: SpanKind.CLIENT,
+            attributes: attributesOfQuery(query, databaseUrl),
+          };
+          const span = tracer.startSpan(query, options, requestContext);
+          return (errorType) => end(span, errorType);
         },
         end({ status, requestId, codes, operation, caller, firstPartMs }, route) {
           const name = operation?.type ?? nameOf(line, route);
@@ -148,7 +157,7 @@ function attributesOf({ method, path, scheme }: RequestLine): Attributes {
   const known = knownMethods.test(method);
   return {
     'http.request.method': known ? method : '_OTHER',
-    ...(!known && { 'http.request.method_original': method }),
+    'http.request.method_original': known ? undefined : method,
     'url.scheme': scheme,
     'url.path': path.slice(0, maxPathLength),
   };
@@ -158,6 +167,38 @@ function attributesOf({ method, path, scheme }: RequestLine): Attributes {
 function nameOf({ method, scheme }: RequestLine, route = ''): string {
   if (scheme === undefined) return 'GraphQL Operation';
   return `${knownMethods.test(method) ? method : 'HTTP'} ${route}`.trim();
+}
+
+/** Returns the name and the attributes of a call; fewer if the base URL is not configured. */
+function describeCall(
+  { operation, method, path, template }: TracedCall,
+  baseUrl: URL | undefined,
+): [string, Attributes] {
+  const { origin = '', pathname = '', hostname, port, protocol } = baseUrl ?? ({} as Partial<URL>);
+  const prefix = pathname.replace(/\/+$/, '');
+  const route = template && prefix + template;
+  const attributes = {
+    'http.request.method': method,
+    'url.template': route,
+    'petstore.operation': operation,
+    ...(baseUrl && {
+      'url.full': origin + prefix + path,
+      'server.address': hostname,
+      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+    }),
+  };
+  return [route ? `${method} ${route}` : method, attributes];
+}
+
+function attributesOfQuery(query: string, databaseUrl: string): Attributes {
+  const [operation, table] = query.split(' ');
+  const postgres = /^postgres/.test(databaseUrl) ? URL.parse(databaseUrl) : undefined;
+  return {
+    'db.system.name': postgres ? 'postgresql' : 'sqlite',
+    'db.namespace': postgres?.pathname.slice(1),
+    'db.operation.name': operation,
+    'db.collection.name': table,
+  };
 }
 
 function headersOf(span: Span): TraceHeaders {

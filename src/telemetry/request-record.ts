@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, CallRecord, ClientName, EndedRequest, RequestLine } from './request.ts';
 import type { Telemetry } from './telemetry.ts';
-import type { DescribeSpan, RequestTrace } from './trace.ts';
+import type { RequestTrace, TracedCall } from './trace.ts';
 
 /** Maximum length of a path in the log, in characters. */
 const maxPathLength = 256;
@@ -107,8 +107,9 @@ export class RequestRecord implements Disposable {
   }
 
   /** Observes one call to the backend; see `Call.observer`. */
-  observe(operation: string, describe: DescribeSpan) {
-    const trace = this.#trace?.startCall(describe);
+  observe(request: TracedCall, baseUrl: URL | undefined) {
+    const { operation } = request;
+    const trace = this.#trace?.startCall(request, baseUrl);
     const call = {
       traceHeaders: trace?.headers,
       retries: 0,
@@ -124,9 +125,8 @@ export class RequestRecord implements Disposable {
   }
 
   /** Observes one query of the backend; see `CallObserver`. */
-  observeQuery(describe: DescribeSpan) {
-    const trace = this.#trace?.startCall(describe);
-    return trace && ((errorType?: string) => trace.end(errorType));
+  observeQuery(query: string, databaseUrl: string) {
+    return this.#trace?.startQuery(query, databaseUrl);
   }
 
   [Symbol.dispose](): void {
@@ -135,7 +135,6 @@ export class RequestRecord implements Disposable {
     const request: EndedRequest = {
       requestId: this.requestId,
       traceId: this.#trace?.traceId,
-      method,
       title: operation
         ? `${operation.type} ${operation.name ?? ''}`.trim()
         : `${method} ${path.slice(0, maxPathLength)}`,

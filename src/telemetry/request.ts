@@ -26,7 +26,6 @@ export interface CallRecord {
 export interface EndedRequest {
   readonly requestId: string;
   readonly traceId: string | undefined;
-  readonly method: string;
   /** The GraphQL operation's type and name, or the method and path of any other request. */
   readonly title: string;
   /** The GraphQL operation; undefined for any other request. */

@@ -24,26 +24,33 @@ export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }
 /** The trace of one request. */
 export interface RequestTrace {
   readonly traceId: string | undefined;
-  /** Starts the span of a call or a query. */
-  startCall(describe: DescribeSpan): CallTrace;
+  /** Starts the span of a call to a service, unless its base URL is missing. */
+  startCall(call: TracedCall, baseUrl: URL | undefined): CallTrace;
+  /** Starts the span of a query such as `SELECT pets`. The result ends it, with the type of an error. */
+  startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
   /** Ends the trace. `route` is the template of the path, if it is known. */
   end(request: EndedRequest, route: string | undefined): void;
 }
 
-/** Returns the name and the attributes of a span. */
-export type DescribeSpan = () => [string, Readonly<Record<string, string | number | undefined>>];
+/** A call to the REST service: `path` is below its base URL, `template` without parameters. */
+export interface TracedCall {
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly template?: string;
+}
 
-/** The span of one call or query. */
+/** The span of one call. */
 export interface CallTrace {
   /** The headers to send to the REST service, so that its spans join the trace. */
   readonly headers: TraceHeaders | undefined;
   /**
-   * Ends the span with the HTTP status, the kind of failure, or neither. `call` has the status of the
-   * response, and how often the call has been sent again.
+   * Ends the span with the HTTP status or the kind of failure. `call` has the status of the response,
+   * and how often the call has been sent again.
    */
   end(
-    outcome: number | string | undefined,
-    call?: { readonly status: number | null; readonly retries: number },
+    outcome: number | string,
+    call: { readonly status: number | null; readonly retries: number },
   ): void;
 }
 

@@ -7,7 +7,8 @@ const passThrough: Tracing = {
     const parent = traceparent ? parseTraceparent(traceparent) : undefined;
     if (!traceparent || parent === undefined) return undefined;
     const call = { headers: traceHeaders(traceparent, tracestate), end() {} };
-    return { traceId: parent.traceId, startCall: () => call, end() {} };
+    const { traceId } = parent;
+    return { traceId, startCall: () => call, startQuery: () => undefined, end() {} };
   },
   async [Symbol.asyncDispose]() {},
 };

@@ -72,12 +72,9 @@ const [pets, name] = ['{ pets { id } }', '{ __typename }'];
 describe('a gateway that receives SIGHUP', () => {
   it('keeps serving if there is nothing to read', async () => {
     await using started = await start({});
-    const before = await metricOf(started, 'petstore_config_reload_timestamp_seconds');
     expect(await reload(started)).not.toHaveProperty('needRestart');
     expect((await fetch(`${started.url}/livez`)).status).toBe(200);
     expect(await success(started)).toBe(1);
-    const after = await metricOf(started, 'petstore_config_reload_timestamp_seconds');
-    expect(after).toBeGreaterThan(before);
     started.kill('SIGTERM');
     expect(await started.exited).toBe(0);
   }, 30_000);

@@ -298,10 +298,13 @@ describe('the sampler', () => {
       const parent = flag && `00-${traceId}-1234567812345678-${flag}`;
       const line = { method: 'GET', scheme: 'http', path: '/' };
       const request = tracing.startRequest(parent, undefined, line);
-      const call = request?.startCall(() => ['GET /pets', {}]);
+      const call = request?.startCall(
+        { operation: 'listPets', method: 'GET', path: '/pets' },
+        undefined,
+      );
       expect(call?.headers?.traceparent).toMatch(isRecorded ? /-01$/ : /-00$/);
       if (flag) expect(call?.headers?.traceparent).toContain(traceId);
-      call?.end(200);
+      call?.end(200, { status: 200, retries: 0 });
       await tracing[Symbol.asyncDispose]();
       expect(collector.spans.length, caller).toBe(isRecorded ? 1 : 0);
     }

@@ -4,7 +4,6 @@ import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts'
 import { JsonText } from '../../contract/json.ts';
 import {
   type Call,
-  type DescribeSpan,
   type OperationId,
   operations,
   type PetStore,
@@ -69,9 +68,7 @@ function createPetStore(
     // SQLite writes inside the event loop, and ends when the disk has it.
     if (isWrite) await nextSlice(key);
     const start = performance.now();
-    const endSpan = call.observer?.observeQuery(() =>
-      describeQuery(queries[operation], databaseUrl),
-    );
+    const endSpan = call.observer?.observeQuery(queries[operation], databaseUrl);
     let errorType: string | undefined;
     try {
       return await guard(requestId, isWrite, work);
@@ -161,19 +158,6 @@ const queries: Readonly<Record<OperationId, string>> = {
   listOrders: 'SELECT orders',
   sendMessage: 'INSERT messages',
 };
-
-/** Describes a query by OpenTelemetry's conventions for databases. */
-function describeQuery(query: string, databaseUrl: string): ReturnType<DescribeSpan> {
-  const isPostgres = engineOf(databaseUrl) === 'postgres';
-  const [operation, table] = query.split(' ');
-  const attributes = {
-    'db.system.name': isPostgres ? 'postgresql' : 'sqlite',
-    'db.namespace': isPostgres ? URL.parse(databaseUrl)?.pathname.slice(1) : undefined,
-    'db.operation.name': operation,
-    'db.collection.name': table,
-  };
-  return [query, attributes];
-}
 
 /**
  * Stores an animal under the next free id, because an import may have used ids that the database would

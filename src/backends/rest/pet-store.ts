@@ -5,7 +5,6 @@ import { ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
   type Call,
-  type DescribeSpan,
   type ListPetsQuery,
   type Operation,
   type OperationId,
@@ -53,8 +52,8 @@ interface Parameters {
 /** Passes on the JSON of a success, and counts how it differs from the contract. */
 type Inspect = (json: unknown) => unknown;
 
-/** Reads the text of a body. Await `pause` before work that takes milliseconds. */
-type Read<T> = (text: string, inspect: Inspect, pause: () => Promise<void>) => T | Promise<T>;
+/** Reads the text of a body. The key is that of the call. */
+type Read<T> = (text: string, inspect: Inspect, key: number) => T | Promise<T>;
 
 /** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
 export function openRestPetStore(
@@ -103,14 +102,15 @@ export function openRestPetStore(
     read: Read<T>,
     { parameter = '', search = '', json }: Parameters = {},
   ): Promise<T> {
-    const { method, path: template } = operations[operation];
+    const declared = operations[operation];
+    const { method, path: template } = declared;
     const path = template.replace(/\{\w+\}/, parameter) + search;
-    const request = { operation, method, path, ...(json && { body: JSON.stringify(json) }) };
-    return callPath(operations[operation], call, request, read);
+    const body = json && JSON.stringify(json);
+    return callPath(declared, call, { operation, method, path, template, body }, read);
   }
 
   async function callPath<T>(
-    declared: Omit<Operation, 'method' | 'path' | 'field'> & { readonly path?: string },
+    declared: Omit<Operation, 'method' | 'path' | 'field'>,
     call: Call,
     request: RestRequest,
     read: Read<T>,
@@ -121,8 +121,7 @@ export function openRestPetStore(
     }
     const start = performance.now();
     const url = declared.service === 'pets' ? baseUrl : messagesBaseUrl;
-    const describe = () => describeCall(request, declared.path, url);
-    const observation = call.observer?.observe(operation, describe);
+    const observation = call.observer?.observe(request, url);
     let outcome = await senders[declared.service](call, request, observation);
     const response = outcome.kind === 'responded' ? outcome : undefined;
     try {
@@ -131,13 +130,12 @@ export function openRestPetStore(
         if (outcome.status !== status) {
           reportDrift(call, operation, [{ kind: 'status', field: String(outcome.status) }]);
         }
-        const pause = () => nextSlice(call.key);
         const inspect = (json: unknown) => {
           reportDrift(call, operation, driftOf(declared, json));
           return json;
         };
-        if (outcome.body.byteLength > sliceBytes) await pause();
-        return await read(readText(outcome), inspect, pause);
+        if (outcome.body.byteLength > sliceBytes) await nextSlice(call.key);
+        return await read(readText(outcome), inspect, call.key);
       }
     } catch (error) {
       if (!(error instanceof InvalidResponseError) || outcome.kind !== 'responded') throw error;
@@ -199,32 +197,9 @@ function hashOf(apiKey: string, secret: string): string {
   return createHmac('sha256', secret).update(apiKey).digest('hex').slice(0, 12);
 }
 
-/** Describes a call by OpenTelemetry's conventions for HTTP clients. */
-function describeCall(
-  request: RestRequest,
-  path?: string,
-  baseUrl?: URL,
-): ReturnType<DescribeSpan> {
-  const template = path && (baseUrl?.pathname ?? '').replace(/\/+$/, '') + path;
-  const attributes = {
-    'http.request.method': request.method,
-    ...(template && { 'url.template': template }),
-    'petstore.operation': request.operation,
-  };
-  const name = template ? `${request.method} ${template}` : request.method;
-  if (baseUrl === undefined) return [name, attributes];
-  const { href, hostname, port, protocol } = baseUrl;
-  const address = {
-    'url.full': href.replace(/\/+$/, '') + request.path,
-    'server.address': hostname,
-    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
-  };
-  return [name, { ...attributes, ...address }];
-}
-
-const readAny: Read<JsonText> = (text, _, pause) => readJsonText(text, pause);
+const readAny: Read<JsonText> = (text, _, key) => readJsonText(text, () => nextSlice(key));
 /** Reads the body of the response to a POST; an empty one, as of a 204, is null. */
-const readWritten: Read<JsonText> = (text, _, pause) => readJsonText(text || 'null', pause);
+const readWritten: Read<JsonText> = (text, ...rest) => readAny(text || 'null', ...rest);
 const readPet = (text: string, inspect: Inspect) => decodePet(inspect(readJson(text)));
 const readMessage = (text: string, inspect: Inspect) => decodeMessage(inspect(readJson(text)));
 

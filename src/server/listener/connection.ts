@@ -40,7 +40,7 @@ const nothing = Buffer.alloc(0);
 /**
  * The stream between a socket and Node's HTTP parser. It passes on one request at a time, and
  * nothing that follows until the response has been sent: a read of 64 KiB may contain two thousand
- * requests, and Node would start them all.
+ * requests, and Node would start them all. The file is long because its parts share that one state.
  */
 export class Connection extends Duplex {
   readonly #socket: Socket;
