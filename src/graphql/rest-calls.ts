@@ -56,7 +56,7 @@ function toRequest(
     throw new InvalidInputError('Expected a path below the base URL, and no empty parameters.');
   }
   const search = query.size === 0 ? '' : `${url.search ? '&' : '?'}${query}`;
-  return { operation: `${method} ${template}`, method, path: path + search };
+  return { operation: `${method} ${template.replace(/\?.*/s, '')}`, method, path: path + search };
 }
 
 /** A segment of dots: services may decode a path, or cut off `;` and what follows, before they resolve it. */

@@ -150,7 +150,7 @@ describe('a call to another path', () => {
   it('has its template as label in the metrics, up to a hundred of them', async () => {
     await using rest = await open('{}');
     const calls = callsOf(rest.petStore);
-    for (let id = 0; id < 3; id++) await calls.get('/categories/{id}', { id });
+    for (let id = 0; id < 3; id++) await calls.get(`/categories/{id}?page=${id}`, { id });
     for (let id = 0; id < 120; id++) await calls.get(`/tags/${id}`);
     const { text } = await rest.metrics.scrape();
     const counts = [

@@ -61,9 +61,10 @@ export async function openYoga(
   schema: YogaServerOptions<object, PetStoreContext>['schema'],
   env: Environment = { DATABASE_URL: ':memory:' },
   options: YogaServerOptions<object, PetStoreContext> = {},
+  later: readonly object[] = [],
 ) {
   const plugin = await usePetStore(loadConfig({ LOG_LEVEL: 'silent', ...env }));
-  const plugins = [...(options.plugins ?? []), plugin];
+  const plugins = [...(options.plugins ?? []), plugin, ...later];
   const yoga = createYoga({ logging: false, ...options, schema, plugins });
   return {
     /** Sends a body, with an API key. Other headers are added. */

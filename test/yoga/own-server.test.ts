@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
+import { useExtendContext } from 'graphql-yoga';
 import { expect, it } from 'vitest';
-import { ErrorResponse } from '../../src/schema.ts';
+import { ErrorResponse, type PetStoreContext } from '../../src/schema.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema, openYoga } from '../support/yoga.ts';
 
@@ -154,4 +155,19 @@ it('lets a resolver recognise an error status', async () => {
   await using yoga = await openYoga(schema, { PETSTORE_BASE_URL: `${service.url}/v1` });
   const { data, errors } = await yoga.post(ok);
   expect([data, errors]).toEqual([{ who: null }, undefined]);
+});
+
+it('has the calls in the context of plugins after it', async () => {
+  const schema = buildSchema((builder) => {
+    builder.queryField('who', (t) =>
+      t.string({
+        resolve: (_root, _args, context) => String((context as unknown as { who: unknown }).who),
+      }),
+    );
+  });
+  const extend = useExtendContext(({ petStore }: Partial<PetStoreContext>) => ({
+    who: typeof petStore?.rest.get,
+  }));
+  await using yoga = await openYoga(schema, undefined, {}, [extend]);
+  expect((await yoga.post(ok)).data).toEqual({ who: 'function' });
 });
