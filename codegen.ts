@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { CodegenConfig } from '@graphql-codegen/cli';
 import { addTypenameSelectionDocumentTransform, preset } from '@graphql-codegen/client-preset';
+import { type DocumentNode, type FragmentDefinitionNode, Kind, visit } from 'graphql';
 import { announcedIn } from './schema/changes.ts';
 import { keepReleased } from './schema/document-changes.ts';
 
@@ -50,6 +51,40 @@ const clientPackage: typeof preset = {
   },
 };
 
+/**
+ * Puts the fields of `schema/fragments` where they are used: Apollo Client with `dataMasking` hides the
+ * fields of a fragment from the code that executes a packaged document.
+ */
+const inlineFragments: typeof addTypenameSelectionDocumentTransform = {
+  transform({ documents }) {
+    const isShared = (location = '') => location.includes('/fragments/');
+    const shared = new Map<string, FragmentDefinitionNode>(
+      documents
+        .flatMap(({ location, document }) =>
+          isShared(location) ? (document?.definitions ?? []) : [],
+        )
+        .flatMap((one) =>
+          one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
+        ),
+    );
+    return documents
+      .filter(({ location }) => !isShared(location))
+      .map((file) => ({
+        ...file,
+        document: visit(file.document as DocumentNode, {
+          SelectionSet: (set) => ({
+            ...set,
+            selections: set.selections.flatMap((one) =>
+              one.kind === Kind.FRAGMENT_SPREAD
+                ? (shared.get(one.name.value)?.selectionSet.selections ?? one)
+                : one,
+            ),
+          }),
+        }),
+      }));
+  },
+};
+
 const config = {
   useTypeImports: true,
   importExtension: '.ts',
@@ -82,7 +117,7 @@ const codegen: CodegenConfig = {
         persistedDocuments: { hashAlgorithm: 'sha256' },
       },
       // Clients with a normalised cache add __typename, so the hashes must include it.
-      documentTransforms: [addTypenameSelectionDocumentTransform],
+      documentTransforms: [inlineFragments, addTypenameSelectionDocumentTransform],
       config,
     },
     'examples/web/src/graphql/': {

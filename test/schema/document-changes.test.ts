@@ -57,6 +57,7 @@ describe('a release', () => {
       'README.md',
       'package.json',
       'packages',
+      'docs',
       'schema',
       'src',
     ];
