@@ -82,6 +82,8 @@ export class PetsText implements Iterable<Pet> {
   /** Whether each animal has the optional fields whose groups are in a text. */
   #hasEach(members: string): boolean {
     const used = optional.filter((name) => members.includes(String(groups[name as PetField])));
-    return used.length === 0 || listWith(used).test(this.#text);
+    if (used.length === 0) return true;
+    // The list is known not to have all of them.
+    return used.length < optional.length && listWith(used).test(this.#text);
   }
 }
