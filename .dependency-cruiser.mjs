@@ -81,7 +81,6 @@ const packages = {
   undici: '^src/backends/rest/',
   'node:sqlite': '^src/backends/builtin/sqlite\\.ts$',
   '@redis/client': '^src/server/rate-limit-store\\.ts$',
-  'rate-limiter-flexible': '^src/server/rate-limit-store\\.ts$',
   pg: '^src/backends/builtin/postgres\\.ts$',
   'graphql-yoga': '^src/(?:server/|schema\\.ts$)',
   hono: '^src/http/',
