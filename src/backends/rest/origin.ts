@@ -12,7 +12,7 @@ import { consequencesOf, type Failed, type Outcome, outcomeOfFailure } from './o
 export const defaultLimits = {
   connectTimeoutMs: 2000,
   /**
-   * The age at which a connection is closed after its next call, and the longest time without one.
+   * The age beyond which a connection makes no further call, and the longest time without one.
    * Addresses are looked up when a connection opens, so the gateway follows a service that moves.
    */
   maxConnectionAgeMs: 30_000,
@@ -65,8 +65,8 @@ export function openOrigin(
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
     connect,
-    factory: (url, options) =>
-      new TrackedClient(url, { ...options, connect }, limits.maxConnectionAgeMs),
+    factory: (url, options) => new TrackedClient(url, { ...options, connect }),
+    clientTtl: limits.maxConnectionAgeMs,
     keepAliveMaxTimeout: limits.maxConnectionAgeMs,
     headersTimeout: limits.headersTimeoutMs,
     // The deadline of the call applies to the body. A timeout between chunks would not limit a body
