@@ -46,8 +46,8 @@ export class Cancellation implements EventListenerObject {
 
   /** Returns the outcome of a call that was cancelled. */
   outcome(wasSent: boolean): Failed {
-    if (this.reason === 'client') return { kind: 'cancelled', by: 'client', wasSent };
-    return wasSent ? { kind: 'lost', how: 'timeout' } : { kind: 'notSent', why: 'deadline' };
+    if (this.reason === 'client') return { why: 'clientLeft' };
+    return { why: wasSent ? 'timeout' : 'deadline' };
   }
 
   /** Waits, or until the call is cancelled. Call it before that. */

@@ -102,7 +102,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   /** Collects what a decoder returns. */
   #decode(decoder: Transform, controller: Controller): Transform {
     const invalid = (problem: string, cause?: Error) =>
-      this.#end({ kind: 'invalid', status: this.#status, problem, cause });
+      this.#end({ why: 'invalid', status: this.#status, problem, cause });
     return decoder
       .on('drain', () => controller.resume())
       .on('error', (cause) => invalid('body: expected the encoding of its header.', cause))
@@ -121,7 +121,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     const taken = bodyBytes.take(key, start + chunk.byteLength);
     this.#release = typeof taken === 'function' ? taken : undefined;
     if (typeof taken === 'string') {
-      this.#end({ kind: 'cancelled', by: 'gateway', wasSent: true, retryAfterMs: 1000 });
+      this.#end({ why: 'noMemory', retryAfterMs: 1000 });
       return;
     }
     this.#size += chunk.byteLength;
@@ -177,9 +177,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     const body = isWhole ? this.#body : this.#body.subarray(0, this.#size);
     const releaseBody = staysCounted ? this.#release : undefined;
     const [status, headers] = [this.#status, this.#headers];
-    endOfTurn().then(() =>
-      this.#resolve({ kind: 'responded', status, headers, body, releaseBody }),
-    );
+    endOfTurn().then(() => this.#resolve({ status, headers, body, releaseBody }));
   }
 }
 

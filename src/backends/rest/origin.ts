@@ -88,11 +88,6 @@ export function openOrigin(
   metrics.circuits({ service }, () => ({ closed: 0, 'half-open': 0.5, open: 1 })[circuit.state]);
   metrics.refusedKeys({ service }, () => keyCircuits.countOpen());
 
-  const refuse = (
-    why: 'circuit' | 'keyCircuit' | 'queueFull' | 'keyQueueFull',
-    retryAfterMs: number,
-  ): Failed => ({ kind: 'notSent', why, retryAfterMs });
-
   async function send(
     key: number,
     options: Dispatcher.DispatchOptions,
@@ -102,9 +97,9 @@ export function openOrigin(
     const keyCircuit = keyCircuits.find(key);
     // The key's circuit is checked first, so that a failing key does not probe the origin.
     const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
-    if (keyRejectedMs > 0) return refuse('keyCircuit', keyRejectedMs);
+    if (keyRejectedMs > 0) return { why: 'keyCircuit', retryAfterMs: keyRejectedMs };
     const rejectedMs = circuit.rejectsForMs(startedAt);
-    if (rejectedMs > 0) return refuse('circuit', rejectedMs);
+    if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
     keyCircuit?.start();
     circuit.start();
     const maxBodyBytes = limits.maxResponseBytes;
@@ -131,7 +126,7 @@ export function openOrigin(
       // Awaited only if the call has to wait.
       const place = entered instanceof Promise ? await entered : entered;
       if (place === undefined) return cancellation.outcome(false);
-      if (typeof place === 'string') return refuse(place, 1000);
+      if (typeof place === 'string') return { why: place, retryAfterMs: 1000 };
       try {
         return await send(key, options, cancellation);
       } finally {
@@ -146,7 +141,7 @@ export function openOrigin(
       // Ready again when a probe is due: a load balancer sends no requests, and so no probe, until
       // the gateway is ready.
       const rejectedMs = circuit.rejectsForMs(performance.now());
-      if (rejectedMs > 0) return refuse('circuit', rejectedMs);
+      if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
       const { host, hostname, port, protocol } = new URL(origin);
       const { promise, resolve } = Promise.withResolvers<Failed | undefined>();
       connect({ host, hostname, port, protocol }, (error, socket) => {
