@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../limits/end-of-turn.ts';
 import type { Release, Share } from '../../limits/share.ts';
 import { sliceBytes } from '../../limits/slices.ts';
-import type { CancelListener, Cancellation } from './cancellation.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { TrackedClient } from './connections.ts';
 import { type Outcome, outcomeOfFailure, type Responded } from './outcome.ts';
 import { type CreateDecoder, codingOf, decoders } from './response.ts';
@@ -42,7 +42,7 @@ export function dispatchCall(
   });
 }
 
-class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
+class ResponseCollector implements Dispatcher.DispatchHandler {
   /** Set when a client takes the call. */
   client: TrackedClient | undefined;
   readonly #limits: CallLimits;
@@ -57,6 +57,8 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   #wasSent = false;
   /** The status; 0 until the headers arrive. */
   #status = 0;
+  /** Whether the body is that of an error, which may be truncated. */
+  #isError = false;
   #headers: Responded['headers'] = {};
   #errorTimeout: NodeJS.Timeout | undefined;
   /** Set if the body is encoded. */
@@ -87,7 +89,8 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     this.#status = status;
     this.#headers = headers;
     this.#createDecoder = decoders.get(codingOf(headers));
-    if (this.#isError()) {
+    if (status > 299) {
+      this.#isError = true;
       this.#errorTimeout = setTimeout(() => this.#end(), errorBodyLimits.timeoutMs);
     }
   }
@@ -110,7 +113,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
         this.#collect(chunk);
         if (this.#size > this.#limits.maxBodyBytes) invalid('body: expected a smaller body.');
       })
-      .on('end', () => this.#complete());
+      .on('end', () => this.#settle());
   }
 
   /** Copies chunks into one buffer, because each Buffer has an overhead. */
@@ -134,18 +137,13 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
       }
       chunk.copy(this.#body, start);
     }
-    if (this.#isError() && this.#size > errorBodyLimits.maxBytes) this.#end();
+    if (this.#isError && this.#size > errorBodyLimits.maxBytes) this.#end();
   }
 
   onResponseEnd(): void {
-    if (this.#isSettled) return;
     if (this.client) this.client.wasUsed = true;
     if (this.#decoder) this.#decoder.end();
-    else this.#complete();
-  }
-
-  #complete(): void {
-    if (!this.#isSettled) this.#settle(this.#size > sliceBytes && !this.#isError());
+    else this.#settle();
   }
 
   onResponseError(_: Controller, cause: Error): void {
@@ -154,23 +152,21 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     this.#end(outcomeOfFailure(cause, this.#wasSent, this.#status, mayBeStale));
   }
 
-  #isError(): boolean {
-    return this.#status > 299;
-  }
-
   /** Ends the call early: a response with an error status, whose body is truncated, or any call. */
   #end(outcome?: Outcome): void {
     if (this.#isSettled) return;
-    this.#settle(false, this.#isError() ? undefined : outcome);
+    this.#settle(this.#isError ? undefined : outcome);
     this.#controller?.abort(aborted);
   }
 
-  /** Resolves to the outcome, by default the response. Its bytes may stay counted. */
-  #settle(staysCounted: boolean, outcome?: Outcome): void {
+  /** Resolves to the outcome, by default the response. The bytes of a large body stay counted. */
+  #settle(outcome?: Outcome): void {
+    if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     this.#decoder?.destroy();
     this.#limits.cancellation.listener = undefined;
+    const staysCounted = !outcome && !this.#isError && this.#size > sliceBytes;
     if (!staysCounted) this.#release?.();
     if (outcome !== undefined) return void this.#resolve(outcome);
     const isWhole = this.#size === this.#body.byteLength;
