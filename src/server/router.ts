@@ -1,11 +1,6 @@
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
-import {
-  type HttpHandler,
-  type HttpRequest,
-  type HttpResponse,
-  isInParts,
-} from '../http/message.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
 import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
@@ -100,7 +95,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       response.headers['x-request-id'] = record.requestId;
       return response;
     } finally {
-      if (response === undefined || !isInParts(response.body)) scope.dispose();
+      if (response?.parts === undefined) scope.dispose();
     }
   };
 }
