@@ -35,11 +35,11 @@ export function dispatchCall(
   options: Dispatcher.DispatchOptions,
   limits: CallLimits,
 ): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const { cancellation } = limits;
-    if (cancellation.reason !== undefined) resolve(cancellation.outcome(false));
-    else dispatcher.dispatch(options, new ResponseCollector(limits, resolve));
-  });
+  const { cancellation } = limits;
+  if (cancellation.reason !== undefined) return Promise.resolve(cancellation.outcome(false));
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  dispatcher.dispatch(options, new ResponseCollector(limits, resolve));
+  return promise;
 }
 
 class ResponseCollector implements Dispatcher.DispatchHandler {
