@@ -15,7 +15,7 @@ export class ConnectionFailed extends Error {
 }
 
 /** Opens a connection to an origin; calls back with a `ConnectionFailed` if that fails. */
-export type Connector = buildConnector.connector;
+type Connector = buildConnector.connector;
 
 /**
  * Creates a connector for HTTP/1.1 only. With HTTP/2, undici sends many calls over one connection

@@ -1,12 +1,14 @@
+import type { SecureContextOptions } from 'node:tls';
 import { type Dispatcher, Pool } from 'undici';
 import { Share } from '../../limits/share.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { CallQueue, mostlyPerKey } from './call-queue.ts';
 import type { Cancellation } from './cancellation.ts';
 import { Circuit, KeyCircuits } from './circuit.ts';
-import { type Connector, TrackedClient } from './connections.ts';
+import { createConnector, TrackedClient } from './connections.ts';
 import { dispatchCall } from './dispatch-call.ts';
 import { consequencesOf, type Failed, type Outcome, outcomeOfFailure } from './outcome.ts';
+import type { ServiceProxy } from './proxy.ts';
 
 /** The default limits for the calls to an origin. Times are in milliseconds, sizes in bytes. */
 export const defaultLimits = {
@@ -58,16 +60,19 @@ export type Origin = ReturnType<typeof openOrigin>;
 export function openOrigin(
   service: string,
   origin: string,
-  connect: Connector,
+  proxy: ServiceProxy | undefined,
+  tls: SecureContextOptions,
   limits: OriginLimits,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ) {
+  const { connectTimeoutMs, maxConnectionAgeMs } = limits;
+  let connect = createConnector(connectTimeoutMs, tls, proxy);
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
-    connect,
-    factory: (url, options) => new TrackedClient(url, { ...options, connect }),
-    clientTtl: limits.maxConnectionAgeMs,
-    keepAliveMaxTimeout: limits.maxConnectionAgeMs,
+    connect: (...to) => connect(...to),
+    factory: (url, options) => new TrackedClient(url, options),
+    clientTtl: maxConnectionAgeMs,
+    keepAliveMaxTimeout: maxConnectionAgeMs,
     headersTimeout: limits.headersTimeoutMs,
     // The deadline of the call applies to the body. A timeout between chunks would not limit a body
     // that arrives slowly but steadily.
@@ -113,6 +118,11 @@ export function openOrigin(
   }
 
   return {
+    proxy,
+    /** Uses these certificates for further connections. */
+    setTls(next: SecureContextOptions): void {
+      connect = createConnector(connectTimeoutMs, next, proxy);
+    },
     /** Limits the retries of calls that failed. */
     retries,
     /** Sends one call of this key; see `Call.key`. Never rejects. */

@@ -19,9 +19,9 @@ import { LabelValues } from '../../telemetry/label-values.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
-import { ConnectionFailed, type Connector, createConnector } from './connections.ts';
+import { ConnectionFailed } from './connections.ts';
 import { createDriftReport } from './drift-report.ts';
-import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
+import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
@@ -69,28 +69,16 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const connectors = new Map<URL, Connector>();
-  const replaceConnectors = (files: TlsFiles) => {
-    const tls = readTlsFiles('UPSTREAM', files);
-    for (const url of [baseUrl, messagesBaseUrl ?? baseUrl]) {
-      const proxy = proxyOf(url, options);
-      connectors.set(url, createConnector(limits.connectTimeoutMs, tls, proxy));
-    }
-  };
-  replaceConnectors(options);
-  const open = (service: string, url: URL) => {
-    const connect: Connector = (...to) => connectors.get(url)?.(...to);
-    return openOrigin(service, url.origin, connect, limits, telemetry);
-  };
+  const tls = readTlsFiles('UPSTREAM', options);
+  const open = (service: string, url: URL) =>
+    openOrigin(service, url.origin, proxyOf(url, options), tls, limits, telemetry);
   const petsOrigin = open('pets', baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared ? petsOrigin : open('messages', messagesBaseUrl);
-  const senderTo = (origin: Origin, url: URL) =>
-    createSend(origin, url, proxyOf(url, options), timeoutMs, metrics);
   const senders: Readonly<Record<Operation['service'], Send>> = {
-    pets: senderTo(petsOrigin, baseUrl),
+    pets: createSend(petsOrigin, baseUrl, timeoutMs, metrics),
     messages: messagesBaseUrl
-      ? senderTo(messagesOrigin, messagesBaseUrl)
+      ? createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics)
       : async () => ({ why: 'notConfigured' }),
   };
 
@@ -186,7 +174,10 @@ export function openRestPetStore(
       logFailure(log, { requestId: 'readyz' }, 'checkReady', consequencesOf(outcome).kind, error);
       throw error;
     },
-    reload: replaceConnectors,
+    reload(files) {
+      const next = readTlsFiles('UPSTREAM', files);
+      for (const origin of [petsOrigin, messagesOrigin]) origin.setTls(next);
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },

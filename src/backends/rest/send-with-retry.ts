@@ -4,7 +4,6 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { Cancellation } from './cancellation.ts';
 import type { Origin } from './origin.ts';
 import { consequencesOf, type Outcome } from './outcome.ts';
-import type { ServiceProxy } from './proxy.ts';
 import { parseRetryAfter } from './response.ts';
 
 /**
@@ -25,11 +24,10 @@ export type Send = (
 export function createSend(
   origin: Origin,
   baseUrl: URL,
-  proxy: ServiceProxy | undefined,
   timeoutMs: number,
   metrics: Pick<Metrics, 'retries'>,
 ): Send {
-  const forwarder = baseUrl.protocol === 'http:' ? proxy : undefined;
+  const forwarder = baseUrl.protocol === 'http:' ? origin.proxy : undefined;
   const prefix = (forwarder ? baseUrl.origin : '') + baseUrl.pathname.replace(/\/+$/, '');
 
   return async (call, { operation, method, path, body }, observation) => {
