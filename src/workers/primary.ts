@@ -71,7 +71,7 @@ export async function superviseWorkers(
   const isDraining = () => supervisor.isStopping;
   const admin = await listenAdmin(
     { scrape: () => supervisor.scrape(metrics) },
-    createHealth({ checkReady: checkAnyReady, isDraining }),
+    createHealth(checkAnyReady, isDraining),
     createByteLimits(metrics),
     options,
   );

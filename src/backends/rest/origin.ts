@@ -90,7 +90,7 @@ export function openOrigin(
   for (const limit of [queue.inFlight, queue.waiting, bodyBytes, retries]) {
     metrics.watchLimit(limit);
   }
-  metrics.circuits({ service }, () => ({ closed: 0, 'half-open': 0.5, open: 1 })[circuit.state]);
+  metrics.circuits({ service }, () => circuit.state);
   metrics.refusedKeys({ service }, () => keyCircuits.countOpen());
 
   async function send(
