@@ -115,7 +115,7 @@ export function createApp(parts: AppParts): App {
     reportError,
   });
   const checkReady = () => petStore.checkReady();
-  const health = isDraining && createHealth({ checkReady, isDraining });
+  const health = isDraining && createHealth(checkReady, isDraining);
   const refuse = createRefuse(telemetry);
   const handle = createRouter({
     telemetry,
