@@ -86,7 +86,6 @@ const packages = {
   'graphql-yoga': '^src/(?:server/|schema\\.ts$)',
   hono: '^src/http/',
   '@pothos/core': '^src/graphql/',
-  dataloader: '^src/graphql/',
   kysely: '^src/backends/builtin/',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
