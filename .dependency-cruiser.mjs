@@ -87,6 +87,7 @@ const packages = {
   hono: '^src/http/',
   '@pothos/core': '^src/graphql/',
   kysely: '^src/backends/builtin/',
+  'lru-cache': '^src/server/graphql/',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
   leven: '^src/config/environment\\.ts$',

@@ -1,4 +1,5 @@
 import { type GraphQLError, OperationTypeNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { createExplainedContext } from '../../graphql/explained-context.ts';
@@ -7,7 +8,6 @@ import type { HttpRequest, HttpResponse, RequestHeaders } from '../../http/messa
 import { nextSlice } from '../../limits/slices.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import { type Delivery, encodeParts } from './encoded-parts.ts';
 import { type EncodedResult, type EngineResult, encodeResult } from './encoded-result.ts';
 import type { PrepareDocument } from './engine.ts';
@@ -18,8 +18,9 @@ import { PreparedDocument, PreparedOperation } from './prepared-document.ts';
 import { readDelivery, toResponse } from './response.ts';
 
 /**
- * The memory limits of cached documents, including their compiled code, in bytes. Those of callers
- * whose key the backend has not accepted have their own, so that they cannot evict others.
+ * The memory limits of cached documents, including their compiled code, in bytes; one document may
+ * take a quarter. Those of callers whose key the backend has not accepted have their own, so that
+ * they cannot evict others.
  */
 const maxCacheBytes = { accepted: 32 * 1024 * 1024, others: 512 * 1024 };
 
@@ -150,8 +151,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
  * documents.
  */
 function createFindOperation(prepare: PrepareDocument) {
-  const documents = new BoundedCache<PreparedDocument>(maxCacheBytes.accepted);
-  const documentsOfOthers = new BoundedCache<PreparedDocument>(maxCacheBytes.others);
+  const openCache = (maxSize: number) =>
+    new LRUCache<string, PreparedDocument>({ maxSize, maxEntrySize: maxSize / 4 });
+  const documents = openCache(maxCacheBytes.accepted);
+  const documentsOfOthers = openCache(maxCacheBytes.others);
 
   return async function findOperation(
     { text, operationName }: OperationRequest,
@@ -171,7 +174,7 @@ function createFindOperation(prepare: PrepareDocument) {
     if (cached === undefined) {
       scope.defer(() => {
         const cache = record.keyAccepted ? documents : documentsOfOthers;
-        cache.add(text, document, document.estimateBytes(text));
+        cache.set(text, document, { size: document.estimateBytes(text) });
       });
     }
     return operation;
