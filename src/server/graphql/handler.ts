@@ -5,6 +5,7 @@ import { createContext } from '../../graphql/context.ts';
 import { createExplainedContext } from '../../graphql/explained-context.ts';
 import { HttpError } from '../../http/error.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../../http/message.ts';
+import type { Refuse } from '../../http/refuse.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
@@ -41,8 +42,8 @@ export interface GraphqlHandlerOptions {
   readonly forwardHeaders: readonly string[] | undefined;
   /** The page for browsers; undefined if it is turned off. */
   readonly graphiql: GraphiqlPage | undefined;
-  /** Called with every unexpected error and the id of its request. */
-  readonly reportError: (error: unknown, requestId: string) => void;
+  /** Logs unexpected errors. */
+  readonly refuse: Refuse;
 }
 
 /** The caller of an operation. */
@@ -88,13 +89,13 @@ export interface GraphqlHandler {
 
 /** Creates the handler. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { petStore, graphiql, reportError } = options;
+  const { petStore, graphiql, refuse } = options;
   const requested = new RequestedDocuments(options.persistedDocuments);
   const findOperation = createFindOperation(options.prepare);
 
   async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
     const { authorization, key, record, scope } = caller;
-    const encoding = { record, key, reportError };
+    const encoding = { record, key, refuse };
     const { forwardHeaders } = options;
     const forwarded = forwardHeaders && pickHeaders(forwardHeaders, caller.headers);
     const operation = await findOperation(request, caller);
@@ -140,7 +141,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const result =
         typeof text === 'string'
           ? await execute({ ...params, text }, caller)
-          : await encodeResult({ errors: [text] }, { record, key, reportError });
+          : await encodeResult({ errors: [text] }, { record, key, refuse });
       return toResponse(result, request);
     },
   };
