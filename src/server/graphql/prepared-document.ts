@@ -13,7 +13,6 @@ import {
   visit,
 } from 'graphql';
 import type { CompiledOperation, compileOperation } from '../../execution/compile.ts';
-import { executeFallback } from '../../execution/fallback-executor.ts';
 import { conditionsOf } from '../../execution/field-collector.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
@@ -142,21 +141,21 @@ export class PreparedOperation {
       const message = `Expected true or false for $${variable.name.value}, received null.`;
       return { errors: [new GraphQLError(message, { nodes: variable })] };
     }
-    if (format !== undefined) {
-      const document = this.#document;
-      const deferred = { ...this.#whole, document, enableEarlyExecution: true };
-      const args = { ...deferred, variableValues, contextValue };
-      return format === 'incrementalSpec=v0.2'
-        ? experimentalExecuteIncrementally(args)
-        : legacyExecuteIncrementally(args);
+    if (format === undefined) {
+      const { schema, document, operationName, compile } = this.#whole;
+      if (this.#uses < 2 && ++this.#uses === 2) {
+        this.#compiled = compile?.(schema, document, operationName ?? undefined);
+      }
+      // The `execute` of graphql-js rejects every operation if the schema defines `@defer`.
+      return (
+        this.#compiled?.(contextValue, variableValues) ??
+        experimentalExecuteIncrementally({ ...this.#whole, variableValues, contextValue })
+      );
     }
-    const { schema, document, operationName, compile } = this.#whole;
-    if (this.#uses < 2 && ++this.#uses === 2) {
-      this.#compiled = compile?.(schema, document, operationName ?? undefined);
-    }
-    return (
-      this.#compiled?.(contextValue, variableValues) ??
-      executeFallback({ ...this.#whole, variableValues, contextValue })
-    );
+    const deferred = { ...this.#whole, document: this.#document, enableEarlyExecution: true };
+    const args = { ...deferred, variableValues, contextValue };
+    return format === 'incrementalSpec=v0.2'
+      ? experimentalExecuteIncrementally(args)
+      : legacyExecuteIncrementally(args);
   }
 }
