@@ -1,5 +1,4 @@
 import pino from 'pino';
-import type { EndedRequest } from './request.ts';
 
 /** Writes an entry and its message, or a message alone. */
 interface LogMethod {
@@ -10,7 +9,7 @@ interface LogMethod {
 /** A structured log, one JSON object per line. */
 export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error', LogMethod>> {
   /** Logs a request at `info`, without the work that pino does for every other entry. */
-  request(request: EndedRequest): void;
+  request(entry: object): void;
 }
 
 /** The lowest level that is written. */
@@ -50,18 +49,9 @@ export function createLog(
       logger.level = next;
       logsRequests = logger.isLevelEnabled('info');
     },
-    request(request: EndedRequest) {
+    request(entry: object) {
       if (!logsRequests) return;
-      const line = {
-        level: 'info',
-        time: now(),
-        ...request,
-        operation: request.title,
-        title: undefined,
-        caller: undefined,
-        ...request.caller,
-        msg: 'request',
-      };
+      const line = { level: 'info', time: now(), ...entry, msg: 'request' };
       writer.write(`${JSON.stringify(line)}\n`);
     },
   });
