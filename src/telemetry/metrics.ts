@@ -9,7 +9,7 @@ import {
   type OpenMetricsContentType,
   Registry,
 } from '@prometheus-io/client';
-import { LabelValues } from './label-values.ts';
+import { createLabels } from './label-values.ts';
 
 /** What is used of a limit, and how often the limit per key and that of all keys have refused. */
 export interface LimitState {
@@ -39,13 +39,12 @@ export class Metrics {
   readonly #limits: LimitState[] = [];
   #isReloaded = true;
 
-  /** The values of the label `operation` that clients choose. */
-  readonly operationNames = new LabelValues(100, 'anonymous');
-  /** The values of the label `client`. */
-  readonly clientNames = new LabelValues(50, 'unknown');
-
-  /** The unknown members of responses in the label `field` of `contractDrift`. */
-  readonly memberNames = new LabelValues(20, 'other');
+  /** The label `operation` of names that clients choose. */
+  readonly operationLabel = createLabels(100, 'anonymous');
+  /** The label `client`. */
+  readonly clientLabel = createLabels(50, 'unknown');
+  /** The label `field` of `contractDrift` for unknown members of responses. */
+  readonly memberLabel = createLabels(20, 'other');
 
   readonly requests = this.#histogram(
     'petstore_graphql_request_duration_seconds',

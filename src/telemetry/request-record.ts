@@ -149,11 +149,9 @@ export class RequestRecord implements Disposable, EndedRequest {
   /** Counts and times a GraphQL request. Only clients with an accepted key get their own labels. */
   #measure(seconds: number): void {
     const { requestId, codes, firstPartMs } = this;
-    const name = this.operation?.name;
     const { metrics } = this.#telemetry;
-    const { operationNames, clientNames } = metrics;
-    if (this.usedKey && codes.every(impliesAcceptedKey)) operationNames.admit(name);
-    const operation = operationNames.label(name);
+    const isAccepted = this.usedKey && codes.every(impliesAcceptedKey);
+    const operation = metrics.operationLabel(this.operation?.name, isAccepted);
     const outcome = codes.length === 0 ? 'success' : 'error';
     metrics.requests.observe({ operation, outcome }, seconds);
     if (firstPartMs !== undefined) metrics.firstParts.observe({ operation }, firstPartMs / 1000);
@@ -163,8 +161,7 @@ export class RequestRecord implements Disposable, EndedRequest {
     }
     if (!this.usedKey || this.deprecatedFields.length === 0) return;
     const clientName = (this.#client ?? this.#clientLibrary)?.name;
-    if (this.keyAccepted) clientNames.admit(clientName);
-    const client = clientNames.label(clientName);
+    const client = metrics.clientLabel(clientName, this.keyAccepted);
     for (const field of this.deprecatedFields) {
       metrics.deprecatedFieldUses.inc({ field, operation, client });
     }
