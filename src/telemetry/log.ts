@@ -27,10 +27,7 @@ const secrets = ['authorization', 'apiKey', '*.authorization', '*.apiKey'];
  * Creates a log with this level and writer. Keys are removed from every entry. Errors are written
  * with name, message and code; `debug` and `trace` add the stack, which contains file paths.
  */
-export function createLog(
-  level: LogLevel,
-  writer: LogWriter,
-): Log & { setLevel(next: LogLevel): void } {
+export function createLog(level: LogLevel, writer: LogWriter): Log & { level: string } {
   const withStack = () => logger.isLevelEnabled('debug');
   const logger = pino(
     {
@@ -43,14 +40,9 @@ export function createLog(
     },
     writer,
   );
-  let logsRequests = logger.isLevelEnabled('info');
   return Object.assign(logger, {
-    setLevel(next: LogLevel) {
-      logger.level = next;
-      logsRequests = logger.isLevelEnabled('info');
-    },
     request(entry: object) {
-      if (!logsRequests) return;
+      if (!logger.isLevelEnabled('info')) return;
       const line = { level: 'info', time: now(), ...entry, msg: 'request' };
       writer.write(`${JSON.stringify(line)}\n`);
     },
