@@ -19,27 +19,7 @@ type Settings<Section extends string = ''> = {
 };
 
 /** The validated, frozen configuration. Times are in milliseconds. */
-export interface Config extends Settings {
-  readonly backend: BackendConfig;
-  /** Accept only requests with a loopback Host, so that pages of other sites can't use the demo. */
-  readonly onlyLoopbackHosts: boolean;
-  readonly corsOrigins: readonly string[];
-  /** Limits for a single operation. */
-  readonly operationLimits: Settings<'operationLimits.'>;
-  readonly persistedDocuments: Settings<'persistedDocuments.'>;
-}
-
-/** Either a REST service or the built-in backend with its database. */
-type BackendConfig =
-  | ({
-      readonly kind: 'rest';
-      readonly baseUrl: URL;
-    } & Settings<'rest.'>)
-  | ({
-      readonly kind: 'builtin';
-      /** Set only for a demo, which accepts this key and fills an empty database with pets. */
-      readonly demoKey: string | undefined;
-    } & Settings<'builtin.'>);
+export type Config = ReturnType<typeof loadConfig>;
 
 /** The environment contains invalid values; the message lists all of them. */
 export class ConfigError extends Error {
@@ -51,12 +31,13 @@ export class ConfigError extends Error {
  * unset.
  * @throws ConfigError that lists every invalid variable, its value and what is accepted.
  */
-export function loadConfig(env: Environment): Config {
+export function loadConfig(env: Environment) {
   const values = readValues(env);
   const backend = backendOf(values, values.DEMO ? 'demo-key' : undefined);
   return Object.freeze({
     ...settingsOf('', values),
     backend: Object.freeze(backend),
+    // Otherwise pages of other sites could use the demo.
     onlyLoopbackHosts: backend.kind === 'builtin' && values.DEMO && isLoopback(values.HOST),
     corsOrigins: values.CORS_ORIGINS ?? [],
     operationLimits: settingsOf('operationLimits.', values),
@@ -146,9 +127,10 @@ function settingsOf<const Section extends string>(
   return Object.freeze(Object.fromEntries(settings));
 }
 
-function backendOf(values: Values, demoKey: string | undefined): BackendConfig {
+/** Returns a REST service or the built-in backend. A demo accepts this key, and adds animals. */
+function backendOf(values: Values, demoKey: string | undefined) {
   const variable = baseUrlVariable(values);
   const baseUrl = variable && values[variable];
-  if (!baseUrl) return { kind: 'builtin', ...settingsOf('builtin.', values), demoKey };
-  return { kind: 'rest', baseUrl, ...settingsOf('rest.', values) };
+  if (!baseUrl) return { kind: 'builtin' as const, ...settingsOf('builtin.', values), demoKey };
+  return { kind: 'rest' as const, baseUrl, ...settingsOf('rest.', values) };
 }
