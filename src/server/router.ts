@@ -3,7 +3,7 @@ import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.
 import type { HttpHandler, HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
-import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
+import { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { Admission } from './admission.ts';
@@ -75,7 +75,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     try {
       scope.use(request.heldBody);
       if (health && probePaths.has(request.path)) return await health(request);
-      const record = scope.use(openRecord(telemetry, request, request.headers));
+      const record = scope.use(new RequestRecord(telemetry, request));
       try {
         response = await respond(request, record, scope);
       } catch (error) {

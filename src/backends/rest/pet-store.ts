@@ -15,7 +15,7 @@ import {
 import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
-import { LabelValues } from '../../telemetry/label-values.ts';
+import { createLabels } from '../../telemetry/label-values.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
@@ -152,7 +152,7 @@ export function openRestPetStore(
     throw error;
   }
 
-  const otherPaths = new LabelValues(100, '');
+  const otherPath = createLabels(100, '');
   return {
     listPets: (call, query) =>
       callService('listPets', call, readPets, { search: formatSearch(query) }),
@@ -162,8 +162,7 @@ export function openRestPetStore(
     sendMessage: (call, message) =>
       callService('sendMessage', call, readMessage, { json: { message } }),
     send(call, request) {
-      otherPaths.admit(request.operation);
-      const operation = otherPaths.label(request.operation);
+      const operation = otherPath(request.operation);
       const read = request.method === 'GET' ? readAny : readWritten;
       return callPath({ service: 'pets' }, call, { ...request, operation }, read);
     },
