@@ -80,12 +80,6 @@ describe('npm start', () => {
     );
   }, 30_000);
 
-  it('exits with code 0 on SIGTERM', async () => {
-    await using started = await nodeStart({ DATABASE_URL: ':memory:' });
-    started.kill('SIGTERM');
-    expect(await started.exited).toBe(0);
-  }, 30_000);
-
   it('exits before it listens if the configuration is invalid, and lists every problem', async () => {
     await using started = await nodeStart({ PORT: 'http', NODE_ENV: 'prod' });
     expect(await started.exited).toBe(1);
