@@ -130,20 +130,6 @@ describe('pipelined requests', () => {
     expect(server.counts.mostInFlight).toBe(1);
   });
 
-  it.each(Object.entries(kinds))('%s may arrive byte by byte', async (_, [sent, response]) => {
-    await using server = await startEcho();
-    const socket = server.open().setNoDelay();
-    const received = text(socket);
-    let written = 0;
-    for (const byte of sent + sent + last) {
-      socket.write(byte);
-      written++;
-      await vi.waitFor(() => expect(server.bytesRead()).toBe(written), { interval: 1 });
-    }
-    expect(responsesIn(await received)).toEqual([response, response, '</last  {}>']);
-    expect(server.counts.mostInFlight).toBe(1);
-  });
-
   it.each(
     Object.entries(kinds),
   )('%s are not parsed before the response to the first one', async (_, [sent, response]) => {
