@@ -22,7 +22,7 @@ describe('the circuit breaker', () => {
     for (const _ of [1, 2, 3]) await expect(rest.list()).rejects.toMatchObject({ status: 500 });
     await expect(rest.list()).rejects.toMatchObject({
       name: 'BackendUnavailableError',
-      retryAfterMs: 100,
+      retryAfterMs: expect.any(Number),
     });
     expect(rest.attempts()).toBe(3);
     up = true;
