@@ -115,7 +115,7 @@ export function openOrigin(
       if (typeof place === 'string') return { why: place, retryAfterMs: 1000 };
       try {
         const startedAt = performance.now();
-        const keyCircuit = keyCircuits.find(key);
+        const keyCircuit = keyCircuits.get(key);
         // The key's circuit is checked first, so that a failing key does not probe the origin.
         const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
         if (keyRejectedMs > 0) return { why: 'keyCircuit', retryAfterMs: keyRejectedMs };
