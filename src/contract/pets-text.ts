@@ -77,8 +77,7 @@ export class PetsText implements Iterable<Pet> {
    */
   writeEach(write: (pet: Pet) => string): JsonText | undefined {
     const members = write(groups);
-    const mayBeAbsent = (group: string) => members.includes(group);
-    if (!this.#isComplete && optionalGroups.some(mayBeAbsent)) return undefined;
-    return new JsonText(this.#text.replace(animals, members));
+    const isSafe = this.#isComplete || optionalGroups.every((group) => !members.includes(group));
+    return isSafe ? new JsonText(this.#text.replace(animals, members)) : undefined;
   }
 }
