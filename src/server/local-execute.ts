@@ -1,5 +1,5 @@
 import { type DocumentNode, print } from 'graphql';
-import { parsePlainJson } from '../contract/json.ts';
+import { parseJson } from '../contract/json.ts';
 import type { TypedError } from '../graphql/result.ts';
 import { HttpError } from '../http/error.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
@@ -108,7 +108,7 @@ async function* mergeParts(body: EncodedResult['body']): AsyncGenerator<PartialR
   const paths = new Map<string, Path>();
   let result: PartialResult = { hasNext: true };
   for await (const text of typeof body === 'string' ? [body] : body) {
-    const part = parsePlainJson(text) as TypedPart;
+    const part = parseJson(text, String) as TypedPart;
     for (const { id, path } of part.pending ?? []) paths.set(id, path);
     result = addPart(result, part, paths);
     yield result;
