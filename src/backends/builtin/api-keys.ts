@@ -1,24 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from './database.ts';
 
-/** An API key without its secret. Times are ISO 8601 text. */
-interface ApiKey {
-  readonly id: string;
-  readonly account: string;
-  readonly label: string | null;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  /** When a gateway last accepted the key, up to a minute earlier than it really did. */
-  readonly lastUsedAt: string | null;
-  readonly revokedAt: string | null;
-  /** The id of the key that was created by `rotate`. */
-  readonly replacedBy: string | null;
-}
+/** A key that was just created, the only time that its secret is shown. Times are ISO 8601 text. */
+export type CreatedApiKey = Awaited<ReturnType<typeof insertKey>>;
 
-/** A key that was just created, the only time that its secret is shown. */
-export type CreatedApiKey = ApiKey & { readonly key: string };
-
-/** The columns of `ApiKey`. */
+/** The columns of a key that are shown. */
 export const keyColumns = [
   'id',
   'account',
@@ -76,7 +62,7 @@ export class ApiKeys {
    * Without a lifetime, in milliseconds, it never expires.
    * @throws ApiKeyError if the account does not exist or the label is not printable.
    */
-  async create(account: string, label?: string, lifetimeMs?: number): Promise<CreatedApiKey> {
+  async create(account: string, label?: string, lifetimeMs?: number) {
     await this.#requireAccount(account);
     if (label === undefined || /^\P{C}{1,64}$/u.test(label)) {
       return insertKey(this.#database, account, label, lifetimeMs);
@@ -87,7 +73,7 @@ export class ApiKeys {
   }
 
   /** Lists an account's keys, oldest first. @throws ApiKeyError if the account does not exist. */
-  async list(account: string): Promise<ApiKey[]> {
+  async list(account: string) {
     await this.#requireAccount(account);
     return this.#database
       .selectFrom('api_keys')
@@ -103,10 +89,7 @@ export class ApiKeys {
    * is returned as `replaces`.
    * @throws ApiKeyError if there is no such key, or if it is revoked, expired or replaced.
    */
-  async rotate(
-    id: string,
-    overlapMs: number,
-  ): Promise<CreatedApiKey & { readonly replaces: ApiKey }> {
+  async rotate(id: string, overlapMs: number) {
     return this.#database.transaction().execute(async (transaction) => {
       const { account, label, createdAt, expiresAt } = await findKey(transaction, id);
       const lifetimeMs = expiresAt ? Date.parse(expiresAt) - Date.parse(createdAt) : undefined;
@@ -133,7 +116,7 @@ export class ApiKeys {
    * Revokes a key; running gateways refuse it within `cacheMs`. A revoked key stays unchanged.
    * @throws ApiKeyError if the key does not exist.
    */
-  async revoke(id: string): Promise<ApiKey> {
+  async revoke(id: string) {
     await this.#database
       .updateTable('api_keys')
       .set({ revoked_at: new Date().toISOString() })
@@ -161,7 +144,7 @@ async function insertKey(
   account: string,
   label: string | null = null,
   lifetimeMs?: number,
-): Promise<CreatedApiKey> {
+) {
   const key = `pet_${randomBytes(32).toString('base64url')}`;
   const id = randomBytes(6).toString('hex');
   const now = Date.now();
@@ -175,7 +158,7 @@ async function insertKey(
   return { ...row, key };
 }
 
-async function findKey(database: Database, id: string): Promise<ApiKey> {
+async function findKey(database: Database, id: string) {
   const key = await database
     .selectFrom('api_keys')
     .select(keyColumns)
