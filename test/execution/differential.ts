@@ -1,6 +1,15 @@
-import type { ExecutionResult } from 'graphql';
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  experimentalExecuteIncrementally,
+} from 'graphql';
 import { JsonText } from '../../src/contract/json.ts';
 import { typedError } from '../../src/graphql/errors.ts';
+
+/** Executes an operation without `@defer` with graphql-js. */
+export async function executeFallback(args: ExecutionArgs): Promise<ExecutionResult> {
+  return (await experimentalExecuteIncrementally(args)) as ExecutionResult;
+}
 
 /**
  * Everything that two executors must agree on: the serialised data, and the message, path,

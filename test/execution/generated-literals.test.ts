@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { NoUnusedVariablesRule, parse, specifiedRules, validate } from 'graphql';
 import { expect, it } from 'vitest';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { executeFallback } from '../../src/execution/fallback-executor.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
-import { comparable } from './differential.ts';
+import { comparable, executeFallback } from './differential.ts';
 import { storeOf } from './recorded-store.ts';
 
 const rules = specifiedRules.filter((rule) => rule !== NoUnusedVariablesRule);
@@ -107,7 +106,12 @@ it(
         if (validate(schema, document, rules).length > 0) return;
         const fallback = storeOf(results);
         const contextValue = fallback.context;
-        const expected = await executeFallback({ schema, document, contextValue, variableValues });
+        const expected = await executeFallback({
+          schema,
+          document,
+          contextValue,
+          variableValues,
+        });
         const own = storeOf(results);
         const compiled = compileOperation(schema, document, undefined);
         const result = await compiled?.(own.context, variableValues);

@@ -6,10 +6,9 @@ import { JsonText } from '../../src/contract/json.ts';
 import { readPets } from '../../src/contract/pets-text.ts';
 import { petFields } from '../../src/contract/records.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { executeFallback } from '../../src/execution/fallback-executor.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
-import { comparable } from './differential.ts';
+import { comparable, executeFallback } from './differential.ts';
 import { operation, rules, variables } from './generate-operation.ts';
 import { storeOf } from './recorded-store.ts';
 
