@@ -49,6 +49,7 @@ describe('the cache of documents', () => {
       await handler.execute({ text }, caller);
     }
     expect(prepared).toBe(1);
+    expect(telemetry.logged).toEqual([]);
   });
 
   it.each([
