@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 /** A request that the page sends. */
 interface PageRequest {
@@ -18,14 +16,14 @@ interface PageRequest {
 async function openPage(options: TestOptions) {
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await startGateway(options));
-  const server = createServer((_, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>A shop</title>');
-  }).listen(0, '127.0.0.1');
-  stack.defer(() => void server.close());
-  await once(server, 'listening');
+  const shop = stack.use(
+    await startUpstream((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>A shop</title>');
+    }),
+  );
   const browser = stack.use(await openBrowser());
   const page = await browser.newPage();
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await page.goto(shop.url);
   const closing = stack.move();
   return {
     ...service,

@@ -1,13 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
-import { openPetStore } from '../../src/backends/open.ts';
 import { createGraphiql } from '../../src/server/graphiql.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { execute, openGraphiql, openTab } from '../support/graphiql.ts';
-import { quiet } from '../support/log.ts';
+import { openRest } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 const keyField = (page: Page) => page.getByLabel('API key');
@@ -146,17 +142,16 @@ describe('the controls of GraphiQL', { timeout: 120_000 }, () => {
     expect(sent.filter((body) => !body.includes('__schema'))).toHaveLength(1);
   });
 
-  browserTest.for(['{', '{}', '"x"'])(
-    'open with stored tabs that are damaged: %s',
-    async (tabs) => {
-      await using graphiql = await openGraphiql();
-      const { page, result } = graphiql;
+  browserTest('open with stored tabs that are damaged', async () => {
+    await using graphiql = await openGraphiql();
+    const { page, result } = graphiql;
+    for (const tabs of ['{', '{}', '"x"']) {
       await page.addInitScript(`localStorage['graphiql:tabState'] = ${JSON.stringify(tabs)}`);
       await page.reload();
       await execute(page);
       await result.getByText('"Biscuit"').waitFor();
-    },
-  );
+    }
+  });
 
   browserTest('offer the link in the address bar where there is no clipboard', async () => {
     await using graphiql = await openGraphiql();
@@ -234,27 +229,24 @@ const calls = [
 /** Serves GraphiQL, and a response with REST calls to every request with `x-petstore-explain: 1`. */
 async function openExplained(explain: boolean) {
   const respond = createGraphiql({ apiKey: 'demo-key', explain, introspection: false });
-  const server = createServer(async ({ method = '', headers }, response) => {
+  const server = await startUpstream(async ({ method, headers }, response) => {
     if (method === 'GET') {
       const page = await respond({ method, headers } as never);
       response.writeHead(page?.status ?? 404, page?.headers).end(page?.body);
       return;
     }
     const extensions = headers['x-petstore-explain'] === '1' ? { calls } : undefined;
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ data: { pets: [] }, extensions }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+    sendJson(response, 200, JSON.stringify({ data: { pets: [] }, extensions }));
+  });
   const browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`);
+  await page.goto(`${server.url}/graphql`);
   await page.locator('.graphiql-query-editor').getByText('ListPets').waitFor();
   return {
     page,
     async [Symbol.asyncDispose]() {
       await browser.close();
-      server.closeAllConnections();
-      server.close();
+      await server[Symbol.asyncDispose]();
     },
   };
 }
@@ -288,16 +280,7 @@ describe('the REST calls below the result', { timeout: 120_000 }, () => {
     await using service = await startUpstream((_request, response) =>
       sendJson(response, 200, '[{"id":1,"name":"Rex","categoryId":2,"status":"sold"}]'),
     );
-    await using petStore = await openPetStore(
-      {
-        kind: 'rest',
-        baseUrl: new URL(`${service.url}/v1`),
-        messagesBaseUrl: undefined,
-        timeoutMs: 10_000,
-      },
-      quiet,
-    );
-    await using graphiql = await openGraphiql({ explain: true, petStore });
+    await using graphiql = await openGraphiql({ explain: true, petStore: openRest(service.url) });
     const { page } = graphiql;
     await keyField(page).fill('any-key');
     await page.getByRole('checkbox', { name: 'REST calls' }).check();

@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest';
 import { DeferredStorefrontDocument } from '../../packages/client/src/index.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { outlastHalfClose } from '../support/half-close.ts';
 import { holdingOrders } from '../support/parts.ts';
 
 /** One result of a client. */
@@ -97,17 +96,5 @@ describe.each<[string, Watch]>([
       isComplete: true,
     });
     subscription.unsubscribe();
-  });
-
-  it('cancels the REST call when its subscriber leaves', async () => {
-    const { petStore, cancelled } = holdingOrders(await openBuiltin());
-    await using service = await startGateway({ petStore });
-    const shown = new ReplaySubject<Shown>();
-    const subscription = watch(service.url).subscribe(shown);
-    await firstValueFrom(shown);
-    expect(cancelled()).toBe(0);
-    await outlastHalfClose();
-    subscription.unsubscribe();
-    await expect.poll(cancelled).toBe(1);
   });
 });

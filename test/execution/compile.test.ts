@@ -4,7 +4,7 @@ import { JsonText } from '../../src/contract/json.ts';
 import { readPets } from '../../src/contract/pets-text.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { schema } from '../../src/graphql/schema.ts';
-import { storeOf } from './recorded-store.ts';
+import { storeOf } from './differential.ts';
 
 const rex = { id: '1', name: 'Rex', categoryId: '2' };
 

@@ -1,10 +1,60 @@
 import {
+  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   experimentalExecuteIncrementally,
 } from 'graphql';
+import { expect } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
+import type { PetStore } from '../../src/contract/pet-store.ts';
+import { compileOperation } from '../../src/execution/compile.ts';
+import { createContext } from '../../src/graphql/context.ts';
 import { typedError } from '../../src/graphql/errors.ts';
+import { schema } from '../../src/graphql/schema.ts';
+
+/** A store that returns these results, and a record of its calls. */
+export function storeOf(results: Record<string, unknown>) {
+  const calls: unknown[] = [];
+  const petStore = Object.fromEntries(
+    Object.entries(results).map(([name, result]) => [
+      name,
+      async (_call: unknown, parameters: unknown) => {
+        calls.push([name, parameters]);
+        if (result instanceof Error) throw result;
+        return result;
+      },
+    ]),
+  ) as unknown as PetStore;
+  const context = createContext({
+    petStore,
+    authorization: 'Bearer key-of-a-test',
+    key: 0,
+    requestId: 'test',
+    signal: new AbortController().signal,
+  });
+  return { calls, context };
+}
+
+/**
+ * Executes an operation with compiled code and with graphql-js, for a store with these results, and
+ * expects the same of both. @returns whether the result has errors; undefined if it is not compiled.
+ */
+export async function compareExecutors(
+  document: DocumentNode,
+  variableValues: Record<string, unknown>,
+  results: Record<string, unknown>,
+): Promise<boolean | undefined> {
+  const fallback = storeOf(results);
+  const contextValue = fallback.context;
+  const expected = await executeFallback({ schema, document, contextValue, variableValues });
+  const own = storeOf(results);
+  const compiled = compileOperation(schema, document, undefined);
+  const result = await compiled?.(own.context, variableValues);
+  if (result === undefined) return undefined;
+  expect(comparable(result)).toEqual(comparable(expected));
+  expect(own.calls).toEqual(fallback.calls);
+  return expected.errors !== undefined;
+}
 
 /** Executes an operation without `@defer` with graphql-js. */
 export async function executeFallback(args: ExecutionArgs): Promise<ExecutionResult> {
@@ -15,7 +65,7 @@ export async function executeFallback(args: ExecutionArgs): Promise<ExecutionRes
  * Everything that two executors must agree on: the serialised data, and the message, path,
  * locations and typed form of each error. Errors are sorted because fields run concurrently.
  */
-export function comparable({ data, errors = [] }: ExecutionResult) {
+function comparable({ data, errors = [] }: ExecutionResult) {
   const request = { requestId: 'test', isMutation: false };
   const described = errors.map((error) => {
     const { message, path, locations, extensions } = error;

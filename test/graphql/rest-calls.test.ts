@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { coalesceReads, openPetStore } from '../../src/backends/open.ts';
+import { coalesceReads } from '../../src/backends/open.ts';
 import { InvalidInputError } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 import { createContext } from '../../src/graphql/context.ts';
 import { keyOf } from '../../src/limits/key.ts';
 import { openBuiltin } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
+import { openRest } from '../support/rest-gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** The calls of a new request with this key. */
@@ -22,15 +23,7 @@ async function open(body: string, status = 200) {
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   });
   const telemetry = openTelemetry();
-  const petStore = await openPetStore(
-    {
-      kind: 'rest',
-      baseUrl: new URL(`${upstream.url}/v1`),
-      messagesBaseUrl: undefined,
-      timeoutMs: 5000,
-    },
-    telemetry,
-  );
+  const petStore = openRest(upstream.url, {}, telemetry);
   return {
     ...telemetry,
     seen: upstream.seen,

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { plugin as print } from '../../schema/print.ts';
 import { markedOperations } from '../../schema/stability.ts';
-import { operations } from '../../src/contract/pet-store.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 
 const readOpenApi = async () =>
@@ -58,28 +57,8 @@ describe('an operation with x-stability', () => {
       'x-stability: expected a field for feedPet, found none.',
     );
   });
-});
 
-describe('the operations of the OpenAPI document', () => {
-  it('are those of the contract, and each have a field', async () => {
-    const { paths } = await readOpenApi();
-    const described = Object.entries<Record<string, { operationId?: string }>>(paths).flatMap(
-      ([path, methods]) =>
-        Object.entries(methods)
-          .filter(([, { operationId }]) => operationId !== undefined)
-          .map(([method, { operationId }]) => [operationId, `${method.toUpperCase()} ${path}`]),
-    );
-    const declared = Object.entries(operations).map(([id, { method, path }]) => [
-      id,
-      `${method} ${path}`,
-    ]);
-    expect(Object.fromEntries(described)).toEqual(Object.fromEntries(declared));
-    const ids = Object.keys(operations);
-    const all = Object.fromEntries(ids.map((id) => [id, 'beta' as const]));
-    expect(print(createSchema(all)).match(/@stability\(level/g)).toHaveLength(ids.length);
-  });
-
-  it('do not change the schema when none has x-stability', () => {
+  it('is not in the schema if no operation has it', () => {
     expect(print(createSchema({}))).not.toContain('tability');
   });
 });

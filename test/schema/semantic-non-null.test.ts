@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, isNullableType, isObjectType, print } from 'graphql';
 import { expect, it } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
-import { quiet } from '../support/log.ts';
+import { openRest } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 const file = new URL('../../schema/semantic-non-null.graphql', import.meta.url);
@@ -40,12 +39,7 @@ it.each(nullableFields)('marks $field if it is null only beside an error: $isMar
       : [`{ ${name} }`, 'null'];
   const [document = '', body = ''] = operations[field] ?? usual;
   await using upstream = await startUpstream((_, response) => sendJson(response, 200, body));
-  const baseUrl = new URL(`${upstream.url}/v1`);
-  const petStore = openRestPetStore(
-    { baseUrl, messagesBaseUrl: baseUrl, timeoutMs: 10_000 },
-    quiet,
-  );
-  await using opened = await openGateway({ petStore });
+  await using opened = await openGateway({ petStore: openRest(upstream.url) });
   const { text, errors } = await postGraphQL(opened.gateway, document);
   expect(upstream.seen).toHaveLength(1);
   expect(text).toContain('null');

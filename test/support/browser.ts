@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
-import { it } from 'vitest';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, it } from 'vitest';
 
 /** The path of Debian's Chromium, or the value of `CHROMIUM`. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -15,8 +15,37 @@ if (!installed) {
 /** A test that needs a browser. It is skipped, with a message, if none is installed. */
 export const browserTest = it.skipIf(!installed);
 
-/** Launches a headless Chromium that makes no requests of its own, only those of its pages. */
-export function openBrowser(): Promise<Browser> {
+/** A part of a browser that shares nothing with other parts. */
+export type IsolatedBrowser = Pick<Browser, 'newPage' | 'close'> & AsyncDisposable;
+
+/** The browser of a test file. Launching one takes seconds on a busy machine. */
+let launched: Promise<Browser> | undefined;
+if (process.env['VITEST']) afterAll(async () => (await launched)?.close());
+
+/**
+ * Opens a headless Chromium that makes no requests of its own, only those of its pages. Each page has
+ * a profile of its own.
+ */
+export async function openBrowser(): Promise<IsolatedBrowser> {
+  launched ??= launch();
+  const browser = await launched;
+  const pages: Page[] = [];
+  const close = async () => {
+    await Promise.all(pages.map((page) => page.context().close()));
+    if (!process.env['VITEST']) await browser.close();
+  };
+  return {
+    async newPage(options) {
+      const page = await browser.newPage(options);
+      pages.push(page);
+      return page;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [

@@ -1,41 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { openPetStore } from '../../src/backends/open.ts';
-import { describePetStore } from '../backends/describe-pet-store.ts';
 import { apiKey, startGateway } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
 import { readOpenApi } from '../support/openapi.ts';
 import { anyRequests } from '../support/openapi-requests.ts';
 import { startResponseValidator } from '../support/response-validator.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
-
-describePetStore('REST backend → validating proxy → /v1 → SQLite', async () => {
-  await using stack = new AsyncDisposableStack();
-  const service = stack.use(await startGateway());
-  const validator = stack.use(await startResponseValidator(service.url));
-  const petStore = await openPetStore(
-    {
-      kind: 'rest',
-      baseUrl: new URL(`${validator.url}/v1`),
-      messagesBaseUrl: new URL(`${validator.url}/quickstart/`),
-      timeoutMs: 10_000,
-    },
-    quiet,
-  );
-  const opened = stack.move();
-  return {
-    petStore,
-    async [Symbol.asyncDispose]() {
-      await petStore[Symbol.asyncDispose]();
-      const { responses, problems } = await validator.result();
-      await opened[Symbol.asyncDispose]();
-      expect(responses).toBeGreaterThan(0);
-      expect(problems).toEqual([]);
-    },
-  };
-});
 
 describe("Redocly's validating proxy", () => {
   it('reports no problem in the responses to generated requests', async () => {

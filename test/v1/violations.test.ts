@@ -16,23 +16,6 @@ const error = (status: number) => ({ code: 'x', message: 'y', status });
 
 describe('violationsOf', () => {
   it.each([
-    ['GET /v1/pets?limit=1', 200, [pet]],
-    ['GET /v1/pets', 200, []],
-    [
-      'POST /v1/pets',
-      201,
-      '{"id":9223372036854775807,"name":"","categoryId":-9223372036854775808}',
-    ],
-    ['GET /v1/pets/1', 404, error(404)],
-    ['GET /v1/pets', 503, error(503)],
-    ['GET /v1/store/orders', 200, '"anything"'],
-    ['DELETE /v1/pets', 405, error(405)],
-    ['GET /v1/nothing', 404, error(404)],
-  ])('accepts %s %i with %j', async (request, status, body) => {
-    expect(await check(request, status, body)).toEqual([]);
-  });
-
-  it.each([
     ['a missing field', 'GET /v1/pets', 200, [{ id: 1, name: 'Rex' }], "property 'categoryId'"],
     [
       'a string as an id',

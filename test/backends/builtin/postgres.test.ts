@@ -117,21 +117,13 @@ describe('PostgreSQL', () => {
     await database.destroy();
   });
 
-  it('reports that nothing was stored if it cannot be reached', async () => {
-    const proxy = await startCuttingProxy(await postgres.createDatabase());
-    await using store = await openBuiltin(proxy.databaseUrl);
-    await proxy[Symbol.asyncDispose]();
-    await vi.waitFor(() =>
-      expect(store.createPet(callWith(), { name: 'Rex', categoryId: '1' })).rejects.toThrow(
-        /cannot be reached\. Nothing was stored\. Try again later\.$/,
-      ),
-    );
-  });
-
-  it('reports that nothing was stored if a load balancer without a primary hangs up', async () => {
+  it.each([
+    ['it cannot be reached', (proxy: CuttingProxy) => proxy[Symbol.asyncDispose]()],
+    ['a load balancer without a primary hangs up', (proxy: CuttingProxy) => proxy.hangUp()],
+  ])('reports that nothing was stored if %s', async (_, cut) => {
     await using proxy = await startCuttingProxy(await postgres.createDatabase());
     await using store = await openBuiltin(proxy.databaseUrl);
-    proxy.hangUp();
+    await cut(proxy);
     await vi.waitFor(() =>
       expect(store.createPet(callWith(), { name: 'Rex', categoryId: '1' })).rejects.toThrow(
         /cannot be reached\. Nothing was stored\. Try again later\.$/,
@@ -192,6 +184,8 @@ describe('PostgreSQL', () => {
     for (const name of unknown) expect(stored.get(name)?.length ?? 0).toBeLessThanOrEqual(1);
   }, 120_000);
 });
+
+type CuttingProxy = Awaited<ReturnType<typeof startCuttingProxy>>;
 
 /** Forwards bytes to PostgreSQL, and can drop a connection between a commit and its response. */
 async function startCuttingProxy(databaseUrl: string) {

@@ -4,32 +4,36 @@ import { describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../../src/config/config.ts';
 import { InvalidResponseError } from '../../../src/contract/error.ts';
 import { JsonText } from '../../../src/contract/json.ts';
+import type { PetStore } from '../../../src/contract/pet-store.ts';
 import type { Pet } from '../../../src/contract/records.ts';
-import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { openBuiltin, openGateway, startGateway } from '../../support/gateway.ts';
+import { postGraphQL } from '../../support/graphql.ts';
 import { sendForParts } from '../../support/parts.ts';
 
 const authorization = 'Bearer demo-key';
+const maxLength = 8 * 1024 * 1024;
+const petNamed = (name: string): Pet => ({ id: '1', name, categoryId: '1' });
+const aliases = (count: number, field: string) =>
+  Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
 
-/** Starts a gateway whose pages have this many characters. */
-async function startWithPages(length: number) {
-  const petStore = await openBuiltin();
-  const pet: Pet = { id: '1', name: 'x'.repeat(length / 10), categoryId: '1' };
-  const page = Array.from({ length: 10 }, () => pet);
-  return startGateway({ petStore: { ...petStore, listPets: async () => page } });
+/** Opens a gateway whose store has these calls. */
+async function openWith(calls: Partial<PetStore>) {
+  const { operationLimits } = loadConfig({ MAX_ALIASES: '100' });
+  return openGateway({ petStore: { ...(await openBuiltin()), ...calls }, operationLimits });
+}
+
+/** Sends a query to a gateway whose pages depend on the limit. */
+async function send(query: string, pageOf: (limit: number | undefined) => readonly Pet[]) {
+  await using opened = await openWith({ listPets: async (_call, { limit }) => pageOf(limit) });
+  const { text } = await postGraphQL(opened.gateway, query);
+  return { text, ...JSON.parse(text) };
 }
 
 describe('a response', () => {
   it('omits the fields that make it too large, each with an error', async () => {
-    await using service = await startWithPages(1_500_000);
-    const aliases = Array.from({ length: 9 }, (_, index) => `a${index}: pets { name }`);
-    const response = await fetch(`${service.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ query: `{ ${aliases.join(' ')} }` }),
-    });
-    const text = await response.text();
-    expect(text.length).toBeLessThan(8 * 1024 * 1024);
-    const { data, errors } = JSON.parse(text);
+    const page = Array.from({ length: 10 }, () => petNamed('x'.repeat(150_000)));
+    const { text, data, errors } = await send(`{ ${aliases(9, 'pets { name }')} }`, () => page);
+    expect(text.length).toBeLessThan(maxLength);
     expect(data.a0).toHaveLength(10);
     expect(data.a8).toBeNull();
     expect(errors.at(-1)).toEqual({
@@ -41,39 +45,11 @@ describe('a response', () => {
     expect(errors).toHaveLength(nulls.length);
   });
 
-  /** Sends a query to a gateway whose pets depend on the limit. */
-  async function send(query: string, pageOf: (limit: number | undefined) => readonly Pet[]) {
-    const petStore = await openBuiltin();
-    const { operationLimits } = loadConfig({ MAX_ALIASES: '100' });
-    await using service = await startGateway({
-      operationLimits,
-      petStore: { ...petStore, listPets: async (_call, { limit }) => pageOf(limit) },
-    });
-    const response = await fetch(`${service.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-    });
-    const text = await response.text();
-    return { text, ...JSON.parse(text) };
-  }
-
-  const maxLength = 8 * 1024 * 1024;
-  const petNamed = (name: string): Pet => ({ id: '1', name, categoryId: '1' });
-
   it('reports that a write was done if its result is too large', async () => {
-    const petStore = await openBuiltin();
-    const added: Pet = { id: '1', name: 'x'.repeat(3_000_000), categoryId: '1' };
-    await using service = await startGateway({
-      petStore: { ...petStore, createPet: async () => added },
-    });
+    await using opened = await openWith({ createPet: async () => petNamed('x'.repeat(3_000_000)) });
     const add = 'addPet(input: { name: "x", categoryId: 1 })';
-    const response = await fetch(`${service.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ query: `mutation { ${add} { a: name b: name c: name } }` }),
-    });
-    const { data, errors } = await response.json();
+    const query = `mutation { ${add} { a: name b: name c: name } }`;
+    const { data, errors } = await postGraphQL(opened.gateway, query);
     expect(data).toEqual({ addPet: null });
     const extensions = { code: 'RESPONSE_TOO_LARGE', outcome: 'DONE' };
     expect(errors).toMatchObject([{ path: ['addPet'], extensions }]);
@@ -106,14 +82,9 @@ describe('a response', () => {
   });
 
   it('is within the limit even if the errors of its fields are not', async () => {
-    const pet = {
-      ...petNamed('x'),
-      status: new InvalidResponseError('y'.repeat(1000)),
-    } as unknown as Pet;
-    const aliases = Array.from({ length: 100 }, (_, index) => `a${index}: status`);
-    const { text, errors } = await send(`{ pets { ${aliases.join(' ')} } }`, () =>
-      Array.from({ length: 100 }, () => pet),
-    );
+    const status = new InvalidResponseError('y'.repeat(1000)) as never;
+    const page = Array.from({ length: 100 }, () => ({ ...petNamed('x'), status }));
+    const { text, errors } = await send(`{ pets { ${aliases(100, 'status')} } }`, () => page);
     expect(text.length).toBeLessThanOrEqual(maxLength);
     expect(errors[0].extensions.code).toBe('RESPONSE_TOO_LARGE');
   });
@@ -123,52 +94,41 @@ describe('a response', () => {
     ['long numbers', `0.${'1'.repeat(38)}`, 20_000],
   ])('is complete if it repeats many %s and is still short enough', async (_, number, count) => {
     const orders = `[${Array(count).fill(number).join()}]`;
-    const petStore = await openBuiltin();
-    await using service = await startGateway({
-      petStore: { ...petStore, listOrders: async () => new JsonText(orders) },
-    });
-    const aliases = Array.from({ length: 9 }, (_, index) => `a${index}: orders`);
-    const response = await fetch(`${service.url}/graphql?query={${aliases.join(' ')}}`, {
-      headers: { authorization },
-    });
-    const fields = aliases.map((_, index) => `"a${index}":${orders}`);
-    expect((await response.text()) === `{"data":{${fields.join(',')}}}`).toBe(true);
+    await using opened = await openWith({ listOrders: async () => new JsonText(orders) });
+    const { text } = await postGraphQL(opened.gateway, `{ ${aliases(9, 'orders')} }`);
+    const fields = Array.from({ length: 9 }, (_, index) => `"a${index}":${orders}`);
+    expect(text === `{"data":{${fields.join(',')}}}`).toBe(true);
   });
 
   /** Names that JSON.stringify could not repeat thirty times: V8 limits the length of a string. */
   const hugePage = Array.from({ length: 10 }, () => petNamed('x'.repeat(2_000_000)));
-  const thirty = Array.from({ length: 30 }, (_, index) => `a${index}: name`).join(' ');
+  const openHuge = () => openWith({ listPets: async () => hugePage });
+  const thirty = `pets { ${aliases(30, 'name')} }`;
 
   it.each([
-    ['a whole', `{ pets { ${thirty} } }`, 'application/json'],
-    ['a first', `{ pets { ${thirty} } ... @defer { __typename } }`, 'multipart/mixed'],
-    ['a later', `{ __typename ... @defer { pets { ${thirty} } } }`, 'multipart/mixed'],
+    ['a whole', `{ ${thirty} }`, 'application/json'],
+    ['a first', `{ ${thirty} ... @defer { __typename } }`, 'multipart/mixed'],
+    ['a later', `{ __typename ... @defer { ${thirty} } }`, 'multipart/mixed'],
     [
       'a later (2022)',
-      `{ __typename ... @defer { pets { ${thirty} } } }`,
+      `{ __typename ... @defer { ${thirty} } }`,
       'multipart/mixed;deferSpec=20220824',
     ],
   ])('is not encoded if %s part of it is far too large', async (_, query, accept) => {
-    const petStore = await openBuiltin();
-    await using service = await startGateway({
-      petStore: { ...petStore, listPets: async () => hugePage },
-    });
-    const response = await sendForParts(fetch, service.url, query, accept);
+    await using opened = await openHuge();
+    const response = await sendForParts(opened.gateway, 'http://gateway.test', query, accept);
     const text = await response.text();
     expect(text).toContain('"code":"RESPONSE_TOO_LARGE"');
     expect(text.length).toBeLessThan(10_000);
   });
 
   it.each([
-    ['execute', `{ pets { ${thirty} } }`],
-    ['executeIncrementally', `{ pets { ${thirty} } ... @defer { __typename } }`],
-    ['executeIncrementally', `{ __typename ... @defer { pets { ${thirty} } } }`],
+    ['execute', `{ ${thirty} }`],
+    ['executeIncrementally', `{ ${thirty} ... @defer { __typename } }`],
+    ['executeIncrementally', `{ __typename ... @defer { ${thirty} } }`],
   ] as const)('has the same limit for callers of %s: %s', async (method, query) => {
-    const petStore = await openBuiltin();
-    await using service = await startGateway({
-      petStore: { ...petStore, listPets: async () => hugePage },
-    });
-    const result = service[method](query, {}, { authorization });
+    await using opened = await openHuge();
+    const result = opened[method](query, {}, { authorization });
     const last = 'then' in result ? await result : (await Array.fromAsync(result)).at(-1);
     const codes = new Set(last?.errors?.map(({ extensions }) => extensions.code));
     expect([...codes]).toEqual(['RESPONSE_TOO_LARGE']);
@@ -178,21 +138,25 @@ describe('a response', () => {
     'incrementalSpec=v0.2',
     'deferSpec=20220824',
   ])('has at most its maximum in all parts together, with the error that ends it: %s', async (spec) => {
-    const petStore = await openBuiltin();
     const pages = [[petNamed('x'.repeat(maxLength - 500))], [petNamed('y'.repeat(400))]];
-    await using service = await startGateway({
-      petStore: { ...petStore, listPets: async (_call, { limit = 1 }) => pages[limit - 1] ?? [] },
+    await using opened = await openWith({
+      listPets: async (_call, { limit = 1 }) => pages[limit - 1] ?? [],
     });
     const query =
       '{ a: pets(limit: 1) { name } ... @defer { pets(limit: 2) { name } } ... @defer { none: pets(limit: 3) { id } } }';
-    const response = await sendForParts(fetch, service.url, query, `multipart/mixed;${spec}`);
+    const accept = `multipart/mixed;${spec}`;
+    const response = await sendForParts(opened.gateway, 'http://gateway.test', query, accept);
     const json = (await response.text()).match(/^\{.*\}$/gm) ?? [];
     expect(json.join('')).toContain('RESPONSE_TOO_LARGE');
     expect(json.join('').length).toBeLessThanOrEqual(maxLength);
   });
 
   it('is dropped when clients leave too much unread; others receive theirs', async () => {
-    await using service = await startWithPages(7_000_000);
+    const petStore = await openBuiltin();
+    const page = Array.from({ length: 10 }, () => petNamed('x'.repeat(700_000)));
+    await using service = await startGateway({
+      petStore: { ...petStore, listPets: async () => page },
+    });
     const { hostname, port } = new URL(service.url);
     let closed = 0;
     const sockets = Array.from({ length: 30 }, () => connect(Number(port), hostname));

@@ -60,6 +60,10 @@ describe('the media type of a response', () => {
     [`${mixed};boundary="-";deferspec="20220824"`, `${mixed}; deferSpec=20220824`],
     [`${mixed};incrementalSpec=v9.9, ${response};q=0.1`, response],
     ['multipart/*, text/*', json],
+    ['', json],
+    ['*/*', json],
+    [`${mixed};q=0, ${json}`, json],
+    [`${response}, ${json};q=0.9`, response],
   ])('with a deferred fragment for Accept: %s is %s', async (accept, expected) => {
     const { petStore, release } = holdingOrders(await openBuiltin());
     await using service = await startGateway({ petStore });

@@ -38,10 +38,10 @@ describe('the cache of documents', () => {
       graphiql: undefined,
       refuse: createRefuse(telemetry),
     });
+    const head = { method: 'POST', path: '/graphql', headers: {} };
     const text = hasField ? '{ pets { id } }' : '{ __typename }';
     for (let times = 0; times < 3; times++) {
       using scope = new DisposableStack();
-      const head = { method: 'POST', path: '/graphql', headers: {} };
       const record = scope.use(new RequestRecord(telemetry, head));
       const { signal } = new AbortController();
       const rest = { isReadOnly: false, explain: false, record, scope, delivery: () => undefined };
@@ -49,7 +49,6 @@ describe('the cache of documents', () => {
       await handler.execute({ text }, caller);
     }
     expect(prepared).toBe(1);
-    expect(telemetry.logged).toEqual([]);
   });
 
   it.each([

@@ -144,10 +144,12 @@ describe('the issues of BAD_USER_INPUT', () => {
     ]);
   });
 
-  it('name a variable with a default that is null', async () => {
-    const query = 'query ($l: ID = "1") { pet(id: $l) { id } }';
+  it.each([
+    'query ($l: ID = "1") { pet(id: $l) { id } }',
+    'mutation ($l: String = "d") { addPet(input: { name: $l, categoryId: 1 }) { name } }',
+  ])('name a variable with a default that is null: %s', async (query) => {
     expect(await issuesOf(query, { l: null })).toEqual([
-      [['l', expect.stringMatching(/"\$l" provided to non-null type "ID!" not to be null/)]],
+      [['l', expect.stringMatching(/"\$l" provided to non-null type "\w+!" not to be null/)]],
     ]);
   });
 

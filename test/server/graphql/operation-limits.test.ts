@@ -93,23 +93,6 @@ describe('the operation limits', () => {
     const { errors } = await postGraphQL(opened.gateway, query);
     expect(errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
   });
-
-  it('refuse a batch', async () => {
-    await using opened = await openGateway();
-    const response = await opened.gateway(
-      new Request('http://gateway.test/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '[{"query":"{__typename}"}]',
-      }),
-    );
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      errors: [
-        { message: expect.stringMatching(/^body: expected a JSON object, received an array\./) },
-      ],
-    });
-  });
 });
 
 describe('suggestions', () => {

@@ -1,42 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { openPetStore } from '../../../src/backends/open.ts';
-import { startGateway } from '../../support/gateway.ts';
-import { quiet } from '../../support/log.ts';
+import { postGraphQL } from '../../support/graphql.ts';
 import { readParts, sendForParts } from '../../support/parts.ts';
-import { sendJson, startUpstream } from '../../support/upstream.ts';
+import { startRestGateway } from '../../support/rest-gateway.ts';
+import { sendJson } from '../../support/upstream.ts';
 
 /** Orders that no parser returns unchanged. */
 const orders = `[ {"id": 9007199254740993, "id": 1.0,\r\n "__proto__": {"b": 1e3, "2": 0.12345678901234567890, "1": -0} },
 \t"größer \\u0041\\ud800 🐕", true, null ]\n`;
-const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
 /** Starts a gateway for a REST service that sends these orders. */
 async function startWithOrders(text: string) {
-  const upstream = await startUpstream(({ url }, response) =>
+  const gateway = await startRestGateway(({ url }, response) =>
     sendJson(response, 200, url.includes('orders') ? text : '[]'),
   );
-  const petStore = await openPetStore(
-    {
-      kind: 'rest',
-      baseUrl: new URL(`${upstream.url}/v1`),
-      messagesBaseUrl: undefined,
-      timeoutMs: 10_000,
-    },
-    quiet,
-  );
-  const gateway = await startGateway({ petStore });
-  return {
-    ...gateway,
-    async send(query: string): Promise<string> {
-      const body = JSON.stringify({ query });
-      const url = `${gateway.url}/graphql`;
-      return (await fetch(url, { method: 'POST', headers, body })).text();
-    },
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
-  };
+  const send = async (query: string) => (await postGraphQL(gateway.gateway, query)).text;
+  return { ...gateway, send };
 }
 
 describe('the orders of a REST service', () => {
@@ -47,6 +25,7 @@ describe('the orders of a REST service', () => {
         `{"data":{"a":${orders},"pets":[],"b":${orders}}}`,
       );
     }
+    const headers = { authorization: 'Bearer demo-key' };
     const rest = await fetch(`${service.url}/v1/store/orders`, { headers });
     expect(await rest.text()).toBe(orders);
   });

