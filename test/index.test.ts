@@ -6,8 +6,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { DeferredStorefrontDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
 import { createGateway, createLazyGateway, createNodeListener, loadConfig } from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
-import { type Mounted, mountInNode, mounts, startServer } from './support/mounted.ts';
+import { type Mounted, mountInNode, mounts } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
+import { startServer } from './support/server.ts';
 import { sendJson, startUpstream } from './support/upstream.ts';
 
 const config = { ...loadConfig({ DATABASE_URL: ':memory:' }), graphiql: false };

@@ -27,11 +27,9 @@ export const handlers: Readonly<
 > = {
   async listPets({ petStore, request, call }) {
     const search = new URLSearchParams(request.search);
-    const limit = single(search, 'limit');
-    const status = single(search, 'status');
     const query: ListPetsQuery = {
-      ...(limit === undefined ? {} : { limit: parseLimit(limit) }),
-      ...(status === undefined ? {} : { status: decodePetStatus(status) }),
+      limit: readParameter(search, 'limit', parseLimit),
+      status: readParameter(search, 'status', decodePetStatus),
     };
     const pets = await petStore.listPets(call, query);
     return json(200, JSON.stringify(Array.from(pets, encodePet)));
@@ -85,9 +83,9 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function single(search: URLSearchParams, name: string): string | undefined {
+function readParameter<T>(search: URLSearchParams, name: string, parse: (text: string) => T) {
   const values = search.getAll(name);
-  if (values.length < 2) return values[0];
+  if (values.length < 2) return values[0] === undefined ? undefined : parse(values[0]);
   throw new InvalidInputError(`${name}: expected one value, received ${values.length}.`);
 }
 

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -10,6 +8,7 @@ import { callWith, openBuiltin } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { nodeStart } from '../../support/process.ts';
+import { startServer } from '../../support/server.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
@@ -193,36 +192,37 @@ async function startCuttingProxy(databaseUrl: string) {
   const sockets = new Set<Socket>();
   let cut = false;
   let hangsUp = false;
-  const server = createServer((client) => {
-    if (hangsUp) return void client.destroy();
-    const upstream = connectTcp(Number(target.port), target.hostname);
-    let isInsert = false;
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket
-        .on('error', () => {})
-        .once('close', () => {
+  const server = await startServer(
+    createServer((client) => {
+      if (hangsUp) return void client.destroy();
+      const upstream = connectTcp(Number(target.port), target.hostname);
+      let isInsert = false;
+      for (const socket of [client, upstream]) {
+        sockets.add(socket);
+        socket
+          .on('error', () => {})
+          .once('close', () => {
+            client.destroy();
+            upstream.destroy();
+          });
+      }
+      client.on('data', (bytes) => {
+        isInsert = cut && bytes.includes('insert into "pets"');
+        upstream.write(bytes);
+      });
+      upstream.on('data', (bytes) => {
+        // The first bytes after the insert are its result, so it has been committed.
+        if (isInsert) {
+          cut = false;
           client.destroy();
-          upstream.destroy();
-        });
-    }
-    client.on('data', (bytes) => {
-      isInsert = cut && bytes.includes('insert into "pets"');
-      upstream.write(bytes);
-    });
-    upstream.on('data', (bytes) => {
-      // The first bytes after the insert are its result, so it has been committed.
-      if (isInsert) {
-        cut = false;
-        client.destroy();
-      } else client.write(bytes);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+        } else client.write(bytes);
+      });
+    }),
+  );
   const url = new URL(databaseUrl);
-  url.port = String((server.address() as AddressInfo).port);
+  url.port = String(server.port);
   return {
+    ...server,
     databaseUrl: url.href,
     cutAfterNextInsert() {
       cut = true;
@@ -231,10 +231,6 @@ async function startCuttingProxy(databaseUrl: string) {
     hangUp() {
       hangsUp = true;
       for (const socket of sockets) socket.destroy();
-    },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }
