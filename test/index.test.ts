@@ -138,7 +138,7 @@ describe('createNodeListener', () => {
     await using gateway = await createGateway(config);
     await using server = await mountInNode(gateway);
     const request = rawGet(`/api/graphql?query=${query}`, `${lines}Connection: close\r\n`);
-    expect(await sendRaw(server.url, request.replace('Host: x', `Host: ${host}`))).toMatch(
+    expect(await sendRaw(server.url, request.replace('Host: localhost', `Host: ${host}`))).toMatch(
       expected,
     );
   });
