@@ -90,24 +90,6 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     expect((await store.createPet(callWith(), rex)).name).toBe('Rex');
   }, 20_000);
 
-  it('assigns other ids while an import locks the next ones', async () => {
-    const url = await postgres.createDatabase();
-    await using store = await openBuiltin(bouncer.behind(url));
-    const add = () => store.createPet(callWith(), rex);
-    const [first] = await Promise.all([add(), add(), add()]);
-    const other = new pg.Client(url);
-    await other.connect();
-    await other.query('begin');
-    await other.query(
-      `insert into pets (id, name, category_id) select ${first.id} + n, 'locked', 1 from generate_series(1, 320) n on conflict do nothing`,
-    );
-    await other.query("select setval('pets_id_seq', 1000)");
-    const added = await Promise.all(Array.from({ length: 10 }, add));
-    for (const pet of added) expect(BigInt(pet.id)).toBeGreaterThan(1000n);
-    await other.query('rollback');
-    await other.end();
-  }, 20_000);
-
   it('begins its transactions with the settings', async () => {
     const database = await openDatabase(bouncer.behind(await postgres.createDatabase()), quiet.log);
     await database.transaction().execute(async (transaction) => {
@@ -153,29 +135,4 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
       'An import needs a session, which PgBouncer does not keep in transaction mode.',
     );
   });
-});
-
-describe('DATABASE_POOL_SIZE', () => {
-  it('limits the connections to PostgreSQL', async () => {
-    await using postgres = await startPostgres();
-    const databaseUrl = await postgres.createDatabase();
-    for (const poolSize of [2, undefined]) {
-      const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key', poolSize } as const;
-      await using store = await openPetStore(options, quiet);
-      const load = Array.from({ length: 50 }, () =>
-        store.createPet(callWith(), {
-          name: 'Rex',
-          categoryId: '1',
-        }),
-      );
-      await Promise.all(load);
-      const client = new pg.Client(databaseUrl);
-      await client.connect();
-      const { rows } = await client.query(
-        "select count(*)::int as used from pg_stat_activity where datname = current_database() and application_name = 'petstore-gateway'",
-      );
-      await client.end();
-      expect(rows).toEqual([{ used: poolSize ?? 10 }]);
-    }
-  }, 60_000);
 });
