@@ -4,7 +4,7 @@ import { documentedVariables } from '../src/config/variables.ts';
 /** A codegen plugin that writes the table of docs/configuration.md: every variable with its default. */
 export function plugin(): string {
   const rows = documentedVariables().map(([name, { fallback, accepts, meaning }]) => {
-    const standard = fallback === undefined ? 'unset' : `\`${fallback}\``;
+    const standard = typeof fallback === 'string' ? `\`${fallback}\`` : 'unset';
     return `| \`${name}\` | ${standard} | ${meaning} | ${accepts} |\n`;
   });
   const table = `| variable | default | meaning | accepts |\n|---|---|---|---|\n${rows.join('')}`;

@@ -82,13 +82,7 @@ export async function createGateway(
     const telemetry = { log, metrics, tracing };
     const { bodyBytes } = createByteLimits(metrics);
     const gate = openGate();
-    const context = {
-      telemetry,
-      admission: gate,
-      isDraining: undefined,
-      onlyLoopbackHosts: false,
-      createV1: undefined,
-    };
+    const context = { telemetry, admission: gate, onlyLoopbackHosts: false };
     const app = opened.use(await openApp(config, context));
     opened.defer(() => gate.close());
     let closed: Promise<void> | undefined;

@@ -1,10 +1,10 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { type AdministrativeWork, administer, printOutcome } from './commands/administer.ts';
+import { type AdministrativeCommand, administer, printOutcome } from './commands/administer.ts';
 import { exitOnClosedPipe, fail } from './commands/exit.ts';
-import * as keys from './commands/keys.ts';
+import { keyCommands } from './commands/keys.ts';
 import { runServe } from './commands/serve.ts';
-import { backUpTo, exportTo, importFrom, progressOn } from './commands/transfer.ts';
+import { backUpTo, exportTo, importFrom, migrateTo, progressOn } from './commands/transfer.ts';
 import { describeVariables } from './config/describe.ts';
 
 process.stdout.on('error', exitOnClosedPipe);
@@ -21,64 +21,41 @@ program
   .option('--print-config', 'print every setting with its source, and exit')
   .action((options) => runServe(process.env, options));
 
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function parseDuration(text: string): number {
+  const [, count, unit = ''] = /^([1-9][0-9]{0,4})([mhd])$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * (unitMs[unit] ?? 0);
+  throw new InvalidArgumentError('Expected minutes, hours or days, such as 30m, 24h or 90d.');
+}
+
 /** Adds a command that works on the built-in backend's database, with its options as last argument. */
 function administrative(
   command: Command,
-  description: string,
-  work: AdministrativeWork,
-  options: readonly Option[] = [],
+  { description, options = [], work }: Omit<AdministrativeCommand, 'usage'>,
 ): void {
   command.description(description).option('--json', 'print the result as JSON');
-  for (const option of options) command.addOption(option);
+  for (const [flags, meaning, standard] of options) {
+    const option = command.createOption(flags, meaning);
+    if (flags.endsWith('<duration>')) option.argParser(parseDuration);
+    command.addOption(option.default(standard && parseDuration(standard), standard));
+  }
   command.action(() => {
     const given = command.opts();
     return administer(process.env, work, [...command.processedArgs, given], given);
   });
 }
 
-function parseDuration(text: string): number {
-  const ms = keys.parseDuration(text);
-  if (ms !== undefined) return ms;
-  throw new InvalidArgumentError('Expected minutes, hours or days, such as 30m, 24h or 90d.');
-}
-const label = new Option('--label <text>', 'what the key is for');
-const expires = new Option('--expires <duration>', 'lifetime, such as 90d; unlimited by default');
-const overlap = new Option('--overlap <duration>', 'how long the old key stays valid');
-
-const keysCommand = program
+const keys = program
   .command('keys')
   .description("manage the built-in backend's accounts and API keys");
-const keyCommands: readonly [string, string, AdministrativeWork, Option[]?][] = [
-  ['create-account <name>', 'create an account', keys.createAccount],
-  ['accounts', 'list the accounts', keys.listAccounts],
-  [
-    'create <account>',
-    'create an API key and print it once',
-    keys.createKey,
-    [label, expires.argParser(parseDuration)],
-  ],
-  ['list <account>', 'list the API keys of an account', keys.listKeys],
-  [
-    'rotate <key-id>',
-    'create an API key with the label and lifetime of another one, which expires',
-    keys.rotateKey,
-    [overlap.argParser(parseDuration).default(parseDuration('24h'), '24h')],
-  ],
-  ['revoke <key-id>', 'revoke an API key', keys.revokeKey],
-];
-for (const [usage, ...rest] of keyCommands) administrative(keysCommand.command(usage), ...rest);
+for (const command of keyCommands) administrative(keys.command(command.usage), command);
 
-administrative(
-  program.command('migrate'),
-  "migrate the built-in backend's database, without starting the gateway",
-  async (administration, { to }: { readonly to?: string }) => {
-    if (to === undefined)
-      return { text: 'The database is up to date.\n', json: { upToDate: true } };
-    await administration.migrateTo(to);
-    return { text: `The database is at the migration ${to}.\n`, json: { migration: to } };
-  },
-  [new Option('--to <migration>', 'undo the migrations after this one, for an earlier version')],
-);
+administrative(program.command('migrate'), {
+  description: "migrate the built-in backend's database, without starting the gateway",
+  options: [['--to <migration>', 'undo the migrations after this one, for an earlier version']],
+  work: migrateTo,
+});
 
 const kind = new Argument('<kind>', 'the kind of record').choices(['pets', 'orders']);
 administrative(
@@ -86,21 +63,22 @@ administrative(
     .command('import')
     .addArgument(kind)
     .argument('<file>', 'path of the file, or - for standard input'),
-  'import records from JSON Lines; if any line is invalid, nothing is imported',
-  (administration, kindName, file) =>
-    importFrom(
-      administration,
-      kindName,
-      file,
-      process.stdin,
-      progressOn(process.stderr, 'records'),
-    ),
+  {
+    description: 'import records from JSON Lines; if any line is invalid, nothing is imported',
+    work: (administration, kindName, file) =>
+      importFrom(
+        administration,
+        kindName,
+        file,
+        process.stdin,
+        progressOn(process.stderr, 'records'),
+      ),
+  },
 );
-administrative(
-  program.command('export').addArgument(kind),
-  'export all records to standard output as JSON Lines',
-  (administration, kindName) => exportTo(administration, kindName, process.stdout),
-);
+administrative(program.command('export').addArgument(kind), {
+  description: 'export all records to standard output as JSON Lines',
+  work: (administration, kindName) => exportTo(administration, kindName, process.stdout),
+});
 
 program
   .command('backup')

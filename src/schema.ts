@@ -20,7 +20,7 @@ import { readBody, readHead, toResponse } from './server/http/fetch.ts';
 import { checkHost } from './server/http/host.ts';
 import { createLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
-import { openRecord, type RequestRecord } from './telemetry/request-record.ts';
+import { RequestRecord } from './telemetry/request-record.ts';
 import { openTracing } from './telemetry/tracing.ts';
 
 export { type Config, ConfigError, loadConfig } from './config/config.ts';
@@ -87,7 +87,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       async request({ request }, wrapped) {
         const scope = new DisposableStack();
         const head = readHead(request, forwardHeaders);
-        const record = scope.use(openRecord(telemetry, head, head.headers));
+        const record = scope.use(new RequestRecord(telemetry, head));
         requests.set(request, { ...head, record, scope });
         try {
           checkHost(head.headers.host, false);

@@ -588,36 +588,4 @@ describe('gateway.execute', () => {
     const whole = await gateway.execute('{ ... @defer { __typename } }', {}, { authorization });
     expect(whole).toEqual({ data: { __typename: 'Query' } });
   });
-
-  it('cancels the REST calls when the reader stops', async () => {
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    await using upstream = await startUpstream(({ url }, response) => {
-      if (url.includes('orders')) response.once('close', end);
-      else sendJson(response, 200, '[]');
-    });
-    const config = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' });
-    await using gateway = await createGateway(config);
-    const query = '{ pets { id } ... @defer { orders } }';
-    for await (const { data } of gateway.executeIncrementally(query, {}, { authorization })) {
-      expect(data).toEqual({ pets: [] });
-      break;
-    }
-    await ended;
-  });
-
-  it('cancels the REST calls when the signal aborts', async () => {
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    await using upstream = await startUpstream((_request, response) => {
-      response.once('close', end);
-    });
-    await using gateway = await createGateway(
-      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' }),
-    );
-    const signal = AbortSignal.timeout(200);
-    expect(await gateway.execute('{ pets { id } }', {}, { authorization, signal })).toMatchObject({
-      data: { pets: null },
-      errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }],
-    });
-    await ended;
-  });
 });

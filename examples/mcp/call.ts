@@ -13,7 +13,7 @@ const url = process.env['PETSTORE_GATEWAY_URL'] || 'http://127.0.0.1:4000/graphq
 const advice: Partial<Record<GatewayErrorCode, string>> = {
   BAD_USER_INPUT: 'Correct the arguments, then call the tool again.',
   UNAUTHENTICATED: 'Ask the user to configure an accepted API key. Do not ask for the key itself.',
-  FORBIDDEN: 'The API key does not allow this. Tell the user.',
+  FORBIDDEN: 'The API key does not allow this. Report the error to the user.',
   NOT_FOUND: 'Check the identifier.',
   CONFLICT: 'Read the current state before you decide what to do.',
   RATE_LIMITED: 'Wait, then call the tool again.',
@@ -97,7 +97,7 @@ function explain(error: GatewayError): string {
   const waitMs = isBusy ? error.extensions.retryAfterMs : undefined;
   const next = waitMs
     ? `Wait ${waitMs} ms, then call the tool again.`
-    : (advice[code] ?? 'Tell the user.');
+    : (advice[code] ?? 'Report the error to the user.');
   const writes = {
     DONE: 'The write was done. Do not call the tool again.',
     UNKNOWN: 'The write may have been done. Check that before you call the tool again.',

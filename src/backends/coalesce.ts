@@ -106,12 +106,8 @@ export function coalesceReads(
 
   const ids = [...(Object.keys(operations) as OperationId[]), 'send'] as const;
   return {
-    ...(Object.fromEntries(ids.map((id) => [id, methodOf(id)])) as Pick<
-      PetStore,
-      OperationId | 'send'
-    >),
-    checkReady: () => petStore.checkReady(),
-    [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
+    ...petStore,
+    ...Object.fromEntries(ids.map((id) => [id, methodOf(id)])),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { PetStore } from '../contract/pet-store.ts';
-import type { Log } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Administration } from './builtin/administration.ts';
+import type { openAdministration as open } from './builtin/administration.ts';
 import type { backUp as backUpFile } from './builtin/backup.ts';
 import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
@@ -17,16 +16,12 @@ export type BackendOptions =
   | ({ readonly kind: 'rest' } & RestPetStoreOptions);
 
 /** Opens the built-in backend's database for administration: accounts, keys, import and export. */
-export async function openAdministration(databaseUrl: string, log: Log): Promise<Administration> {
-  const builtin = await import('./builtin/administration.ts');
-  return builtin.openAdministration(databaseUrl, log);
-}
+export const openAdministration: typeof open = async (...args) =>
+  (await import('./builtin/administration.ts')).openAdministration(...args);
 
 /** Backs up an SQLite database to a new file; see `builtin/backup.ts`. */
-export async function backUp(...args: Parameters<typeof backUpFile>): Promise<number> {
-  const builtin = await import('./builtin/backup.ts');
-  return builtin.backUp(...args);
-}
+export const backUp: typeof backUpFile = async (...args) =>
+  (await import('./builtin/backup.ts')).backUp(...args);
 
 /** A pet store, and what changes in it without a restart. */
 export interface OpenPetStore extends PetStore {

@@ -9,11 +9,16 @@ export interface Outcome {
   readonly json: unknown;
 }
 
-/** A command's work on the built-in backend's database, with the command's arguments and options. */
-export type AdministrativeWork = (
-  administration: Administration,
-  ...args: never[]
-) => Promise<Outcome | undefined>;
+/** A command that works on the built-in backend's database. */
+export interface AdministrativeCommand {
+  /** The name with its arguments. */
+  readonly usage: string;
+  readonly description: string;
+  /** The flags of each option, its description, and its default. */
+  readonly options?: readonly (readonly [flags: string, description: string, standard?: string])[];
+  /** The work, with the command's arguments and options. */
+  readonly work: (administration: Administration, ...args: never[]) => Promise<Outcome | undefined>;
+}
 
 /**
  * Opens the configured database, runs the work, closes the database and prints the result.
@@ -21,7 +26,7 @@ export type AdministrativeWork = (
  */
 export async function administer(
   env: Environment,
-  work: AdministrativeWork,
+  work: AdministrativeCommand['work'],
   args: readonly unknown[],
   options: { readonly json?: true },
 ): Promise<void> {

@@ -1,85 +1,77 @@
-import type { Administration, CreatedApiKey } from '../backends/open.ts';
-import type { Outcome } from './administer.ts';
+import type { CreatedApiKey } from '../backends/open.ts';
+import type { AdministrativeCommand } from './administer.ts';
 import { formatTable } from './table.ts';
 
-/** Creates an account. @throws ApiKeyError if the name is taken. */
-export async function createAccount({ keys }: Administration, name: string): Promise<Outcome> {
-  const account = await keys.createAccount(name);
-  return {
-    text: `Created account ${name}. Create an API key with: keys create ${name}\n`,
-    json: account,
-  };
-}
-
-/** Lists the accounts. */
-export async function listAccounts({ keys }: Administration): Promise<Outcome> {
-  const accounts = await keys.listAccounts();
-  const rows = accounts.map(({ name, createdAt }) => [name, createdAt]);
-  return {
-    text: formatTable(
-      ['ACCOUNT', 'CREATED'],
-      rows,
-      'No accounts. Create one with: keys create-account NAME',
-    ),
-    json: accounts,
-  };
-}
-
-/** Creates a key and shows it once. @throws ApiKeyError if the account does not exist. */
-export async function createKey(
-  { keys }: Administration,
-  account: string,
-  { label, expires }: { readonly label?: string; readonly expires?: number },
-): Promise<Outcome> {
-  const key = await keys.create(account, label, expires);
-  return { text: describeNewKey(key), json: key };
-}
-
-/** Lists the keys of an account. @throws ApiKeyError if the account does not exist. */
-export async function listKeys({ keys }: Administration, account: string): Promise<Outcome> {
-  const list = await keys.list(account);
-  const rows = list.map(({ id, label, createdAt, expiresAt, lastUsedAt, revokedAt }) =>
-    [id, label, createdAt, expiresAt, lastUsedAt, revokedAt].map((cell) => cell ?? ''),
-  );
-  return {
-    text: formatTable(
-      ['KEY', 'LABEL', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'],
-      rows,
-      `No API keys. Create one with: keys create ${account}`,
-    ),
-    json: list,
-  };
-}
-
-/** Replaces a key and shows the new one once. @throws ApiKeyError if the key cannot be used. */
-export async function rotateKey(
-  { keys }: Administration,
-  id: string,
-  { overlap }: { readonly overlap: number },
-): Promise<Outcome> {
-  const key = await keys.rotate(id, overlap);
-  const replaced = `It replaces key ${id}, which expires at ${key.replaces.expiresAt}.`;
-  return { text: `${describeNewKey(key)}${replaced}\n`, json: key };
-}
+/** The commands on accounts and API keys. They reject with ApiKeyError what they cannot do. */
+export const keyCommands: readonly AdministrativeCommand[] = [
+  {
+    usage: 'create-account <name>',
+    description: 'create an account',
+    async work({ keys }, name: string) {
+      const json = await keys.createAccount(name);
+      return {
+        text: `Created account ${name}. Create an API key with: keys create ${name}\n`,
+        json,
+      };
+    },
+  },
+  {
+    usage: 'accounts',
+    description: 'list the accounts',
+    async work({ keys }) {
+      const json = await keys.listAccounts();
+      const rows = json.map(({ name, createdAt }) => [name, createdAt]);
+      const whenEmpty = 'No accounts. Create one with: keys create-account NAME';
+      return { text: formatTable(['ACCOUNT', 'CREATED'], rows, whenEmpty), json };
+    },
+  },
+  {
+    usage: 'create <account>',
+    description: 'create an API key and print it once',
+    options: [
+      ['--label <text>', 'what the key is for'],
+      ['--expires <duration>', 'lifetime, such as 90d; unlimited by default'],
+    ],
+    async work({ keys }, account: string, given: { label?: string; expires?: number }) {
+      const json = await keys.create(account, given.label, given.expires);
+      return { text: describeNewKey(json), json };
+    },
+  },
+  {
+    usage: 'list <account>',
+    description: 'list the API keys of an account',
+    async work({ keys }, account: string) {
+      const json = await keys.list(account);
+      const header = ['KEY', 'LABEL', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'];
+      const rows = json.map(({ id, label, createdAt, expiresAt, lastUsedAt, revokedAt }) =>
+        [id, label, createdAt, expiresAt, lastUsedAt, revokedAt].map((cell) => cell ?? ''),
+      );
+      const whenEmpty = `No API keys. Create one with: keys create ${account}`;
+      return { text: formatTable(header, rows, whenEmpty), json };
+    },
+  },
+  {
+    usage: 'rotate <key-id>',
+    description: 'create an API key with the label and lifetime of another one, which expires',
+    options: [['--overlap <duration>', 'how long the old key stays valid', '24h']],
+    async work({ keys }, id: string, { overlap }: { overlap: number }) {
+      const json = await keys.rotate(id, overlap);
+      const replaced = `It replaces key ${id}, which expires at ${json.replaces.expiresAt}.`;
+      return { text: `${describeNewKey(json)}${replaced}\n`, json };
+    },
+  },
+  {
+    usage: 'revoke <key-id>',
+    description: 'revoke an API key',
+    async work({ keys }, id: string) {
+      const json = await keys.revoke(id);
+      const revoked = `Revoked key ${id} of account ${json.account}.`;
+      return { text: `${revoked} Running gateways refuse it within two seconds.\n`, json };
+    },
+  },
+];
 
 function describeNewKey({ key, id, account, expiresAt }: CreatedApiKey): string {
   const expiry = expiresAt === null ? '' : ` It expires at ${expiresAt}.`;
   return `${key}\n\nThis is key ${id} of account ${account}.${expiry} Copy it now: it is not stored and cannot be shown again.\n`;
-}
-
-/** Revokes a key. @throws ApiKeyError if the key does not exist. */
-export async function revokeKey({ keys }: Administration, id: string): Promise<Outcome> {
-  const key = await keys.revoke(id);
-  return {
-    text: `Revoked key ${id} of account ${key.account}. Running gateways refuse it within two seconds.\n`,
-    json: key,
-  };
-}
-
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Parses a duration such as `30m`, `24h` or `90d` to milliseconds; undefined for other text. */
-export function parseDuration(text: string): number | undefined {
-  const [, count, unit = ''] = /^([1-9][0-9]{0,4})([mhd])$/.exec(text) ?? [];
-  return count === undefined ? undefined : Number(count) * (unitMs[unit] ?? 0);
 }

@@ -15,15 +15,17 @@ export function createReload(
   log: ReturnType<typeof createLog>,
   metrics: Metrics,
 ): () => Promise<void> {
+  let isSuccessful = true;
+  metrics.reloadSuccess({}, () => Number(isSuccessful));
   return async () => {
-    let isSuccessful = false;
     try {
       const config = loadConfig(env);
       await service.reload(config);
-      log.setLevel(config.logLevel);
+      log.level = config.logLevel;
       isSuccessful = true;
-    } finally {
-      metrics.reloaded(isSuccessful);
+    } catch (error) {
+      isSuccessful = false;
+      throw error;
     }
   };
 }

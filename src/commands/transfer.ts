@@ -23,20 +23,22 @@ export async function importFrom(
 ): Promise<Outcome> {
   const file = path === '-' ? undefined : await stat(path);
   if (file?.isDirectory()) throw new Error(`${path}: expected a file, received a directory.`);
-  const size = file?.size;
-  const source = path === '-' ? input : createReadStream(path);
-  let bytes = 0;
-  const counted = async function* () {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      yield chunk;
-    }
-  };
-  const records = await administration.importLines(kind, linesOf(counted()), (count) =>
-    showProgress(count, size === undefined ? undefined : bytes / size),
+  const source = file ? createReadStream(path) : undefined;
+  const records = await administration.importLines(kind, linesOf(source ?? input), (count) =>
+    showProgress(count, file && source && source.bytesRead / file.size),
   );
   const noun = records === 1 ? kind.slice(0, -1) : kind;
   return { text: `Imported ${records} ${noun}.\n`, json: { kind, imported: records } };
+}
+
+/** Undoes the migrations after `to`. Without it, there is nothing to do: opening the database migrated it. */
+export async function migrateTo(
+  administration: Administration,
+  { to }: { readonly to?: string },
+): Promise<Outcome> {
+  if (to === undefined) return { text: 'The database is up to date.\n', json: { upToDate: true } };
+  await administration.migrateTo(to);
+  return { text: `The database is at the migration ${to}.\n`, json: { migration: to } };
 }
 
 /** Exports all records of a kind to `output` as JSON Lines. */

@@ -1,10 +1,12 @@
 import {
+  defaultOf,
   describeValue,
   type Environment,
   readFiles,
   textOf,
   unknownVariables,
 } from './environment.ts';
+import { isLoopback } from './kinds.ts';
 import { type Values, type Variable, variables } from './variables.ts';
 
 /** The settings of a section such as `operationLimits.`, or of none, by their names in it. */
@@ -17,36 +19,7 @@ type Settings<Section extends string = ''> = {
 };
 
 /** The validated, frozen configuration. Times are in milliseconds. */
-export interface Config extends Settings {
-  readonly backend: BackendConfig;
-  /** Accept only requests with a loopback Host, so that pages of other sites can't use the demo. */
-  readonly onlyLoopbackHosts: boolean;
-  /** The address of the admin port. */
-  readonly adminHost: string;
-  readonly graphiql: boolean;
-  readonly introspection: boolean;
-  /** Let callers ask for `extensions.calls`. */
-  readonly explain: boolean;
-  readonly corsOrigins: readonly string[];
-  /** Limits for a single operation. */
-  readonly operationLimits: Settings<'operationLimits.'>;
-  readonly persistedDocuments: Settings<'persistedDocuments.'>;
-  /** Maximum number of requests in flight per API key; further requests get 429. */
-  readonly maxRequestsInFlightPerKey: number;
-}
-
-/** Either a REST service, at one or two base URLs, or the built-in backend with its database. */
-type BackendConfig =
-  | ({
-      readonly kind: 'rest';
-      readonly environment: 'production' | 'staging';
-      readonly baseUrl: URL;
-    } & Settings<'rest.'>)
-  | ({
-      readonly kind: 'builtin';
-      /** Set only for a demo, which accepts this key and fills an empty database with pets. */
-      readonly demoKey: string | undefined;
-    } & Settings<'builtin.'>);
+export type Config = ReturnType<typeof loadConfig>;
 
 /** The environment contains invalid values; the message lists all of them. */
 export class ConfigError extends Error {
@@ -58,25 +31,17 @@ export class ConfigError extends Error {
  * unset.
  * @throws ConfigError that lists every invalid variable, its value and what is accepted.
  */
-export function loadConfig(env: Environment): Config {
+export function loadConfig(env: Environment) {
   const values = readValues(env);
-  const development = values.NODE_ENV !== 'production';
-  const isDemo = values.DEMO ?? (development && isLoopback(values.HOST));
-  const backend = backendOf(values, isDemo ? 'demo-key' : undefined);
-  const graphiql = values.GRAPHIQL ?? development;
+  const backend = backendOf(values, values.DEMO ? 'demo-key' : undefined);
   return Object.freeze({
     ...settingsOf('', values),
     backend: Object.freeze(backend),
-    onlyLoopbackHosts: backend.kind === 'builtin' && isDemo && isLoopback(values.HOST),
-    adminHost: values.ADMIN_HOST ?? (isSocket(values.HOST) ? '127.0.0.1' : values.HOST),
-    graphiql,
-    introspection: values.INTROSPECTION ?? development,
-    explain: values.EXPLAIN ?? graphiql,
+    // Otherwise pages of other sites could use the demo.
+    onlyLoopbackHosts: backend.kind === 'builtin' && values.DEMO && isLoopback(values.HOST),
     corsOrigins: values.CORS_ORIGINS ?? [],
     operationLimits: settingsOf('operationLimits.', values),
     persistedDocuments: settingsOf('persistedDocuments.', values),
-    maxRequestsInFlightPerKey:
-      values.MAX_REQUESTS_IN_FLIGHT_PER_KEY ?? Math.ceil(values.MAX_REQUESTS_IN_FLIGHT / 4),
   });
 }
 
@@ -84,15 +49,16 @@ export function loadConfig(env: Environment): Config {
 function readValues(given: Environment): Values {
   const problems: string[] = [];
   const env = readFiles(given, problems);
-  const read = ([name, { parse, accepts, fallback, isSecret }]: [string, Variable]) => {
-    const text = textOf(env, name) || fallback;
-    const value = text && parse(text);
+  const read = ([name, { parse, accepts, isSecret }]: [string, Variable]) => {
+    const text = textOf(env, name);
+    const value = text ? parse(text) : undefined;
     if (text && value === undefined) {
       const file = isSecret && env[`${name}_FILE`];
       const received = describeValue(text, isSecret) + (file ? ` in ${file}` : '');
       problems.push(`${name}: expected ${accepts}, received ${received}`);
     }
-    return [name, value];
+    const standard = defaultOf(env, name);
+    return [name, value ?? (standard ? parse(standard) : undefined)];
   };
   const values: Values = Object.fromEntries(Object.entries<Variable>(variables).map(read));
   problems.push(...contradictions(values, env));
@@ -108,7 +74,7 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   const inProduction = values.NODE_ENV === 'production';
   const url = baseUrlVariable(values);
   if (url && !env[url]) {
-    yield `${url}: expected the base URL of the REST service, because PETSTORE_ENVIRONMENT is ${values.PETSTORE_ENVIRONMENT ?? 'unset, which means production'}; received nothing`;
+    yield `${url}: expected the base URL of the REST service, because PETSTORE_ENVIRONMENT is ${env['PETSTORE_ENVIRONMENT'] || 'unset, which means production'}; received nothing`;
   }
   if (!url && inProduction && !(env['DATABASE_URL'] || env['DATABASE_URL_FILE']) && !values.DEMO) {
     const ignored = unknownVariables(env).map((name) => `; ${name} is not a known variable`);
@@ -143,10 +109,9 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
 
 /** Returns the variable with the base URL of the REST service; undefined for the built-in backend. */
 function baseUrlVariable(values: Values) {
-  const { PETSTORE_BASE_URL, PETSTORE_STAGING_BASE_URL, PETSTORE_ENVIRONMENT } = values;
-  if (PETSTORE_ENVIRONMENT === 'staging') return 'PETSTORE_STAGING_BASE_URL';
-  const isRest = PETSTORE_ENVIRONMENT || PETSTORE_BASE_URL || PETSTORE_STAGING_BASE_URL;
-  return isRest ? 'PETSTORE_BASE_URL' : undefined;
+  const { PETSTORE_ENVIRONMENT: environment } = values;
+  if (environment === 'staging') return 'PETSTORE_STAGING_BASE_URL';
+  return environment && 'PETSTORE_BASE_URL';
 }
 
 /** Returns the settings of a section. */
@@ -162,21 +127,10 @@ function settingsOf<const Section extends string>(
   return Object.freeze(Object.fromEntries(settings));
 }
 
-function backendOf(values: Values, demoKey: string | undefined): BackendConfig {
+/** Returns a REST service or the built-in backend. A demo accepts this key, and adds animals. */
+function backendOf(values: Values, demoKey: string | undefined) {
   const variable = baseUrlVariable(values);
   const baseUrl = variable && values[variable];
-  if (!baseUrl) return { kind: 'builtin', ...settingsOf('builtin.', values), demoKey };
-  const environment = values.PETSTORE_ENVIRONMENT ?? 'production';
-  return { kind: 'rest', environment, baseUrl, ...settingsOf('rest.', values) };
-}
-
-function isSocket(host: string): boolean {
-  return host.startsWith('unix:');
-}
-
-/** Whether only this machine can connect. */
-function isLoopback(host: string): boolean {
-  return (
-    isSocket(host) || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-  );
+  if (!baseUrl) return { kind: 'builtin' as const, ...settingsOf('builtin.', values), demoKey };
+  return { kind: 'rest' as const, baseUrl, ...settingsOf('rest.', values) };
 }

@@ -1,28 +1,15 @@
-import type { Config } from './config.ts';
-import { type Environment, readFiles, textOf, unknownVariables } from './environment.ts';
+import { defaultOf, type Environment, readFiles, textOf, unknownVariables } from './environment.ts';
 import { documentedVariables } from './variables.ts';
 
 /** Returns the name, effective value and source of every variable, for `--print-config`. */
-export function configRows(
-  env: Environment,
-  { backend, adminHost, graphiql, introspection, explain, workers }: Config,
-): string[][] {
-  const onOrOff = (isOn: boolean) => (isOn ? 'on' : 'off');
-  const effective: Environment = {
-    PETSTORE_ENVIRONMENT: backend.kind === 'rest' ? backend.environment : undefined,
-    DEMO: onOrOff(backend.kind === 'builtin' && backend.demoKey !== undefined),
-    GRAPHIQL: onOrOff(graphiql),
-    INTROSPECTION: onOrOff(introspection),
-    EXPLAIN: onOrOff(explain),
-    WORKERS: String(workers),
-    ADMIN_HOST: adminHost,
-  };
+export function configRows(env: Environment, config: { readonly workers: number }): string[][] {
   const read = readFiles(env, []);
-  const rows = documentedVariables().map(([name, { fallback, isSecret, accepts }]) => {
+  const rows = documentedVariables().map(([name, { isSecret, accepts }]) => {
     const given = textOf(read, name);
     const isInFile = given !== undefined && given !== textOf(env, name);
     if (isInFile && isSecret) return [name, '***', 'file'];
-    const text = effective[name] ?? (given || fallback || '');
+    // WORKERS may be `auto`.
+    const text = name === 'WORKERS' ? String(config.workers) : given || defaultOf(read, name) || '';
     const source = isInFile ? 'file' : given ? 'environment' : text === '' ? 'unset' : 'default';
     // A URL may be shown without its credentials.
     const isHidden = given && isSecret && !accepts.includes('://');
@@ -36,7 +23,7 @@ export function configRows(
 export function describeVariables(): string {
   return documentedVariables()
     .map(([name, { fallback, accepts, meaning }]) => {
-      const otherwise = fallback === undefined ? '' : ` [${fallback}]`;
+      const otherwise = typeof fallback === 'string' ? ` [${fallback}]` : '';
       return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n      accepts ${accepts}\n`;
     })
     .join('');

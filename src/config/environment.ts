@@ -11,6 +11,13 @@ export function textOf(env: Environment, name: string): string | undefined {
   return (name.endsWith('_PROXY') && env[name.toLowerCase()]) || env[name];
 }
 
+/** Returns the default of a variable in an environment, as text. */
+export function defaultOf(env: Environment, name: string): string | undefined {
+  const { fallback } = (variables as Readonly<Record<string, Variable>>)[name] ?? {};
+  if (typeof fallback !== 'function') return fallback;
+  return fallback((other) => textOf(env, other) || defaultOf(env, other) || '');
+}
+
 /**
  * Returns the environment with the variables in its `CONFIG_FILE`, and the values of secrets whose
  * files it names, such as `DATABASE_URL_FILE`. Adds what is wrong with a file to `problems`, without

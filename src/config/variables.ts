@@ -3,6 +3,8 @@ import {
   fraction,
   headerNames,
   hostList,
+  isLoopback,
+  isSocket,
   type Kind,
   matching,
   oneOf,
@@ -22,12 +24,16 @@ import {
 export interface Variable extends Kind {
   /** The member of the configuration that has its value; none if other variables affect it. */
   readonly setting?: string;
-  /** The default, as text; undefined if an unset variable stays unset. */
-  readonly fallback?: string | undefined;
+  /** The default, as text or as it follows from other variables; undefined if there is none. */
+  readonly fallback?: Fallback;
   readonly meaning: string;
   /** Whether the value contains a secret, which is never shown, and `X_FILE` may name a file that contains it. */
   readonly isSecret?: true;
 }
+
+/** Returns the text of a variable, or its default; empty if there is none. */
+type TextOf = (name: string) => string;
+type Fallback = string | ((textOf: TextOf) => string | undefined);
 
 /**
  * Every variable that has a value of its own; see `documentedVariables`. The file is long because each
@@ -63,6 +69,8 @@ export const variables = {
   },
   PETSTORE_ENVIRONMENT: {
     ...oneOf('production', 'staging'),
+    fallback: (textOf) =>
+      textOf('PETSTORE_BASE_URL') || textOf('PETSTORE_STAGING_BASE_URL') ? 'production' : undefined,
     meaning: 'which REST service to use; defaults to production if a REST base URL is set',
   },
   PETSTORE_BASE_URL: {
@@ -134,20 +142,22 @@ export const variables = {
   },
   DEMO: {
     ...onOff,
+    fallback: (textOf) =>
+      textOf('PETSTORE_ENVIRONMENT') || !isLoopback(textOf('HOST')) ? 'off' : inDevelopment(textOf),
     meaning:
       'add demo pets to an empty database and accept the key `demo-key`; defaults to on in development on a loopback host',
   },
   GRAPHIQL: {
-    ...onOff,
+    ...setting('graphiql', onOff, inDevelopment),
     meaning: 'serve GraphiQL at `/graphql`; defaults to off in production, on otherwise',
   },
   INTROSPECTION: {
-    ...onOff,
+    ...setting('introspection', onOff, inDevelopment),
     meaning:
       'allow introspection and suggest names ("Did you mean"); defaults to off in production, on otherwise',
   },
   EXPLAIN: {
-    ...onOff,
+    ...setting('explain', onOff, (textOf) => textOf('GRAPHIQL')),
     meaning:
       'let a request with the header `x-petstore-explain: 1` receive its REST calls in `extensions.calls`; defaults to the value of `GRAPHIQL`',
   },
@@ -192,7 +202,9 @@ export const variables = {
     'number of requests in flight, half of them reserved for keys that the backend has accepted before; further requests get 503',
   ),
   MAX_REQUESTS_IN_FLIGHT_PER_KEY: {
-    ...wholeNumber(1, 1_000_000),
+    ...setting('maxRequestsInFlightPerKey', wholeNumber(1, 1_000_000), (textOf) =>
+      String(Math.ceil(Number(textOf('MAX_REQUESTS_IN_FLIGHT')) / 4)),
+    ),
     meaning:
       'maximum number of requests in flight per API key; further requests get 429; defaults to a quarter of `MAX_REQUESTS_IN_FLIGHT`',
   },
@@ -236,7 +248,11 @@ export const variables = {
       'separate port for `/metrics`, `/livez` and `/readyz`; if unset, metrics are not served',
   },
   ADMIN_HOST: {
-    ...matching(/^(?!unix:)[\w.:-]+$/, 'a host name or an IP address'),
+    ...setting(
+      'adminHost',
+      matching(/^(?!unix:)[\w.:-]+$/, 'a host name or an IP address'),
+      (textOf) => (isSocket(textOf('HOST')) ? '127.0.0.1' : textOf('HOST')),
+    ),
     meaning: 'address of `ADMIN_PORT`; defaults to `HOST`, or 127.0.0.1 if that is a socket',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
@@ -298,14 +314,20 @@ export function documentedVariables(): [string, Variable][] {
 export type Values = {
   readonly [Name in keyof typeof variables]:
     | Exclude<ReturnType<(typeof variables)[Name]['parse']>, undefined>
-    | ((typeof variables)[Name] extends { fallback: string } ? never : undefined);
+    | ((typeof variables)[Name] extends { fallback: string | ((...args: never) => string) }
+        ? never
+        : undefined);
 };
+
+function inDevelopment(textOf: TextOf): 'on' | 'off' {
+  return textOf('NODE_ENV') === 'production' ? 'off' : 'on';
+}
 
 /** Puts the value of a variable into the configuration. */
 function setting<
   const S extends string,
   K extends Kind,
-  const F extends string | undefined = undefined,
+  const F extends Fallback | undefined = undefined,
 >(path: S, kind: K, fallback?: F) {
   return { ...kind, setting: path, fallback: fallback as F };
 }

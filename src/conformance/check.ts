@@ -1,10 +1,10 @@
+import { InvalidResponseError } from '../contract/error.ts';
 import type { Pet } from '../contract/records.ts';
 import type { Send } from './http-client.ts';
 
-/** The service under check, with a valid API key and some of its animals. */
+/** The service under check, with some of its animals. */
 export interface Service {
   readonly send: Send;
-  readonly apiKey: string;
   /** Up to 100 animals; empty if the list could not be read. */
   readonly animals: readonly Pet[];
 }
@@ -22,18 +22,19 @@ export interface Finding {
 export interface Check {
   readonly id: string;
   readonly rule: string;
-  /** @throws ContractViolation, InvalidResponseError or NoResponseError, which fail the check. */
-  readonly run: (service: Service) => Promise<Finding>;
+  /**
+   * Resolves to what a service did that follows the rule, or to another finding.
+   * @throws PetStoreError, which fails the check.
+   */
+  readonly run: (service: Service) => Promise<string | Finding>;
 }
 
-/** The service violates the contract; the message contains the expected and the received value. */
-export class ContractViolation extends Error {
-  override readonly name = 'ContractViolation';
-}
-
-/** The service follows the rule. */
-export function pass(seen: string): Finding {
-  return { verdict: 'pass', seen };
+/**
+ * Requires something of a service. The problem contains the expected and the received value.
+ * @throws InvalidResponseError with the problem.
+ */
+export function requireThat(isMet: boolean, problem: string): asserts isMet {
+  if (!isMet) throw new InvalidResponseError(problem);
 }
 
 /** The contract does not specify this behaviour; it is only reported. */

@@ -1,60 +1,53 @@
 import { decodeErrorBody, decodePet, decodePets } from '../contract/codec.ts';
+import { InvalidResponseError } from '../contract/error.ts';
 import { parseJson } from '../contract/json.ts';
 import { type NewPet, type Pet, type PetField, petFields } from '../contract/records.ts';
-import { ContractViolation, type Finding, pass } from './check.ts';
+import { requireThat } from './check.ts';
 import type { ServiceResponse } from './http-client.ts';
 
-/** Returns the animals of a list. @throws ContractViolation unless it is a 200 with at most `limit` Pets. */
+/** Returns the animals of a list. @throws InvalidResponseError unless it is a 200 with at most `limit` Pets. */
 export function expectPets(response: ServiceResponse, limit: number): Pet[] {
   expectStatus(response, 200);
   const json = readJson(response);
   const pets = decodePets(json).map((pet, index) => exact(pet, (json as unknown[])[index]));
-  if (pets.length > limit) {
-    throw new ContractViolation(
-      `expected at most ${formatAnimals(limit)}, received ${pets.length}`,
-    );
-  }
+  requireThat(
+    pets.length <= limit,
+    `expected at most ${formatAnimals(limit)}, received ${pets.length}`,
+  );
   const duplicate = pets.find(({ id }, index) => pets.findIndex((pet) => pet.id === id) !== index);
-  if (duplicate) throw new ContractViolation(`the id ${duplicate.id} appears twice`);
+  requireThat(!duplicate, `the id ${duplicate?.id} appears twice`);
   return pets;
 }
 
-/** Returns the animal of a response. @throws ContractViolation unless it is a Pet with this status. */
+/** Returns the animal of a response. @throws InvalidResponseError unless it is a Pet with this status. */
 export function expectPet(response: ServiceResponse, status: 200 | 201): Pet {
   expectStatus(response, status);
   const json = readJson(response);
   return exact(decodePet(json), json);
 }
 
-/** Compares an animal with the one that was sent. @throws ContractViolation if a field differs. */
+/** Compares an animal with the one that was sent. @throws InvalidResponseError if a field differs. */
 export function expectSame(pet: Pet, sent: NewPet | Pet): void {
   for (const [name, value] of Object.entries(sent)) {
     const received = pet[name as keyof Pet];
-    if (received !== value) {
-      throw new ContractViolation(`${name}: expected ${shown(value)}, received ${shown(received)}`);
-    }
+    const problem = `${name}: expected ${shown(value)}, received ${shown(received)}`;
+    requireThat(received === value, problem);
   }
 }
 
-/** Passes if the response and its Error body have this status. @throws ContractViolation otherwise. */
-export function expectError(response: ServiceResponse, status: number): Finding {
+/** Describes an error. @throws InvalidResponseError unless it and its Error body have this status. */
+export function expectError(response: ServiceResponse, status: number): string {
   expectStatus(response, status);
   const body = decodeErrorBody(readJson(response));
-  if (body === undefined) {
-    throw new ContractViolation(`expected an Error body with code, message and status`);
-  }
-  if (body.status !== status) {
-    throw new ContractViolation(
-      `status in the Error body: expected ${status}, received ${body.status}`,
-    );
-  }
-  return pass(`${status}, code ${shown(body.code)}`);
+  requireThat(body !== undefined, 'expected an Error body with code, message and status');
+  const problem = `status in the Error body: expected ${status}, received ${body.status}`;
+  requireThat(body.status === status, problem);
+  return `${status}, code ${shown(body.code)}`;
 }
 
-/** Checks the HTTP status. @throws ContractViolation for another one. */
+/** Checks the HTTP status. @throws InvalidResponseError for another one. */
 export function expectStatus(response: ServiceResponse, status: number): void {
-  if (response.status === status) return;
-  throw new ContractViolation(`expected ${status}, received ${describe(response)}`);
+  requireThat(response.status === status, `expected ${status}, received ${describe(response)}`);
 }
 
 /** Summarizes a response on one line. */
@@ -71,20 +64,21 @@ export function describe(response: ServiceResponse): string {
 
 /**
  * Parses the JSON body of a response, int64-exact.
- * @throws ContractViolation unless the body is `application/json` in UTF-8, without an encoding.
+ * @throws InvalidResponseError unless the body is `application/json` in UTF-8, without an encoding.
  */
 export function readJson({ headers, body }: ServiceResponse): unknown {
   const encoding = headers.get('content-encoding') ?? 'identity';
-  if (encoding !== 'identity')
-    throw new ContractViolation(`content-encoding: expected none, received ${shown(encoding)}`);
+  const encoded = `content-encoding: expected none, received ${shown(encoding)}`;
+  requireThat(encoding === 'identity', encoded);
   const type = headers.get('content-type');
-  if (!/^application\/json\s*(?:;|$)/i.test(type ?? '')) {
-    throw new ContractViolation(`content-type: expected application/json, received ${shown(type)}`);
-  }
+  requireThat(
+    /^application\/json\s*(?:;|$)/i.test(type ?? ''),
+    `content-type: expected application/json, received ${shown(type)}`,
+  );
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    throw new ContractViolation('body: expected valid JSON in UTF-8');
+    throw new InvalidResponseError('body: expected valid JSON in UTF-8');
   }
 }
 
@@ -104,8 +98,8 @@ function exact(pet: Pet, json: unknown): Pet {
   for (const name of Object.keys(petFields) as PetField[]) {
     const value = pet[name];
     if (value instanceof Error) throw value;
-    if ((json as Record<string, unknown>)[name] !== null) continue;
-    throw new ContractViolation(`${name}: expected a value or none, received null`);
+    const isNull = (json as Record<string, unknown>)[name] === null;
+    requireThat(!isNull, `${name}: expected a value or none, received null`);
   }
   return pet;
 }

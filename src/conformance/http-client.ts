@@ -1,7 +1,9 @@
+import { BackendUnavailableError } from '../contract/error.ts';
+
 /** A request that a check sends; a POST if it has a body. */
 export interface ServiceRequest {
-  /** If undefined, the request has no `Authorization` header. */
-  readonly apiKey?: string;
+  /** The key to send instead of the valid one; `null` omits the `Authorization` header. */
+  readonly apiKey?: string | null;
   /** Sent unchanged. */
   readonly body?: string;
   /** The media type of the body, JSON by default; `null` omits the `Content-Type` header. */
@@ -10,7 +12,7 @@ export interface ServiceRequest {
 
 /** Requests that the service must refuse with 401, with an id and a description for the rule. */
 export const unauthenticatedRequests = [
-  { id: 'no-key', description: 'without a key', request: {} },
+  { id: 'no-key', description: 'without a key', request: { apiKey: null } },
   {
     id: 'wrong-key',
     description: 'with a wrong key',
@@ -25,29 +27,27 @@ export interface ServiceResponse {
   readonly body: Uint8Array;
 }
 
-/** Sends one request to a path below the base URL. @throws NoResponseError */
-export type Send = (path: string, request: ServiceRequest) => Promise<ServiceResponse>;
-
-/** The service sent no response, or only part of one. */
-export class NoResponseError extends Error {
-  override readonly name = 'NoResponseError';
-}
+/**
+ * Sends one request to a path below the base URL, by default a GET with the valid key.
+ * @throws BackendUnavailableError if there is no complete response.
+ */
+export type Send = (path: string, request?: ServiceRequest) => Promise<ServiceResponse>;
 
 /** The limit for a response body, in bytes. */
 const maxBodyBytes = 8 * 1024 * 1024;
 
 /**
- * Creates a client for the service at `baseUrl`. A complete response must arrive within `timeoutMs`.
+ * Creates a client with a valid key for the service at `baseUrl`. A complete response must arrive within `timeoutMs`.
  * Redirects are not followed.
  */
-export function createSend(baseUrl: URL, timeoutMs: number): Send {
+export function createSend(baseUrl: URL, apiKey: string, timeoutMs: number): Send {
   const prefix = baseUrl.href.replace(/\/+$/, '');
-  return async (path, request) => {
+  return async (path, request = {}) => {
     const { body } = request;
     try {
       const response = await fetch(prefix + path, {
         method: body === undefined ? 'GET' : 'POST',
-        headers: headersOf(request),
+        headers: headersOf({ apiKey, ...request }),
         // For a string body, fetch would add a Content-Type header.
         ...(body === undefined ? {} : { body: Buffer.from(body) }),
         redirect: 'manual',
@@ -55,7 +55,7 @@ export function createSend(baseUrl: URL, timeoutMs: number): Send {
       });
       return { status: response.status, headers: response.headers, body: await readBody(response) };
     } catch (error) {
-      throw new NoResponseError(reasonOf(error, timeoutMs), { cause: error });
+      throw new BackendUnavailableError(reasonOf(error, timeoutMs), { cause: error });
     }
   };
 }
@@ -65,8 +65,8 @@ function headersOf({ apiKey, body, contentType = 'application/json' }: ServiceRe
     accept: 'application/json',
     // The gateway sends the same header.
     'accept-encoding': 'identity',
-    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-    ...(body === undefined || contentType === null ? {} : { 'content-type': contentType }),
+    ...(apiKey && { authorization: `Bearer ${apiKey}` }),
+    ...(body !== undefined && contentType && { 'content-type': contentType }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { decodeMessage } from '../contract/codec.ts';
-import { type Check, ContractViolation, type Finding, pass, type Service } from './check.ts';
+import { type Check, requireThat } from './check.ts';
 import { describe, expectStatus, readJson, shown } from './expect.ts';
 import {
   type ServiceRequest,
@@ -21,7 +21,7 @@ export const messageChecks: readonly Check[] = [
   {
     id: 'message',
     rule: 'POST /messages: success with the message, its id, status and timestamp',
-    run: async ({ send, apiKey }) => expectMessage(await send('/messages', { apiKey, body })),
+    run: async ({ send }) => expectMessage(await send('/messages', { body })),
   },
 ];
 
@@ -34,19 +34,18 @@ function refusal(
   return {
     id: `message-${id}`,
     rule: `POST /messages ${description}: ${status}`,
-    async run({ send, apiKey }: Service) {
-      const response = await send('/messages', status === 400 ? { apiKey, ...request } : request);
+    async run({ send }) {
+      const response = await send('/messages', request);
       expectStatus(response, status);
-      return pass(describe(response));
+      return describe(response);
     },
   };
 }
 
-function expectMessage(response: ServiceResponse): Finding {
-  if (response.status < 200 || response.status > 299) {
-    throw new ContractViolation(`expected a 2xx status, received ${describe(response)}`);
-  }
+function expectMessage(response: ServiceResponse): string {
+  const isSuccess = response.status >= 200 && response.status <= 299;
+  requireThat(isSuccess, `expected a 2xx status, received ${describe(response)}`);
   const { message, status } = decodeMessage(readJson(response));
-  if (message === text) return pass(`${response.status}, status ${shown(status)}`);
-  throw new ContractViolation(`message: expected ${shown(text)}, received ${shown(message)}`);
+  requireThat(message === text, `message: expected ${shown(text)}, received ${shown(message)}`);
+  return `${response.status}, status ${shown(status)}`;
 }

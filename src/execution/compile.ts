@@ -6,13 +6,11 @@ import {
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
-  Kind,
   type OperationDefinitionNode,
   typeFromAST,
   type VariableDefinitionNode,
-  visit,
 } from 'graphql';
-import type { VariableValues } from './field-collector.ts';
+import { conditionsOf, type VariableValues } from './field-collector.ts';
 import { type Execute, planOperation } from './plan.ts';
 
 /**
@@ -96,17 +94,4 @@ function planVariables(
     }
     return { sources, coerced };
   };
-}
-
-/** Returns the variables that `@skip` and `@include` use. */
-function conditionsOf(document: DocumentNode): readonly string[] {
-  const conditions = new Set<string>();
-  visit(document, {
-    Directive({ arguments: args = [] }) {
-      for (const { value } of args) {
-        if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
-      }
-    },
-  });
-  return [...conditions];
 }

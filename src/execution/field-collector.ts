@@ -11,6 +11,7 @@ import {
   Kind,
   type SelectionNode,
   type SelectionSetNode,
+  visit,
 } from 'graphql';
 
 /** Coerced variables, as `getVariableValues` of graphql-js returns them. */
@@ -75,4 +76,17 @@ export function createCollectFields(
       return { key, nodes: [node as FieldNode, ...others], definition };
     });
   };
+}
+
+/** Returns the names of the variables in conditions: `@skip(if:)`, `@include(if:)` and `@defer(if:)`. */
+export function conditionsOf(document: DocumentNode): readonly string[] {
+  const conditions = new Set<string>();
+  visit(document, {
+    Directive({ arguments: args = [] }) {
+      for (const { name, value } of args) {
+        if (name.value === 'if' && value.kind === Kind.VARIABLE) conditions.add(value.name.value);
+      }
+    },
+  });
+  return [...conditions];
 }

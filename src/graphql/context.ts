@@ -1,8 +1,8 @@
-import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
+import type { JsonText } from '../contract/json.ts';
 import { type Call, type OperationId, operations, type PetStore } from '../contract/pet-store.ts';
-import { RestCalls, type SendRest } from './rest-calls.ts';
+import { RestCalls } from './rest-calls.ts';
 
 /** Options of `createContext`. */
 export interface ContextOptions
@@ -43,31 +43,49 @@ export interface GatewayContext {
 /** The method of any operation. */
 type Method = (call: Call, parameters: unknown) => Promise<unknown>;
 
-const operationIds = Object.keys(operations) as OperationId[];
-
 /** The response key of the root field that makes a call; only explained contexts use it. */
 export type ResponseKey = string | number;
 
-/**
- * Creates the context of a request. The `Authorization` header is parsed when a field first needs
- * the key, so introspection works without one.
- */
-export function createContext(options: ContextOptions): GatewayContext {
-  const { petStore, key, requestId, signal, listener, observer, scope, forwarded } = options;
-  let created: Call | undefined;
-  /** A part of the key of each read, so that reads after a write are new calls. */
-  let writes = 0;
+/** Makes the calls of a request; each operation has a method, which is added below. */
+class RequestCalls {
+  readonly #options: ContextOptions;
+  /** The reads since the last write, by operation and parameters. */
+  readonly #reads = new Map<string, Promise<unknown>>();
+  #call: Call | undefined;
 
-  async function withCall<Value>(send: (call: Call) => Promise<Value>): Promise<Value> {
+  constructor(options: ContextOptions) {
+    this.#options = options;
+  }
+
+  get rest(): RestCalls {
+    return new RestCalls(
+      (request) => this.make('send', request.method, request) as Promise<JsonText>,
+    );
+  }
+
+  /** Makes a call. Equal reads are one, until a write has ended. */
+  make(id: OperationId | 'send', method: string, parameters: unknown): Promise<unknown> {
+    if (method === 'POST') return this.#send(id, parameters).finally(() => this.#reads.clear());
+    const key = `${id} ${JSON.stringify(parameters)}`;
+    const known = this.#reads.get(key);
+    if (known !== undefined) return known;
+    const read = this.#send(id, parameters);
+    this.#reads.set(key, read);
+    return read;
+  }
+
+  async #send(id: OperationId | 'send', parameters: unknown): Promise<unknown> {
+    const { petStore, listener, signal, key, requestId, observer, scope, forwarded } =
+      this.#options;
     // Starts no field, and above all no mutation, after the client disconnects.
     if (signal.aborted) throw cancelledError(signal);
-    if (created === undefined) {
-      const { apiKey, authorization } = readBearer(options.authorization);
-      created = { apiKey, authorization, key, requestId, signal, observer, scope, forwarded };
+    if (this.#call === undefined) {
+      const { apiKey, authorization } = readBearer(this.#options.authorization);
+      this.#call = { apiKey, authorization, key, requestId, signal, observer, scope, forwarded };
       if (listener) listener.usedKey = true;
     }
     try {
-      const value = await send(created);
+      const value = await (petStore[id] as Method)(this.#call, parameters);
       if (listener) listener.keyAccepted = true;
       return value;
     } catch (error) {
@@ -75,42 +93,22 @@ export function createContext(options: ContextOptions): GatewayContext {
       throw error instanceof CancelledError ? cancelledError(signal) : error;
     }
   }
-
-  const write: typeof withCall = (send) => withCall(send).finally(() => writes++);
-  const send: SendRest = (request) => withCall((call) => petStore.send(call, request));
-  const keyOf = (parameters: unknown) => `${writes} ${JSON.stringify(parameters)}`;
-  const calls: Record<string, unknown> = {
-    rest: new RestCalls(
-      loadEach(send, ({ path }) => keyOf(path)),
-      (request) => write((call) => petStore.send(call, request)),
-    ),
-  };
-  for (const id of operationIds) {
-    const run = (parameters: unknown) => (call: Call) => (petStore[id] as Method)(call, parameters);
-    const load = loadEach(([parameters]: readonly [unknown]) => withCall(run(parameters)), keyOf);
-    calls[id] =
-      operations[id].method === 'GET'
-        ? (parameters: unknown) => load([parameters])
-        : (parameters: unknown) => write(run(parameters));
-  }
-  return { petStore: calls as PetStoreCalls };
 }
 
-/** Creates a loader for a service without bulk reads: each distinct key is one call. */
-function loadEach<Key, Value>(
-  load: (key: Key) => Promise<Value>,
-  cacheKeyFn: (key: Key) => string,
-): (key: Key) => Promise<Value> {
-  let loader: DataLoader<Key, Value, string> | undefined;
-  return (key) => {
-    loader ??= new DataLoader<Key, Value, string>(async ([one]) => [await load(one as Key)], {
-      cacheKeyFn,
-      // Each key is a separate call, so nothing is gained by waiting for others.
-      batch: false,
-      batchScheduleFn: queueMicrotask,
-    });
-    return loader.load(key);
-  };
+for (const [id, { method }] of Object.entries(operations)) {
+  Object.defineProperty(RequestCalls.prototype, id, {
+    value(this: RequestCalls, parameters: unknown) {
+      return this.make(id as OperationId, method, parameters);
+    },
+  });
+}
+
+/**
+ * Creates the context of a request. The `Authorization` header is parsed when a field first needs
+ * the key, so introspection works without one.
+ */
+export function createContext(options: ContextOptions): GatewayContext {
+  return { petStore: new RequestCalls(options) as unknown as PetStoreCalls };
 }
 
 /** A caller in this process may set a deadline with `AbortSignal.timeout`. */

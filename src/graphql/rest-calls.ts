@@ -7,9 +7,6 @@ export type PathParameters = Readonly<
   Record<string, string | number | bigint | boolean | null | undefined>
 >;
 
-/** Sends a request with the credential of the caller. */
-export type SendRest = (request: RestRequest) => Promise<JsonText>;
-
 /**
  * Calls other paths of the REST service, with the caller's credential and everything that applies to
  * the calls of the pet store. The methods resolve to the parsed body, in which an integer beyond 2^53
@@ -17,24 +14,23 @@ export type SendRest = (request: RestRequest) => Promise<JsonText>;
  * below the base URL.
  */
 export class RestCalls {
-  readonly #read: SendRest;
-  readonly #write: SendRest;
+  readonly #send: (request: RestRequest) => Promise<JsonText>;
 
-  constructor(read: SendRest, write: SendRest) {
-    this.#read = read;
-    this.#write = write;
+  /** @param send sends a request with the credential of the caller */
+  constructor(send: (request: RestRequest) => Promise<JsonText>) {
+    this.#send = send;
   }
 
   /** Equal reads of a request are one call: `get('/categories/{id}', { id: categoryId })`. */
   async get(path: string, parameters?: PathParameters): Promise<unknown> {
     // Parsed for each caller, because equal reads share the text.
-    return parseJson((await this.#read(toRequest('GET', path, parameters))).text);
+    return parseJson((await this.#send(toRequest('GET', path, parameters))).text);
   }
 
   /** Sends a body as JSON; a bigint keeps all digits. */
   async post(path: string, body: unknown, parameters?: PathParameters): Promise<unknown> {
     const request = { ...toRequest('POST', path, parameters), body: stringifyJson(body) };
-    return parseJson((await this.#write(request)).text);
+    return parseJson((await this.#send(request)).text);
   }
 }
 

@@ -55,7 +55,7 @@ export class BodyReader {
       const problem = `arrives in too many chunks: expected at most ${maxChunks}`;
       this.#refuse(bodyTooLarge(problem));
     }
-    if (this.#refusal === undefined && this.#fits()) {
+    if (this.#refusal === undefined && (this.#size <= freeBytes || this.#fits())) {
       if (start === 0) this.#bytes = chunk;
       else this.#append(chunk, start);
     }
@@ -103,7 +103,6 @@ export class BodyReader {
   }
 
   #fits(): boolean {
-    if (this.#size <= freeBytes) return true;
     if (this.#size > this.#maxBytes) {
       const condition = this.#key === 0 ? ' without an API key' : '';
       const problem = `is too large: expected at most ${this.#maxBytes} bytes${condition}`;

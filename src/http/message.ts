@@ -59,13 +59,9 @@ export interface HttpResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Record<string, string>;
-  /** Several responses may share the same bytes. */
-  readonly body: string | Uint8Array<ArrayBuffer> | BodyParts;
-}
-
-/** Whether a body is in parts. */
-export function isInParts(body: HttpResponse['body']): body is BodyParts {
-  return typeof body === 'object' && 'end' in body;
+  /** Several responses may share the same bytes. Empty if the body is in parts. */
+  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly parts?: BodyParts;
 }
 
 /** Handles requests. Never rejects. */

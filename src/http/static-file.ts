@@ -16,13 +16,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
  */
 const compressions = {
   br: (bytes: Bytes): Promise<Bytes> =>
-    promisify(brotliCompress)(bytes, {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: 5,
-        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      },
-    }),
-  gzip: (bytes: Bytes): Promise<Bytes> => promisify(gzip)(bytes),
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: promisify<Bytes, Bytes>(gzip),
 };
 
 type Compression = keyof typeof compressions;

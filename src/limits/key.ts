@@ -10,12 +10,14 @@ export function bucketOf(key: number): number {
 }
 
 /**
- * Returns the key that a request counts as in limits: a 32-bit hash of its `Authorization` header, 0
- * without one. The last 16 characters suffice, because API keys are random. Compute it once.
+ * Returns the key that a request counts as in limits: a 32-bit hash of the key in its `Authorization`
+ * header, whatever the case of the scheme and the spaces after it; 0 without one. The last 16
+ * characters suffice, because API keys are random. Compute it once.
  */
 export function keyOf(authorization: string | undefined): number {
   if (authorization === undefined) return 0;
-  return hash(authorization, 5381, Math.max(0, authorization.length - 16)) || 1;
+  const start = Math.max(authorization.lastIndexOf(' ') + 1, authorization.length - 16);
+  return hash(authorization, 5381, start) || 1;
 }
 
 /** Continues a hash with the characters of a text (Bernstein's hash). */

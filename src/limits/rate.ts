@@ -3,13 +3,14 @@ const second = 1e6;
 
 /**
  * Limits the rate of each key with a token bucket that holds one second's worth (the generic cell
- * rate algorithm). A key needs memory for at most two seconds after its last request.
+ * rate algorithm), by the hash of the key (`keyOf`). A key needs memory for at most two seconds after
+ * its last request.
  */
 export class Rate {
   /** Tokens per second. A change applies to the next token. */
   perSecond: number;
   /** When the bucket of each key will be full, by key, and what was in this map a second before. */
-  #fullAt = new Map<string, number>();
+  #fullAt = new Map<number, number>();
   #fullAtBefore = this.#fullAt;
   #rotateAt = 0;
 
@@ -18,7 +19,7 @@ export class Rate {
   }
 
   /** Takes a token of a key. Returns false if there is none. */
-  take(key: string): boolean {
+  take(key: number): boolean {
     const now = Math.floor(performance.now() * 1000);
     if (now >= this.#rotateAt) {
       this.#fullAtBefore = this.#fullAt;

@@ -18,14 +18,10 @@ export async function listenAdmin(
   metrics: Pick<Metrics, 'scrape'>,
   health: Health | undefined,
   limits: ByteLimits,
-  { adminHost: host, adminPort }: AdminOptions,
+  { adminHost: host, adminPort: port }: AdminOptions,
 ): Promise<Listener | undefined> {
-  if (adminPort === undefined) return undefined;
-  return listen(createAdmin(metrics, health), limits, { host, port: adminPort });
-}
-
-function createAdmin(metrics: Pick<Metrics, 'scrape'>, health: Health | undefined): HttpHandler {
-  return async (request) => {
+  if (port === undefined) return undefined;
+  const handle: HttpHandler = async (request) => {
     const { method, path } = request;
     if (health && probePaths.has(path)) return health(request);
     if (path !== '/metrics') {
@@ -37,4 +33,5 @@ function createAdmin(metrics: Pick<Metrics, 'scrape'>, health: Health | undefine
     const { contentType, text } = await metrics.scrape();
     return { status: 200, headers: { 'content-type': contentType }, body: text };
   };
+  return listen(handle, limits, { host, port });
 }

@@ -20,21 +20,10 @@ const cacheMs = 1000;
  * @param checkReady rejects with the reason if the backend is not available
  * @param isDraining whether the process is shutting down
  */
-export function createHealth({
-  checkReady,
-  isDraining,
-}: {
-  readonly checkReady: () => Promise<void>;
-  readonly isDraining: () => boolean;
-}): Health {
-  let cached: Promise<string | undefined> | undefined;
-  const checkBackend = () => {
-    cached ??= findProblem(checkReady).finally(() => {
-      setTimeout(() => {
-        cached = undefined;
-      }, cacheMs).unref();
-    });
-    return cached;
+export function createHealth(checkReady: () => Promise<void>, isDraining: () => boolean): Health {
+  let cached: Promise<HttpResponse> | undefined;
+  const forget = () => {
+    cached = undefined;
   };
 
   return async ({ method, path }) => {
@@ -43,22 +32,21 @@ export function createHealth({
     }
     if (path === '/livez') return text(200, 'live');
     if (isDraining()) return text(503, 'not ready: draining');
-    const problem = await checkBackend();
-    return problem === undefined ? text(200, 'ready') : text(503, `not ready: ${problem}`);
+    cached ??= Promise.race([
+      checkReady(),
+      wait(checkTimeoutMs, undefined, { ref: false }).then(() => {
+        throw new Error('The backend does not respond.');
+      }),
+    ])
+      .then(
+        () => text(200, 'ready'),
+        ({ message }) => text(503, `not ready: ${message}`),
+      )
+      .finally(() => setTimeout(forget, cacheMs).unref());
+    return cached;
   };
 }
 
 function text(status: number, line: string): HttpResponse {
   return { status, headers: { 'content-type': 'text/plain' }, body: `${line}\n` };
-}
-
-/** Returns the reason why the backend is not available; undefined if it is. */
-function findProblem(checkReady: () => Promise<void>): Promise<string | undefined> {
-  return Promise.race([
-    checkReady().then(
-      () => undefined,
-      (error: Error) => error.message,
-    ),
-    wait(checkTimeoutMs, 'The backend does not respond.', { ref: false }),
-  ]);
 }

@@ -38,39 +38,31 @@ export interface LocalResult<Data> {
   readonly extensions?: ResultExtensions;
 }
 
-/**
- * Executes an operation without HTTP. Limits, log, metrics and traces are those of an HTTP request.
- * Never rejects: failures are in `errors`.
- */
-export type LocalExecute = <Data = Record<string, unknown>, Variables = Record<string, unknown>>(
-  document: string | TypedDocument<Data, Variables>,
-  variables?: Variables,
-  caller?: LocalCaller,
-) => Promise<LocalResult<Data>>;
-
 /** All data received so far. */
 export interface LocalPartialResult<Data> extends LocalResult<Data> {
   /** Whether another result follows. */
   readonly hasNext: boolean;
 }
 
-/**
- * Executes an operation with deferred fragments. Yields all data received so far, each time that
- * fragments arrive. Execution starts at the first read; stopping early cancels its REST calls.
- */
-export type LocalExecuteIncrementally = <
-  Data = Record<string, unknown>,
-  Variables = Record<string, unknown>,
->(
-  document: string | TypedDocument<Data, Variables>,
-  variables?: Variables,
-  caller?: LocalCaller,
-) => AsyncGenerator<LocalPartialResult<Data>, void>;
-
-/** Executes operations for callers in this process. */
+/** Executes operations for callers in this process. Neither rejects: failures are in `errors`. */
 export interface LocalExecution {
-  /** Executes an operation in this process, without HTTP. */
-  readonly execute: LocalExecute;
-  /** Executes an operation with deferred fragments. Yields all data received so far. */
-  readonly executeIncrementally: LocalExecuteIncrementally;
+  /** Executes an operation without HTTP. Limits, log, metrics and traces are those of an HTTP request. */
+  execute<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
+    document: string | TypedDocument<Data, Variables>,
+    variables?: Variables,
+    caller?: LocalCaller,
+  ): Promise<LocalResult<Data>>;
+  /**
+   * Executes an operation with deferred fragments. Yields all data received so far, each time that
+   * fragments arrive. Execution starts at the first read; stopping early cancels its REST calls.
+   */
+  executeIncrementally<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
+    document: string | TypedDocument<Data, Variables>,
+    variables?: Variables,
+    caller?: LocalCaller,
+  ): AsyncGenerator<LocalPartialResult<Data>, void>;
 }
+
+/** The functions of `LocalExecution`. */
+export type LocalExecute = LocalExecution['execute'];
+export type LocalExecuteIncrementally = LocalExecution['executeIncrementally'];

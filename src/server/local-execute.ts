@@ -5,7 +5,7 @@ import { HttpError } from '../http/error.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { keyOf } from '../limits/key.ts';
-import { openRecord } from '../telemetry/request-record.ts';
+import { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Admission } from './admission.ts';
 import type { Delivery, TypedPart } from './graphql/encoded-parts.ts';
@@ -49,12 +49,12 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     const scope = new DisposableStack();
     const authorization = caller.authorization ?? undefined;
     const key = keyOf(authorization);
-    const line = { method: 'execute', path: '' };
     const ids = {
       'x-request-id': caller.requestId ?? undefined,
       traceparent: caller.traceparent ?? undefined,
     };
-    const record = scope.use(openRecord(telemetry, line, ids));
+    const head = { method: 'execute', path: '', headers: ids };
+    const record = scope.use(new RequestRecord(telemetry, head));
     try {
       scope.defer(admission.enter(key, record));
       requireExact('$', variables);

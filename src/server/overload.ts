@@ -80,7 +80,7 @@ export function openOverloadGuard(
       throw new Refusal('event_loop_lag');
     },
     takeRate:
-      rateLimit && ((key, authorization) => rateLimit.take(authorization, wasAccepted(key))),
+      rateLimit && ((key, authorization) => rateLimit.take(key, authorization, wasAccepted(key))),
     [Symbol.dispose]() {
       clearInterval(timer);
       delay.disable();

@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { createClient } from '@redis/client';
-import type { RateLimiterRedis as RedisLimiter } from 'rate-limiter-flexible';
-// @ts-expect-error: the package has types for its index only, which loads the clients of all stores.
-import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js';
+import { createClient, defineScript } from '@redis/client';
 import type { Rate } from '../limits/rate.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
@@ -17,17 +14,25 @@ const patienceMs = 200;
 const testMs = 1000;
 
 /**
- * `Rate.take` in Redis: takes a token from the bucket of a key, which expires when it is full. The
- * result is what `RateLimiterRedis` expects: more than the points if there was none, and the wait.
+ * `Rate.take` in Redis, in whose clock the bucket of a key will be full at its value. Returns 1, or 0
+ * if there is no token. A bucket expires when it is full.
  */
-const takeToken = `
-local interval = math.floor(1e6 / ARGV[3])
+const takeToken = defineScript({
+  NUMBER_OF_KEYS: 1,
+  SCRIPT: `
+local interval = math.floor(1e6 / ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1e6 + time[2]
 local full = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now) + interval - now
-if full > 1e6 then return {ARGV[3] + 1, math.ceil((full - 1e6) / 1000)} end
+if full > 1e6 then return 0 end
 redis.call('SET', KEYS[1], string.format('%.0f', now + full), 'PX', math.ceil(full / 1000))
-return {1, 0}`;
+return 1`,
+  parseCommand(parser, key: string, perSecond: number) {
+    parser.pushKey(key);
+    parser.push(String(perSecond));
+  },
+  transformReply: (reply: number) => reply === 1,
+});
 
 /** The rates of all processes. */
 export interface RateLimitStore extends Disposable {
@@ -46,18 +51,11 @@ export async function openRateLimitStore(
 ): Promise<RateLimitStore> {
   const client = createClient({
     url,
+    scripts: { takeToken },
     disableOfflineQueue: true,
     // A silent server fails between two pings or tests, and the connection is replaced.
     pingInterval: testMs / 2,
     socket: { connectTimeout: testMs, socketTimeout: testMs * 0.9, reconnectStrategy: testMs },
-  });
-  const limiter: RedisLimiter = new RateLimiterRedis({
-    storeClient: client,
-    useRedisPackage: true,
-    keyPrefix: 'petstore:rate',
-    points: rate.perSecond,
-    duration: 1,
-    customIncrTtlLuaScript: takeToken,
   });
   let isUp = true;
   /** The first failure since the last response in time: it is the cause of the others. */
@@ -83,18 +81,18 @@ export async function openRateLimitStore(
     const fail = () => timedOut.reject(new Error(`no response within ${timeoutMs} ms`));
     // The response may have arrived during a pause of this process, so it is read first.
     const timer = setTimeout(() => setImmediate(fail), timeoutMs);
-    limiter.points = rate.perSecond;
     try {
       // Keys are never stored as such.
-      const consumed = limiter.consume(hash('sha256', key, 'base64url'));
-      await Promise.race([consumed, timedOut.promise]);
+      const name = `petstore:rate:${hash('sha256', key, 'base64url')}`;
+      const isTaken = await Promise.race([
+        client.takeToken(name, rate.perSecond),
+        timedOut.promise,
+      ]);
       record();
+      return isTaken;
+    } catch (error) {
+      record(error as Error);
       return true;
-    } catch (reason) {
-      // If it is no error, it is the state of a rate that is exceeded.
-      const isError = reason instanceof Error;
-      record(isError ? reason : undefined);
-      return isError;
     } finally {
       clearTimeout(timer);
     }

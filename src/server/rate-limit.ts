@@ -1,4 +1,5 @@
 import { Refusal } from '../http/refuse.ts';
+import { keyOf } from '../limits/key.ts';
 import { Rate } from '../limits/rate.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
@@ -19,11 +20,15 @@ export interface RateLimit extends Disposable {
    * Takes a request of the rate of its key. Requests without an accepted key share one rate.
    * @throws Refusal if a rate is exceeded; rejects with it if only all processes together exceed it.
    */
-  take(authorization: string | undefined, isAccepted: boolean): Promise<unknown> | undefined;
+  take(
+    key: number,
+    authorization: string | undefined,
+    isAccepted: boolean,
+  ): Promise<unknown> | undefined;
 }
 
-/** The key of the rate that requests without an accepted key share. No API key is empty. */
-const unknownKeys = '';
+/** The key of the rate that requests without an accepted key share: that of requests without one. */
+const unknownKeys = keyOf(undefined);
 
 /**
  * Opens the limit of the rate per key; returns undefined if there is none. Each process limits by
@@ -42,7 +47,7 @@ export async function openRateLimit(
   }
 
   /** The fields are those of draft-ietf-httpapi-ratelimit-headers-10. */
-  function check(isTaken: boolean, key: string): void {
+  function check(isTaken: boolean, key: number): void {
     if (isTaken) return;
     const policy = key === unknownKeys ? '"unknown-keys"' : '"key"';
     throw new Refusal(key === unknownKeys ? 'rate_of_unknown_keys' : 'rate_of_key', {
@@ -53,12 +58,14 @@ export async function openRateLimit(
 
   return {
     rate,
-    take(authorization = '', isAccepted) {
-      // The scheme and the spaces before the key may vary.
+    take(key, authorization = '', isAccepted) {
+      const keys = isAccepted || key === unknownKeys ? [key] : [unknownKeys, key];
+      for (const one of keys) check(rate.take(one), one);
+      if (store === undefined) return undefined;
+      const { take } = store;
       const apiKey = authorization.slice(authorization.lastIndexOf(' ') + 1);
-      const keys = isAccepted ? [apiKey] : [...new Set([unknownKeys, apiKey])];
-      for (const key of keys) check(rate.take(key), key);
-      return store && Promise.all(keys.map(async (key) => check(await store.take(key), key)));
+      const named = (one: number) => (one === unknownKeys ? '' : apiKey);
+      return Promise.all(keys.map(async (one) => check(await take(named(one)), one)));
     },
     [Symbol.dispose]: () => store?.[Symbol.dispose](),
   };

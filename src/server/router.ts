@@ -1,14 +1,9 @@
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
-import {
-  type HttpHandler,
-  type HttpRequest,
-  type HttpResponse,
-  isInParts,
-} from '../http/message.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
-import { openRecord, type RequestRecord } from '../telemetry/request-record.ts';
+import { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { Admission } from './admission.ts';
@@ -44,12 +39,19 @@ export function createRouter(options: RouterOptions): HttpHandler {
   const { telemetry, admission, health, graphql, v1, mounted } = options;
   const cors = createCors(options.corsOrigins);
 
-  function route(
+  async function respond(
     request: HttpRequest,
     record: RequestRecord,
     scope: DisposableStack,
   ): Promise<HttpResponse> {
-    const { method, path } = request;
+    checkHost(request.headers['host'], options.onlyLoopbackHosts);
+    const { body, key, method, path } = request;
+    const preflight = method === 'OPTIONS' ? cors.preflight(request, record) : undefined;
+    if (preflight !== undefined) return preflight;
+    scope.defer(admission.enter(key, record));
+    const taken = admission.takeRate?.(key, request.headers.authorization);
+    if (taken !== undefined) await taken;
+    if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice(key);
     if (path === '/graphql') record.route = path;
     if (mounted || path === '/graphql') return graphql.respond(request, record, scope);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, record, scope);
@@ -57,23 +59,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
     }
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
-    return Promise.resolve({ status: 302, headers: { location: './graphql' }, body: '' });
-  }
-
-  async function respond(
-    request: HttpRequest,
-    record: RequestRecord,
-    scope: DisposableStack,
-  ): Promise<HttpResponse> {
-    checkHost(request.headers['host'], options.onlyLoopbackHosts);
-    const { body, key, method } = request;
-    const preflight = method === 'OPTIONS' ? cors.preflight(request, record) : undefined;
-    if (preflight !== undefined) return preflight;
-    scope.defer(admission.enter(key, record));
-    const taken = admission.takeRate?.(key, request.headers.authorization);
-    if (taken !== undefined) await taken;
-    if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice(key);
-    return route(request, record, scope);
+    return { status: 302, headers: { location: './graphql' }, body: '' };
   }
 
   function refuse(error: unknown, request: HttpRequest, record: RequestRecord): HttpResponse {
@@ -89,7 +75,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     try {
       scope.use(request.heldBody);
       if (health && probePaths.has(request.path)) return await health(request);
-      const record = scope.use(openRecord(telemetry, request, request.headers));
+      const record = scope.use(new RequestRecord(telemetry, request));
       try {
         response = await respond(request, record, scope);
       } catch (error) {
@@ -100,7 +86,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       response.headers['x-request-id'] = record.requestId;
       return response;
     } finally {
-      if (response === undefined || !isInParts(response.body)) scope.dispose();
+      if (response?.parts === undefined) scope.dispose();
     }
   };
 }

@@ -1,23 +1,13 @@
-/** Label values that clients choose, limited in number. All others share the label `other`. */
-export class LabelValues {
-  readonly #values = new Set<string>();
-  readonly #max: number;
-  readonly #absent: string;
-
-  /** @param absent the label for a missing value */
-  constructor(max: number, absent: string) {
-    this.#max = max;
-    this.#absent = absent;
-  }
-
-  /** Gives a value its own label, up to the maximum. */
-  admit(value: string | undefined): void {
-    if (value !== undefined && this.#values.size < this.#max) this.#values.add(value);
-  }
-
-  /** Returns the label for a value. */
-  label(value: string | undefined): string {
-    if (value === undefined) return this.#absent;
-    return this.#values.has(value) ? value : 'other';
-  }
+/**
+ * Creates labels for values that clients choose: the first `max` values get their own, all others share
+ * the label `other`. A missing value has the label `absent`.
+ */
+export function createLabels(max: number, absent: string) {
+  const values = new Set<string>();
+  /** Returns the label of a value; without `admits`, a new value does not get its own. */
+  return (value: string | undefined, admits = true): string => {
+    if (value === undefined) return absent;
+    if (admits && values.size < max) values.add(value);
+    return values.has(value) ? value : 'other';
+  };
 }

@@ -1,5 +1,4 @@
 import pino from 'pino';
-import type { EndedRequest } from './request.ts';
 
 /** Writes an entry and its message, or a message alone. */
 interface LogMethod {
@@ -10,7 +9,7 @@ interface LogMethod {
 /** A structured log, one JSON object per line. */
 export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error', LogMethod>> {
   /** Logs a request at `info`, without the work that pino does for every other entry. */
-  request(request: EndedRequest): void;
+  request(entry: object): void;
 }
 
 /** The lowest level that is written. */
@@ -28,10 +27,7 @@ const secrets = ['authorization', 'apiKey', '*.authorization', '*.apiKey'];
  * Creates a log with this level and writer. Keys are removed from every entry. Errors are written
  * with name, message and code; `debug` and `trace` add the stack, which contains file paths.
  */
-export function createLog(
-  level: LogLevel,
-  writer: LogWriter,
-): Log & { setLevel(next: LogLevel): void } {
+export function createLog(level: LogLevel, writer: LogWriter): Log & { level: string } {
   const withStack = () => logger.isLevelEnabled('debug');
   const logger = pino(
     {
@@ -44,24 +40,10 @@ export function createLog(
     },
     writer,
   );
-  let logsRequests = logger.isLevelEnabled('info');
   return Object.assign(logger, {
-    setLevel(next: LogLevel) {
-      logger.level = next;
-      logsRequests = logger.isLevelEnabled('info');
-    },
-    request(request: EndedRequest) {
-      if (!logsRequests) return;
-      const line = {
-        level: 'info',
-        time: now(),
-        ...request,
-        operation: request.title,
-        title: undefined,
-        caller: undefined,
-        ...request.caller,
-        msg: 'request',
-      };
+    request(entry: object) {
+      if (!logger.isLevelEnabled('info')) return;
+      const line = { level: 'info', time: now(), ...entry, msg: 'request' };
       writer.write(`${JSON.stringify(line)}\n`);
     },
   });

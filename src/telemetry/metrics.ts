@@ -9,7 +9,7 @@ import {
   type OpenMetricsContentType,
   Registry,
 } from '@prometheus-io/client';
-import { LabelValues } from './label-values.ts';
+import { createLabels } from './label-values.ts';
 
 /** What is used of a limit, and how often the limit per key and that of all keys have refused. */
 export interface LimitState {
@@ -37,15 +37,13 @@ export class Metrics {
   // The OpenMetrics format, because the older text format has no exemplars.
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #limits: LimitState[] = [];
-  #isReloaded = true;
 
-  /** The values of the label `operation` that clients choose. */
-  readonly operationNames = new LabelValues(100, 'anonymous');
-  /** The values of the label `client`. */
-  readonly clientNames = new LabelValues(50, 'unknown');
-
-  /** The unknown members of responses in the label `field` of `contractDrift`. */
-  readonly memberNames = new LabelValues(20, 'other');
+  /** The label `operation` of names that clients choose. */
+  readonly operationLabel = createLabels(100, 'anonymous');
+  /** The label `client`. */
+  readonly clientLabel = createLabels(50, 'unknown');
+  /** The label `field` of `contractDrift` for unknown members of responses. */
+  readonly memberLabel = createLabels(20, 'other');
 
   readonly requests = this.#histogram(
     'petstore_graphql_request_duration_seconds',
@@ -106,6 +104,12 @@ export class Metrics {
     'API keys with an open circuit.',
     ['service'],
   );
+  readonly reloadSuccess = this.#gauge(
+    'petstore_config_reload_success',
+    'Whether the configuration could be read, at the start or the last SIGHUP.',
+    [],
+    'min',
+  );
   readonly #limitsUsed = this.#gauge('petstore_limit_used', 'How much of each limit is in use.', [
     'limit',
   ]);
@@ -150,12 +154,6 @@ export class Metrics {
     // The series must start at 0: Prometheus sees no increase in one that starts at 1.
     this.errors.inc({ labels: { code: 'INTERNAL_SERVER_ERROR' }, value: 0 });
     const limits = this.#limits;
-    this.#gauge(
-      'petstore_config_reload_success',
-      'Whether the configuration could be read, at the start or the last SIGHUP.',
-      [],
-      'min',
-    )({}, () => Number(this.#isReloaded));
     new Counter({
       name: 'petstore_limit_refused',
       help: 'Refusals by each limit, per key or for all keys together.',
@@ -201,11 +199,6 @@ export class Metrics {
   /** Counts a request that was refused due to load. A count of 0 lets the series start at 0. */
   refused(reason: string, status: number, count = 1): void {
     this.#refusedRequests.inc({ reason, status }, count);
-  }
-
-  /** Records whether the configuration could be read again. */
-  reloaded(isSuccessful: boolean): void {
-    this.#isReloaded = isSuccessful;
   }
 
   /** Adds the state of a limit to every scrape. */

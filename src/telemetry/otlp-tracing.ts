@@ -24,9 +24,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Log } from './log.ts';
-import type { RequestLine } from './request.ts';
 import {
   parseTraceparent,
+  type RequestHead,
   type Sampling,
   type TracedCall,
   type TraceHeaders,
@@ -75,7 +75,8 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
   const tracer = provider.getTracer('petstore-gateway');
 
   return {
-    startRequest(traceparent, tracestate, line) {
+    startRequest(head) {
+      const { traceparent, tracestate } = head.headers;
       const parent = parseTraceparent(traceparent);
       const traceState = tracestate ? createTraceState(tracestate) : undefined;
       const parentContext = parent
@@ -85,7 +86,7 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
             isRemote: true,
           })
         : ROOT_CONTEXT;
-      const options = { kind: SpanKind.SERVER, attributes: attributesOf(line) };
+      const options = { kind: SpanKind.SERVER, attributes: attributesOf(head) };
       const request = tracer.startSpan('GraphQL Operation', options, parentContext);
       const requestContext = trace.setSpan(ROOT_CONTEXT, request);
       return {
@@ -113,11 +114,11 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
           const span = tracer.startSpan(query, options, requestContext);
           return (errorType) => end(span, errorType);
         },
-        end({ status, requestId, codes, operation, caller, firstPartMs }, route) {
-          const name = operation?.type ?? nameOf(line, route);
+        end({ status, requestId, codes, operation, caller, firstPartMs, route }) {
+          const name = operation?.type ?? nameOf(head, route);
           request.updateName(name).setAttributes({
             'http.route': route,
-            'http.response.status_code': line.scheme && status,
+            'http.response.status_code': head.scheme && status,
             'graphql.operation.type': operation?.type,
             'graphql.operation.name': operation?.name,
             'petstore.request_id': requestId,
@@ -152,7 +153,7 @@ function samplerOf({ tracesSampler, tracesSamplerArg }: Sampling): Sampler {
 const knownMethods = /^(?:CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT|TRACE)$/;
 
 /** Without the query, which may contain the variables of an operation. */
-function attributesOf({ method, path, scheme }: RequestLine): Attributes {
+function attributesOf({ method, path, scheme }: RequestHead): Attributes {
   if (scheme === undefined) return {};
   const known = knownMethods.test(method);
   return {
@@ -164,7 +165,7 @@ function attributesOf({ method, path, scheme }: RequestLine): Attributes {
 }
 
 /** Names the span of a request that is no GraphQL operation. */
-function nameOf({ method, scheme }: RequestLine, route = ''): string {
+function nameOf({ method, scheme }: RequestHead, route = ''): string {
   if (scheme === undefined) return 'GraphQL Operation';
   return `${knownMethods.test(method) ? method : 'HTTP'} ${route}`.trim();
 }

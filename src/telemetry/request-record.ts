@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller, CallRecord, ClientName, EndedRequest, RequestLine } from './request.ts';
 import type { Telemetry } from './telemetry.ts';
-import type { RequestTrace, TracedCall } from './trace.ts';
+import type { EndedRequest, RequestHead, RequestTrace, TracedCall } from './trace.ts';
 
 /** Maximum length of a path in the log, in characters. */
 const maxPathLength = 256;
@@ -9,28 +8,24 @@ const maxPathLength = 256;
 /** Maximum length of an origin in the log, in characters. A host name has up to 253. */
 const maxOriginLength = 270;
 
-/** Opens the record of a request with the id, trace and client name in its headers. */
-export function openRecord(
-  telemetry: Telemetry,
-  line: RequestLine,
-  headers: Readonly<Record<string, string | undefined>>,
-): RequestRecord {
-  const { 'x-request-id': requestId, traceparent, tracestate } = headers;
-  const trace = telemetry.tracing.startRequest(traceparent, tracestate, line);
-  const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
-  const record = new RequestRecord(telemetry, line, isValid ? requestId : randomUUID(), trace);
-  const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
-  if (client !== undefined) {
-    const version = headers['graphql-client-version'] ?? headers['apollographql-client-version'];
-    record.setClient(client, version);
-  }
-  return record;
+/** The name by which a client identifies itself, unverified; only for logs and metrics. */
+interface ClientName {
+  readonly name: string;
+  readonly version: string | undefined;
+}
+
+/** One call to the REST service, as the log shows it: `status` is the HTTP one, or the kind of failure. */
+interface CallRecord {
+  readonly operation: string;
+  readonly status: number | string;
+  readonly ms: number;
 }
 
 /**
- * Collects the data of one request. Disposing it writes the log line, the metrics and the trace.
+ * Collects the data of one request, with the id, trace and client name in its headers. Disposing it
+ * writes the log line, the metrics and the trace.
  */
-export class RequestRecord implements Disposable {
+export class RequestRecord implements Disposable, EndedRequest {
   readonly requestId: string;
   /** The HTTP status of the response. Set it before disposing. */
   status = 500;
@@ -49,39 +44,38 @@ export class RequestRecord implements Disposable {
   /** The deprecated fields of the operation. They are counted if a field needed the key. */
   deprecatedFields: readonly string[] = [];
   /** Who made the request, if the backend has identified the caller. */
-  caller: Caller | undefined;
-  #refusedOrigin: string | undefined;
-  #client: ClientName | undefined;
+  caller: EndedRequest['caller'];
+  /** The origin of a preflight request that was refused. */
+  refusedOrigin: string | undefined;
+  /** The time to the first part of a response in parts. */
+  firstPartMs: number | undefined;
+  readonly #client: ClientName | undefined;
   #clientLibrary: ClientName | undefined;
-  #firstPartMs: number | undefined;
   readonly #telemetry: Telemetry;
-  readonly #line: RequestLine;
+  readonly #head: RequestHead;
   readonly #trace: RequestTrace | undefined;
   readonly #calls: CallRecord[] = [];
   /** The call to the backend that started last. */
   lastCall: ReturnType<RequestRecord['observe']> | undefined;
   readonly #start = performance.now();
 
-  constructor(
-    telemetry: Telemetry,
-    line: RequestLine,
-    requestId: string,
-    trace: RequestTrace | undefined,
-  ) {
+  constructor(telemetry: Telemetry, head: RequestHead) {
     this.#telemetry = telemetry;
-    this.#line = line;
-    this.requestId = requestId;
-    this.#trace = trace;
+    this.#head = head;
+    const { headers } = head;
+    const { 'x-request-id': requestId } = headers;
+    const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
+    this.requestId = isValid ? requestId : randomUUID();
+    this.#trace = telemetry.tracing.startRequest(head);
+    this.#client = readClientName(
+      headers['graphql-client-name'] ?? headers['apollographql-client-name'],
+      headers['graphql-client-version'] ?? headers['apollographql-client-version'],
+    );
   }
 
   /** Records the operation. Its name is truncated, because clients choose it. */
   setOperation(type: string, name: string | undefined): void {
     this.operation = { type, name: name?.slice(0, 64) };
-  }
-
-  /** Records the application's name from the headers of its request. */
-  setClient(name: string | undefined, version: string | undefined): void {
-    this.#client = readClientName(name, version);
   }
 
   /** Records the name of the application's GraphQL library from an unchecked value. */
@@ -91,11 +85,6 @@ export class RequestRecord implements Disposable {
     this.#clientLibrary = readClientName(name, version);
   }
 
-  /** Records the origin of a preflight request that is refused. */
-  setRefusedOrigin(origin: string): void {
-    this.#refusedOrigin = origin.slice(0, maxOriginLength);
-  }
-
   /** Whether its operation is a mutation, whose errors report what became of the write. */
   get isMutation(): boolean {
     return this.operation?.type === 'mutation';
@@ -103,7 +92,7 @@ export class RequestRecord implements Disposable {
 
   /** Records that the first part of a response in parts has been produced. */
   onFirstPart(): void {
-    this.#firstPartMs = rounded(performance.now() - this.#start);
+    this.firstPartMs = rounded(performance.now() - this.#start);
   }
 
   /** Observes one call to the backend; see `Call.observer`. */
@@ -130,55 +119,49 @@ export class RequestRecord implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    const { operation } = this;
-    const { method, path } = this.#line;
-    const request: EndedRequest = {
+    const { operation, status, codes, v1Operation } = this;
+    const { log, metrics } = this.#telemetry;
+    const { method, path } = this.#head;
+    const ms = rounded(performance.now() - this.#start);
+    if (operation !== undefined || codes.length > 0) this.#measure(ms / 1000);
+    if (v1Operation !== undefined) {
+      metrics.v1Requests.observe({ operation: v1Operation, status }, ms / 1000);
+    }
+    this.#trace?.end(this);
+    log.request({
       requestId: this.requestId,
       traceId: this.#trace?.traceId,
-      title: operation
+      operation: operation
         ? `${operation.type} ${operation.name ?? ''}`.trim()
         : `${method} ${path.slice(0, maxPathLength)}`,
-      operation,
-      caller: this.caller,
       client: this.#client,
       clientLibrary: this.#clientLibrary,
-      refusedOrigin: this.#refusedOrigin,
-      status: this.status,
-      codes: this.codes,
-      ms: rounded(performance.now() - this.#start),
-      firstPartMs: this.#firstPartMs,
+      refusedOrigin: this.refusedOrigin?.slice(0, maxOriginLength),
+      status,
+      codes,
+      ms,
+      firstPartMs: this.firstPartMs,
       calls: this.#calls,
-    };
-    if (operation !== undefined || this.codes.length > 0) this.#measure(request);
-    if (this.v1Operation !== undefined) {
-      const labels = { operation: this.v1Operation, status: this.status };
-      this.#telemetry.metrics.v1Requests.observe(labels, request.ms / 1000);
-    }
-    this.#trace?.end(request, this.route);
-    this.#telemetry.log.request(request);
+      ...this.caller,
+    });
   }
 
   /** Counts and times a GraphQL request. Only clients with an accepted key get their own labels. */
-  #measure(request: EndedRequest): void {
-    const { requestId, traceId, codes, ms, firstPartMs } = request;
-    const name = request.operation?.name;
+  #measure(seconds: number): void {
+    const { requestId, codes, firstPartMs } = this;
     const { metrics } = this.#telemetry;
-    const { operationNames, clientNames } = metrics;
-    if (this.usedKey && codes.every(impliesAcceptedKey)) operationNames.admit(name);
-    const operation = operationNames.label(name);
-    metrics.requests.observe(
-      { operation, outcome: codes.length === 0 ? 'success' : 'error' },
-      ms / 1000,
-    );
+    const isAccepted = this.usedKey && codes.every(impliesAcceptedKey);
+    const operation = metrics.operationLabel(this.operation?.name, isAccepted);
+    const outcome = codes.length === 0 ? 'success' : 'error';
+    metrics.requests.observe({ operation, outcome }, seconds);
     if (firstPartMs !== undefined) metrics.firstParts.observe({ operation }, firstPartMs / 1000);
     for (const code of codes) {
-      const exemplarLabels = { request_id: requestId, trace_id: traceId ?? '' };
+      const exemplarLabels = { request_id: requestId, trace_id: this.#trace?.traceId ?? '' };
       metrics.errors.inc({ labels: { code }, value: 1, exemplarLabels });
     }
     if (!this.usedKey || this.deprecatedFields.length === 0) return;
-    const clientName = (request.client ?? request.clientLibrary)?.name;
-    if (this.keyAccepted) clientNames.admit(clientName);
-    const client = clientNames.label(clientName);
+    const clientName = (this.#client ?? this.#clientLibrary)?.name;
+    const client = metrics.clientLabel(clientName, this.keyAccepted);
     for (const field of this.deprecatedFields) {
       metrics.deprecatedFieldUses.inc({ field, operation, client });
     }

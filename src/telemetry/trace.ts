@@ -1,15 +1,28 @@
-import type { EndedRequest, RequestLine } from './request.ts';
+/** The start of a request; without a scheme if its caller is in this process. */
+export interface RequestHead {
+  readonly method: string;
+  readonly scheme?: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the trace of a request shows of its end; see `RequestRecord`. */
+export interface EndedRequest {
+  readonly requestId: string;
+  readonly status: number;
+  readonly route: string | undefined;
+  readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
+  readonly codes: readonly string[];
+  readonly caller:
+    | Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>
+    | undefined;
+  readonly firstPartMs: number | undefined;
+}
 
 /** Starts the traces of requests. */
 export interface Tracing extends AsyncDisposable {
-  /**
-   * Starts the trace of a request with these headers (W3C Trace Context); undefined if it has none.
-   */
-  startRequest(
-    traceparent: string | null | undefined,
-    tracestate: string | null | undefined,
-    line: RequestLine,
-  ): RequestTrace | undefined;
+  /** Starts the trace of a request, or continues the one in its headers (W3C Trace Context). */
+  startRequest(head: RequestHead): RequestTrace | undefined;
 }
 
 /** Which traces are recorded: OTEL_TRACES_SAMPLER, and the fraction for `traceidratio`. */
@@ -28,8 +41,8 @@ export interface RequestTrace {
   startCall(call: TracedCall, baseUrl: URL | undefined): CallTrace;
   /** Starts the span of a query such as `SELECT pets`. The result ends it, with the type of an error. */
   startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
-  /** Ends the trace. `route` is the template of the path, if it is known. */
-  end(request: EndedRequest, route: string | undefined): void;
+  /** Ends the trace. */
+  end(request: EndedRequest): void;
 }
 
 /** A call to the REST service: `path` is below its base URL, `template` without parameters. */
@@ -63,7 +76,7 @@ const traceparentHeader =
  * one is known (W3C Trace Context, section 3.2.4). Returns undefined if it is malformed or an id is
  * all zeros.
  */
-export function parseTraceparent(header: string | null | undefined) {
+export function parseTraceparent(header: string | undefined) {
   const [, traceId = '', spanId = '', flags = ''] = traceparentHeader.exec(header ?? '') ?? [];
   if (/^0*$/.test(traceId) || /^0*$/.test(spanId)) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 };
@@ -74,10 +87,7 @@ export function parseTraceparent(header: string | null | undefined) {
  * analyzes its version (section 3.2.4). `tracestate` is dropped unless it is printable and has at most
  * 512 characters, which must be propagated (W3C Trace Context, section 3.3.1.5).
  */
-export function traceHeaders(
-  traceparent: string,
-  tracestate: string | null | undefined,
-): TraceHeaders {
+export function traceHeaders(traceparent: string, tracestate: string | undefined): TraceHeaders {
   return tracestate && /^[\t\x20-\x7e]{1,512}$/.test(tracestate)
     ? { traceparent, tracestate }
     : { traceparent };

@@ -11,6 +11,7 @@ import {
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
+import type { Refuse } from '../http/refuse.ts';
 import { toErrorBody } from './errors.ts';
 import { handlers } from './handlers.ts';
 import { createReference } from './reference.ts';
@@ -18,8 +19,8 @@ import { createReference } from './reference.ts';
 /** Options of `createV1`. */
 export interface V1Options {
   readonly petStore: PetStore;
-  /** Called with each unexpected error; the response has no details of it. */
-  readonly reportError: (error: unknown, requestId: string) => void;
+  /** Logs unexpected errors; the response has no details of them. */
+  readonly refuse: Refuse;
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
 }
@@ -77,7 +78,7 @@ function deprecationOf({ removal, service }: Operation): Readonly<Record<string,
 const routes = createRoutes();
 
 /** Creates the contract's REST interface for any `PetStore`. */
-export function createV1({ petStore, reportError, demoKey }: V1Options): V1Handler {
+export function createV1({ petStore, refuse, demoKey }: V1Options): V1Handler {
   const reference = createReference(demoKey);
   return async (request, caller, scope) => {
     const { path, method, key, signal, headers } = request;
@@ -106,7 +107,7 @@ export function createV1({ petStore, reportError, demoKey }: V1Options): V1Handl
       if (error instanceof HttpError) throw error;
       if (error instanceof ErrorResponse && error.status === 404) caller.keyAccepted = true;
       const body = toErrorBody(error);
-      if (body.status === 500) reportError(error, caller.requestId);
+      if (body.status === 500) refuse(error, caller.requestId);
       return withHeaders(errorBodyResponse(body), added);
     }
   };

@@ -5,8 +5,8 @@ import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { createHealth } from '../server/health.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { Metrics, Scrape } from '../telemetry/metrics.ts';
-import type { PrimaryMessage, Replies, WorkerMessage } from './messages.ts';
+import type { Metrics, MetricsSnapshot, Scrape } from '../telemetry/metrics.ts';
+import type { PrimaryMessage, WorkerMessage } from './worker.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
 /** The primary gives up after this many consecutive failed starts if no worker is serving. */
@@ -71,7 +71,7 @@ export async function superviseWorkers(
   const isDraining = () => supervisor.isStopping;
   const admin = await listenAdmin(
     { scrape: () => supervisor.scrape(metrics) },
-    createHealth({ checkReady: checkAnyReady, isDraining }),
+    createHealth(checkAnyReady, isDraining),
     createByteLimits(metrics),
     options,
   );
@@ -120,7 +120,7 @@ class Supervisor {
       const worker = cluster.fork();
       const { pid } = worker.process;
       worker.once('message', (message: WorkerMessage) => {
-        if (message.type !== 'serving') return;
+        if (!('url' in message)) return;
         this.#log.info({ pid }, 'worker is serving');
         this.#hasServed = true;
         this.#failedStarts = 0;
@@ -154,7 +154,10 @@ class Supervisor {
     for (let missed = 0; missed < maxMissedPings; ) {
       await wait(pingIntervalMs, undefined, { ref: false });
       if (this.isStopping || worker.isDead()) return;
-      missed = (await request(worker, 'ping')) === undefined ? missed + 1 : 0;
+      missed = await request(worker, 'ping').then(
+        () => 0,
+        () => missed + 1,
+      );
     }
     this.#log.error({ pid: worker.process.pid }, 'worker does not respond: killing it');
     worker.process.kill('SIGKILL');
@@ -164,8 +167,9 @@ class Supervisor {
   async scrape(own: Metrics): Promise<Scrape> {
     await Promise.all(
       workers().map(async (worker) => {
-        const snapshot = await request(worker, 'metrics');
-        if (snapshot !== undefined) this.#metrics.record(worker, snapshot);
+        // A worker that does not respond keeps its last snapshot.
+        const snapshot = await request(worker, 'metrics').catch(() => undefined);
+        if (snapshot) this.#metrics.record(worker, snapshot as MetricsSnapshot);
       }),
     );
     return this.#metrics.scrape(own);
@@ -198,43 +202,39 @@ function send(worker: Worker, message: PrimaryMessage): void {
 
 let lastId = 0;
 
-/** Returns a worker's reply; undefined if it exits or times out. */
-async function request<Type extends keyof Replies>(
+/** Returns a worker's reply. @throws the reason why there is none. */
+async function request(
   worker: Worker,
-  type: Type,
+  type: Exclude<PrimaryMessage['type'], 'stop'>,
   timeoutMs = replyTimeoutMs,
-): Promise<Replies[Type] | undefined> {
+): Promise<unknown> {
   const id = ++lastId;
   const signal = AbortSignal.timeout(timeoutMs);
   const messages = on(worker, 'message', { signal, close: ['exit'] });
   send(worker, { type, id });
+  let problem = 'A worker does not respond.';
   try {
-    for await (const [message] of messages) if (message.id === id) return message.reply;
+    for await (const [message] of messages) {
+      if (message.id !== id) continue;
+      if (message.problem === undefined) return message.reply;
+      problem = message.problem;
+      break;
+    }
   } catch {
     // The reply timed out.
   }
-  return undefined;
+  throw new Error(problem);
 }
 
 /** Lets each worker read the configuration again. @throws the reason of the first that can't. */
 async function reloadAll(): Promise<void> {
-  const replies = await Promise.all(
-    workers().map((worker) => request(worker, 'reload', reloadTimeoutMs)),
-  );
-  if (replies.includes(undefined)) throw new Error('A worker does not respond.');
-  const problem = replies.find((reply) => reply?.problem !== undefined)?.problem;
-  if (problem !== undefined) throw new Error(problem);
+  await Promise.all(workers().map((worker) => request(worker, 'reload', reloadTimeoutMs)));
 }
 
 /** Resolves if any worker is ready. @throws the reason of the first worker if none is. */
 async function checkAnyReady(): Promise<void> {
-  const checks = workers().map(async (worker) => {
-    const reply = await request(worker, 'readiness');
-    if (reply === undefined) throw new Error('No worker responds.');
-    if (reply.problem !== undefined) throw new Error(reply.problem);
-  });
   try {
-    await Promise.any(checks);
+    await Promise.any(workers().map((worker) => request(worker, 'readiness')));
   } catch (error) {
     const [first] = (error as AggregateError).errors as Error[];
     throw first ?? new Error('No worker is serving.');

@@ -1,7 +1,19 @@
 import cluster from 'node:cluster';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { PrimaryMessage, Replies, WorkerMessage } from './messages.ts';
-import type { Service } from './primary.ts';
+
+/**
+ * A message from the primary to a worker. All but `stop` are requests, and need a reply with the same
+ * id: `metrics` returns a snapshot, and the others reject with the reason if the worker is not ready,
+ * or could not read the configuration again.
+ */
+export type PrimaryMessage =
+  | { readonly type: 'stop' }
+  | { readonly type: 'ping' | 'metrics' | 'readiness' | 'reload'; readonly id: number };
+
+/** A message from a worker to the primary. A worker is serving before it replies. */
+export type WorkerMessage =
+  | { readonly url: string }
+  | { readonly id: number; readonly reply?: unknown; readonly problem?: string };
 
 /**
  * How long a worker that stops on its own waits for the primary to close the port, in milliseconds.
@@ -36,26 +48,27 @@ function waitForPortRelease(): Promise<void> {
  * the worker when the primary is gone.
  */
 export function connectToPrimary(
-  service: Service,
+  { url, checkReady }: { readonly url: string; checkReady(): Promise<void> },
   metrics: Metrics,
   reload: () => Promise<void>,
   stop: () => void,
 ): void {
-  const replies: { [Type in keyof Replies]: () => Promise<Replies[Type]> } = {
+  const requests = {
     ping: async () => true,
     metrics: () => metrics.snapshot(),
-    readiness: () => service.checkReady().then(noProblem, problemOf),
-    reload: () => reload().then(noProblem, problemOf),
+    readiness: checkReady,
+    reload,
   };
   process.on('message', async (message: PrimaryMessage) => {
     if (message.type === 'stop') return stop();
-    send({ type: 'reply', id: message.id, reply: await replies[message.type]() });
+    const result = await requests[message.type]().then(
+      (reply: unknown) => ({ reply }),
+      (error: Error) => ({ problem: error.message }),
+    );
+    send({ id: message.id, ...result });
   });
-  send({ type: 'serving', url: service.url });
+  send({ url });
 }
-
-const noProblem = () => ({ problem: undefined });
-const problemOf = (error: Error) => ({ problem: error.message });
 
 function send(message: WorkerMessage): void {
   // Errors are ignored: if the primary has just exited, so will this worker.

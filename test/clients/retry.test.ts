@@ -60,15 +60,18 @@ const faultOf = (name: string) => name.split(' ')[0] ?? '';
 async function startService() {
   const attempts = new Map<string, number>();
   const done = new Map<string, number>();
+  /** Attempts of the second write of a pair whose first was done. */
+  const afterFirst = new Map<string, number>();
   const count = (counts: Map<string, number>, name: string) => {
     counts.set(name, (counts.get(name) ?? 0) + 1);
     return counts.get(name) ?? 0;
   };
   const upstream = await startUpstream(({ body }, response) => {
     const { name } = JSON.parse(body);
+    if (done.has(name.replace('limited second', 'none first'))) count(afterFirst, name);
     faults[faultOf(name)]?.(count(attempts, name), response, () => count(done, name));
   });
-  return Object.assign(upstream, { attempts, done });
+  return Object.assign(upstream, { attempts, done, afterFirst });
 }
 
 /** Starts a gateway in front of a service that responds like this. */
@@ -148,10 +151,12 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     const recovered = repeated.filter((name) => service.done.has(name));
     expect(recovered.length).toBeGreaterThan(repeated.length / 2);
     for (const [name, attempts] of service.attempts) {
-      // A pair is repeated if an open circuit refuses its first write: then neither was done.
       const most = { limitedOnce: 2, limitedTwice: 3, limited: 3 };
       expect(attempts, name).toBeLessThanOrEqual(most[faultOf(name) as 'limited'] ?? 1);
     }
+    // A pair is only repeated if an open circuit has refused its first write: then neither was done.
+    expect(service.afterFirst.size).toBeGreaterThan(50);
+    expect(Math.max(...service.afterFirst.values())).toBe(1);
   });
 
   it('repeats reads until the service recovers', async () => {

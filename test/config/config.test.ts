@@ -63,14 +63,12 @@ describe('loadConfig', () => {
     };
     expect(loadConfig(env).backend).toEqual({
       kind: 'rest',
-      environment: 'production',
       baseUrl: new URL('https://pets.example/v1'),
       messagesBaseUrl: new URL('https://messages.example'),
       timeoutMs: 10_000,
       logCredential: 'off',
     });
     expect(loadConfig({ ...env, PETSTORE_ENVIRONMENT: 'staging' }).backend).toMatchObject({
-      environment: 'staging',
       baseUrl: new URL('https://staging.pets.example/v1'),
     });
   });

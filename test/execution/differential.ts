@@ -1,9 +1,13 @@
-import type { DocumentNode, ExecutionResult } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  experimentalExecuteIncrementally,
+} from 'graphql';
 import { expect } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { executeFallback } from '../../src/execution/fallback-executor.ts';
 import { createContext } from '../../src/graphql/context.ts';
 import { typedError } from '../../src/graphql/errors.ts';
 import { schema } from '../../src/graphql/schema.ts';
@@ -50,6 +54,11 @@ export async function compareExecutors(
   expect(comparable(result)).toEqual(comparable(expected));
   expect(own.calls).toEqual(fallback.calls);
   return expected.errors !== undefined;
+}
+
+/** Executes an operation without `@defer` with graphql-js. */
+async function executeFallback(args: ExecutionArgs): Promise<ExecutionResult> {
+  return (await experimentalExecuteIncrementally(args)) as ExecutionResult;
 }
 
 /**

@@ -8,7 +8,7 @@ import { quiet } from '../support/log.ts';
 
 /** Returns the response of `/readyz` for a backend, without the cache. */
 async function readiness(checkReady: () => Promise<void>, isDraining = false) {
-  const health = createHealth({ checkReady, isDraining: () => isDraining });
+  const health = createHealth(checkReady, () => isDraining);
   const response = await health(httpRequest('/readyz'));
   return `${response?.status} ${response?.body}`.trim();
 }
@@ -57,12 +57,8 @@ describe('/readyz', () => {
 
   it('checks the backend once for concurrent probes', async () => {
     let checks = 0;
-    const health = createHealth({
-      async checkReady() {
-        checks++;
-      },
-      isDraining: () => false,
-    });
+    const checkReady = async () => void checks++;
+    const health = createHealth(checkReady, () => false);
     const probe = () => health(httpRequest('/readyz'));
     await Promise.all([probe(), probe(), probe()]);
     expect(checks).toBe(1);

@@ -1,15 +1,10 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { CancelledError } from '../../src/contract/error.ts';
-import { JsonText } from '../../src/contract/json.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
-import { openBuiltin, openGateway, startGateway } from '../support/gateway.ts';
-import { outlastHalfClose } from '../support/half-close.ts';
+import { openBuiltin, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
+import { holdingOrders } from '../support/parts.ts';
 import { refusalsIn } from '../support/refusals.ts';
 
 const authorization = 'Bearer demo-key';
@@ -33,20 +28,16 @@ function openGuard(limits: Partial<OverloadLimits>) {
   };
 }
 
+/** Starts a gateway whose orders wait until `release` is called. */
+async function startHolding(options: TestOptions = {}) {
+  const held = holdingOrders(await openBuiltin());
+  const service = await startGateway({ ...options, petStore: held.petStore });
+  return { ...held, ...service };
+}
+
 describe('overload', () => {
   it('refuses new requests with 503 while those in flight finish', async () => {
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    let entered = 0;
-    const petStore = await openBuiltin();
-    await using service = await startGateway({
-      petStore: {
-        ...petStore,
-        async listOrders() {
-          entered++;
-          await released;
-          return new JsonText('[]');
-        },
-      },
+    await using service = await startHolding({
       maxRequestsInFlight: 2,
       corsOrigins: ['https://shop.example'],
     });
@@ -55,7 +46,7 @@ describe('overload', () => {
     // The backend accepts the key.
     expect((await send('/v1/pets')).status).toBe(200);
     const inFlight = [orders(), orders()];
-    await vi.waitFor(() => expect(entered).toBe(2), { interval: 5 });
+    await service.called(2);
 
     const refused = await orders();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
@@ -79,56 +70,13 @@ describe('overload', () => {
       { reasons: { 'requests_in_flight 503': 1 } },
     ]);
 
-    release();
+    service.release();
     for (const response of await Promise.all(inFlight)) expect(response.status).toBe(200);
     expect((await orders()).status).toBe(200);
   });
 
-  it('does not count requests of clients that disconnected', async () => {
-    const petStore = await openBuiltin();
-    let entered = 0;
-    await using service = await startGateway({
-      petStore: {
-        ...petStore,
-        listOrders(call) {
-          entered++;
-          return new Promise((_, reject) => {
-            call.signal?.addEventListener('abort', () => reject(new CancelledError()));
-          });
-        },
-      },
-      maxRequestsInFlight: 1,
-    });
-    for (let index = 0; index < 3; index++) {
-      const client = new AbortController();
-      const { signal } = client;
-      const gone = fetch(`${service.url}/v1/store/orders`, { headers: { authorization }, signal });
-      const left = expect(gone).rejects.toThrow();
-      await vi.waitFor(() => expect(entered).toBe(index + 1), { interval: 5 });
-      await outlastHalfClose();
-      client.abort();
-      await left;
-      await vi.waitFor(
-        async () => expect((await fetch(`${service.url}/v1/pets`)).status).not.toBe(503),
-        { interval: 5 },
-      );
-    }
-    expect(service.logged).toEqual([]);
-  });
-
   it('refuses requests above the limit of a key with 429, and accepts those of other keys', async () => {
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    let entered = 0;
-    const petStore = await openBuiltin();
-    await using service = await startGateway({
-      petStore: {
-        ...petStore,
-        async listOrders() {
-          entered++;
-          await released;
-          return new JsonText('[]');
-        },
-      },
+    await using service = await startHolding({
       maxRequestsInFlight: 8,
       maxRequestsInFlightPerKey: 2,
     });
@@ -137,7 +85,7 @@ describe('overload', () => {
         headers: { authorization: `Bearer ${key}` },
       });
     const inFlight = [orders('greedy'), orders('greedy')];
-    await vi.waitFor(() => expect(entered).toBe(2), { interval: 5 });
+    await service.called(2);
     const refused = await orders('greedy');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
     expect(await refused.json()).toEqual({
@@ -163,8 +111,8 @@ describe('overload', () => {
       { reasons: { 'requests_of_key 429': 1 } },
     ]);
     const other = orders('modest');
-    await vi.waitFor(() => expect(entered).toBe(3), { interval: 5 });
-    release();
+    await service.called(3);
+    service.release();
     for (const response of await Promise.all([...inFlight, other])) {
       expect(response.status).toBe(200);
     }
@@ -218,42 +166,19 @@ describe('overload', () => {
     ['is refused before its key is needed', '/v1/pets?limit=0', 'demo-key', 503],
     ['needs no key', '/graphql?query={__typename}', 'demo-key', 503],
   ])('keeps places for a key or not, after a request that %s', async (_, path, key, status) => {
-    const held = Promise.withResolvers<JsonText>();
-    let entered = 0;
-    const petStore = await openBuiltin();
-    await using service = await startGateway({
-      petStore: {
-        ...petStore,
-        listOrders: () => {
-          entered++;
-          return held.promise;
-        },
-      },
-      maxRequestsInFlight: 2,
-    });
+    await using service = await startHolding({ maxRequestsInFlight: 2 });
     const send = (sent: string, sender: string) =>
       fetch(`${service.url}${sent}`, { headers: { authorization: `Bearer ${sender}` } });
     await send(path, key);
-    const unknown = send('/v1/store/orders', 'unknown');
-    await vi.waitFor(() => expect(entered).toBe(1), { interval: 5 });
+    const unknown = send('/graphql?query={orders}', 'unknown');
+    await service.called(1);
     expect((await send('/graphql?query={__typename}', key)).status).toBe(status);
-    held.resolve(new JsonText('[]'));
+    service.release();
     expect((await unknown).status).toBe(200);
   });
 
   it('counts each request that is refused for the bodies of its key once', async () => {
-    const held = Promise.withResolvers<JsonText>();
-    let entered = 0;
-    const petStore = await openBuiltin();
-    await using service = await startGateway({
-      petStore: {
-        ...petStore,
-        listOrders: () => {
-          entered++;
-          return held.promise;
-        },
-      },
-    });
+    await using service = await startHolding();
     const headers = { authorization: 'Bearer large', 'content-type': 'application/json' };
     const send = (path: string, type = 'application/json') => {
       const body = JSON.stringify({ query: '{ orders }' }).padEnd(maxBodyBytes);
@@ -262,7 +187,7 @@ describe('overload', () => {
     };
     // A key may hold 8 MiB of bodies: 34 of them, of which 16 KiB each are free.
     const inFlight = Array.from({ length: 34 }, () => send('/graphql'));
-    await vi.waitFor(() => expect(entered).toBe(34), { interval: 5 });
+    await service.called(34);
     for (const path of ['/graphql', '/v1/pets', '/quickstart/messages']) {
       const refused = await send(path);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
@@ -272,7 +197,7 @@ describe('overload', () => {
     expect((await send('/nowhere')).status).toBe(404);
     expect((await send('/graphql', 'text/plain')).status).toBe(415);
     expect(await refusalsIn(service.metrics)).toEqual({ 'body_bytes_of_key 429': 3 });
-    held.resolve(new JsonText('[]'));
+    service.release();
     for (const response of await Promise.all(inFlight)) expect(response.status).toBe(200);
   });
 
@@ -314,61 +239,6 @@ describe('overload', () => {
     }
   });
 
-  it('sends the time to the next attempt when bodies hold too much memory', async () => {
-    await using service = await startGateway();
-    const { hostname, port } = new URL(service.url);
-    await using stack = new AsyncDisposableStack();
-    /** Sends all but the end of bodies that hold the share of a key. */
-    const hold = (key: string) => {
-      for (let count = 0; count < 36; count++) {
-        const socket = connect(Number(port), hostname);
-        stack.defer(() => void socket.destroy());
-        const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
-        socket.write(`${head}Content-Length: 262144\r\n\r\n${' '.repeat(262_000)}`);
-      }
-    };
-    const extensionsFor = async (key: string) => {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-      const body = ' '.repeat(262_000);
-      const response = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body });
-      return (await response.json()).errors[0].extensions;
-    };
-    hold('greedy');
-    const limited = { code: 'RATE_LIMITED', status: 429, retryAfterMs: 1000 };
-    await vi.waitFor(async () => expect(await extensionsFor('greedy')).toMatchObject(limited), {
-      timeout: 10_000,
-    });
-    for (const key of ['a', 'b', 'c', 'd']) hold(key);
-    const full = { code: 'OVERLOADED', status: 503, retryAfterMs: 1000 };
-    await vi.waitFor(async () => expect(await extensionsFor('modest')).toMatchObject(full), {
-      timeout: 10_000,
-    });
-  }, 30_000);
-
-  it('does not count requests whose body has not arrived', async () => {
-    await using service = await startGateway({ maxRequestsInFlight: 2 });
-    const { hostname, port } = new URL(service.url);
-    const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname));
-    for (const socket of sockets) {
-      await once(socket, 'connect');
-      socket.write('POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{');
-    }
-    const response = await fetch(`${service.url}/graphql?query={__typename}`);
-    expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
-    for (const socket of sockets) socket.destroy();
-  });
-
-  it('responds to 1,200 pipelined requests one after the other', async () => {
-    await using service = await startGateway({ maxRequestsInFlight: 1 });
-    const { hostname, port } = new URL(service.url);
-    const socket = connect(Number(port), hostname);
-    const request = (more = '') =>
-      `GET /graphql?query={pets(limit:1){id}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n${more}\r\n`;
-    socket.write(`${request().repeat(1199)}${request('Connection: close\r\n')}`);
-    const responses = await text(socket);
-    expect(responses.match(/\{"data":\{"pets":\[\{"id":"1"\}\]\}\}/g)).toHaveLength(1200);
-  }, 30_000);
-
   it('refuses requests only while the event loop lags, first those of unknown keys', async () => {
     using guard = openGuard({ maxEventLoopLagMs: 50 });
     const [accepted, unknown] = [1, 2];
@@ -400,56 +270,4 @@ describe('overload', () => {
     for (const end = performance.now() + 600; performance.now() < end; );
     await enterFor(300);
   });
-});
-
-describe('slow clients', () => {
-  async function sendPartly(url: string, part: string, rest?: Promise<string>): Promise<string> {
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
-    await once(socket, 'connect');
-    socket.write(part);
-    rest?.then((more) => socket.write(more));
-    return text(socket);
-  }
-
-  it('receive 408 when their headers or body do not arrive in time, unless a request is queued', async () => {
-    const held = Promise.withResolvers<JsonText>();
-    let calls = 0;
-    const petStore = await openBuiltin();
-    await using service = await startGateway({
-      petStore: {
-        ...petStore,
-        listOrders: () => {
-          calls++;
-          return held.promise;
-        },
-      },
-    });
-    const post = (query: string, more = '') => {
-      const body = JSON.stringify({ query });
-      return `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`;
-    };
-    const slow = post('{ orders }');
-    const queued = sendPartly(
-      service.url,
-      slow + post(`{ __typename }#${' '.repeat(200_000)}`, 'Connection: close\r\n'),
-    );
-    const late = Promise.withResolvers<string>();
-    const last = post('{ orders }', 'Connection: close\r\n');
-    const begun = sendPartly(service.url, slow + last.slice(0, 20), late.promise);
-    const responses = await Promise.all([
-      sendPartly(service.url, 'POST /graphql HTTP/1.1\r\nHost: localhost\r\n'),
-      sendPartly(
-        service.url,
-        'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
-      ),
-    ]);
-    for (const response of responses) expect(response).toMatch(/^HTTP\/1\.1 408 /);
-    late.resolve(last.slice(20));
-    held.resolve(new JsonText('[]'));
-    expect((await queued).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
-    expect((await begun).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
-    expect(calls).toBe(3);
-    expect(service.logged).toEqual([]);
-  }, 30_000);
 });

@@ -12,6 +12,8 @@ const keys = ['demo-key', 'wrong-key', 'faults-secret-key'];
 export async function setup() {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-logs-'));
   process.env['TEST_LOGS'] = folder;
+  // Shared by this run and all gateways that it starts, which then start in two thirds of the time.
+  process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
   return async () => {
     const files = await readdir(folder);
     const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));

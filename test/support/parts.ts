@@ -1,3 +1,4 @@
+import { expect, vi } from 'vitest';
 import { CancelledError } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
@@ -20,7 +21,15 @@ export function holdingOrders(petStore: PetStore) {
       return petStore.listOrders(call);
     },
   };
-  return { petStore: store, release, calls: () => calls, cancelled: () => cancelled };
+  return {
+    petStore: store,
+    release,
+    calls: () => calls,
+    cancelled: () => cancelled,
+    /** Resolves when this many calls are held. */
+    called: (count: number) =>
+      vi.waitFor(() => expect(calls).toBe(count), { interval: 5, timeout: 10_000 }),
+  };
 }
 
 /** Selects pets, and orders in a deferred fragment. */

@@ -37,7 +37,17 @@ export async function startPostgres(
   const data = join(home, 'data');
   const init = spawnSync(
     join(binaries, 'initdb'),
-    ['-D', data, '-U', 'postgres', `--pwfile=${password}`, '-A', 'password', '--locale=C.UTF-8'],
+    [
+      '-D',
+      data,
+      '-U',
+      'postgres',
+      `--pwfile=${password}`,
+      '-A',
+      'password',
+      '--locale=C.UTF-8',
+      '--no-sync',
+    ],
     { ...options, encoding: 'utf8' },
   );
   if (init.status !== 0) throw init.error ?? new Error(init.stderr);

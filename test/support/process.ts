@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 import { keepForScan } from './log.ts';
 
@@ -36,6 +37,20 @@ export function shellStart(
   return start('bash', ['-ec', script], env, folder, banner);
 }
 
+/** Runs a command of the checkout to its end. @returns its exit code and what it printed. */
+export async function runCommand(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd = root,
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const options = { cwd, env: { PATH, NODE_COMPILE_CACHE, ...env } };
+  return promisify(execFile)(process.execPath, [`${root}src/main.ts`, ...args], options).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+}
+
 /** Runs a built command, such as the packed package's, with this version of Node or another. */
 export function commandStart(path: string, env: Record<string, string>, node = process.execPath) {
   return start(node, [path], env);
@@ -48,9 +63,10 @@ async function start(
   cwd = root,
   banner = /(?:GraphQL|Local:|Ready on) +(https?:\/\/[^\s/]+)[\s/]/,
 ) {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(command, args, {
     cwd,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A separate process group, so that a signal reaches npm, its shell and the gateway.
     detached: true,

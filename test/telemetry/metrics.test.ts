@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
 import type { Metrics } from '../../src/telemetry/metrics.ts';
-import { openRecord } from '../../src/telemetry/request-record.ts';
+import { RequestRecord } from '../../src/telemetry/request-record.ts';
 import { callWith, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
@@ -18,7 +18,7 @@ describe('the metrics', () => {
   it('use at most a hundred operation names as labels', async () => {
     const telemetry = openTelemetry();
     for (let index = 0; index < 300; index++) {
-      using record = openRecord(telemetry, { method: 'POST', path: '/' }, {});
+      using record = new RequestRecord(telemetry, { method: 'POST', path: '/', headers: {} });
       record.setOperation('query', `Name${index}`);
       record.usedKey = true;
     }

@@ -295,9 +295,9 @@ describe('the sampler', () => {
       await using collector = await startCollector();
       const sampling = { tracesSampler: sampler, tracesSamplerArg: fraction };
       const tracing = await openTracing(new URL(collector.url), quiet.log, sampling);
-      const parent = flag && `00-${traceId}-1234567812345678-${flag}`;
-      const line = { method: 'GET', scheme: 'http', path: '/' };
-      const request = tracing.startRequest(parent, undefined, line);
+      const traceparent = flag && `00-${traceId}-1234567812345678-${flag}`;
+      const head = { method: 'GET', scheme: 'http', path: '/', headers: { traceparent } };
+      const request = tracing.startRequest(head);
       const call = request?.startCall(
         { operation: 'listPets', method: 'GET', path: '/pets' },
         undefined,

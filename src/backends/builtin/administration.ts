@@ -16,11 +16,8 @@ export async function openAdministration(databaseUrl: string, log: Log) {
   return {
     keys: new ApiKeys(database),
     /** Imports all lines or none; see `importLines`. */
-    importLines: (
-      kind: Kind,
-      lines: AsyncIterable<Line>,
-      onProgress: (records: number) => void,
-    ): Promise<number> => importLines(database, engine, kind, lines, onProgress),
+    importLines: (kind: Kind, lines: AsyncIterable<Line>, onProgress: (records: number) => void) =>
+      importLines(database, engine, kind, lines, onProgress),
     /** Exports all records of a kind as JSON Lines. */
     exportLines: (kind: Kind) => exportLines(database, kind),
     /** Undoes the migrations after this one, so that an earlier version can run. */

@@ -1,4 +1,4 @@
-import { type Dialect, type Generated, Kysely, sql } from 'kysely';
+import { type Generated, Kysely, sql } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
 import { whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
@@ -46,7 +46,11 @@ export async function openDatabase(
   options: PoolOptions = {},
 ): Promise<Database> {
   const engine = engineOf(databaseUrl);
-  const dialect = await dialectOf(engine, databaseUrl, log, options);
+  // Only the driver that is needed.
+  const dialect =
+    engine === 'postgres'
+      ? (await import('./postgres.ts')).postgresDialect(databaseUrl, log, options)
+      : (await import('./sqlite.ts')).sqliteDialect(databaseUrl, options.onLock);
   const database = new Kysely<Tables>({ dialect });
   try {
     const migrations = await whenFree(() => migrate(database, engine));
@@ -55,9 +59,8 @@ export async function openDatabase(
     await database.destroy();
     const { message, code } = cause as NodeJS.ErrnoException;
     const reason = newerThanThis(message) ?? `cannot be opened: ${message || code}`;
-    throw new Error(`DATABASE_URL: the database ${withoutPassword(databaseUrl)} ${reason}`, {
-      cause,
-    });
+    const name = databaseUrl.replace(/\/\/.*@/, '//');
+    throw new Error(`DATABASE_URL: the database ${name} ${reason}`, { cause });
   }
   options.metrics?.databaseBytes({}, sizeOf(database, engine));
   return database;
@@ -87,23 +90,4 @@ function newerThanThis(message: string): string | undefined {
   const [, migration] = /previously executed migration (\S+) is missing/.exec(message) ?? [];
   if (migration === undefined) return undefined;
   return `is newer than this version of petstore-gateway, which does not have its migration ${migration}. Run the version that migrated it or a later one, or restore the backup from before the upgrade.`;
-}
-
-/** Loads only the driver that is needed. */
-async function dialectOf(
-  engine: Engine,
-  databaseUrl: string,
-  log: Log,
-  options: PoolOptions,
-): Promise<Dialect> {
-  if (engine === 'postgres') {
-    const { postgresDialect } = await import('./postgres.ts');
-    return postgresDialect(databaseUrl, log, options);
-  }
-  const { sqliteDialect } = await import('./sqlite.ts');
-  return sqliteDialect(databaseUrl.replace(/^file:/, ''), options.onLock ?? 'wait');
-}
-
-function withoutPassword(databaseUrl: string): string {
-  return databaseUrl.replace(/\/\/.*@/, '//');
 }

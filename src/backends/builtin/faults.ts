@@ -20,7 +20,11 @@ export function storageFault(
       ? (postgresReason(cause.cause as Error) ?? 'cannot be reached')
       : (sqliteReason(cause) ?? postgresReason(cause));
   if (reason === undefined) return undefined;
-  const isKnown = isOutcomeKnown(cause);
+  // SQLite, and a server that is busy, full or read-only, refuses a statement as a whole.
+  const isKnown =
+    cause instanceof NotConnectedError ||
+    'errcode' in cause ||
+    /^(?:is busy|is read-only|has no space)/.test(reason);
   const outcome = !isWrite
     ? 'Try again later.'
     : isKnown
@@ -59,8 +63,7 @@ export function isLocked(error: unknown): boolean {
 /** SQLSTATE classes and codes (PostgreSQL, appendix A) for failures of the server, not the query. */
 const postgresReasons: readonly [RegExp, string][] = [
   [/^53100/, 'has no space left'],
-  [/^53/, 'is busy'],
-  [/^(?:57014|55P03|40001|40P01)/, 'is busy'],
+  [/^(?:53|57014|55P03|40001|40P01)/, 'is busy'],
   [/^25006/, 'is read-only'],
   [/^(?:57P0|08|40003|58)/, 'cannot be reached'],
   [/^XX/, 'is damaged'],
@@ -77,10 +80,3 @@ function postgresReason({ message, ...error }: Error): string | undefined {
 
 const connectionMessage =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
-
-/** Whether the statement certainly had no effect, because it was refused or never sent. */
-function isOutcomeKnown(error: Error): boolean {
-  if (error instanceof NotConnectedError) return true;
-  const { code = '', errcode } = error as { code?: string; errcode?: number };
-  return errcode !== undefined || /^(?:53|57014|55P03|25006|40001|40P01)/.test(code);
-}

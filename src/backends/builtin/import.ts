@@ -157,14 +157,12 @@ async function move(session: Session, kind: Kind, staged: Contents): Promise<boo
       moved += numAffectedRows;
     }
     if (moved < staged.records) throw isTaken;
+    return true;
   });
-  return work.then(
-    () => true,
-    (error) => {
-      if (error === isTaken) return false;
-      throw error;
-    },
-  );
+  return work.catch((error) => {
+    if (error === isTaken) return false;
+    throw error;
+  });
 }
 
 /**

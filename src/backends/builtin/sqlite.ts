@@ -5,10 +5,11 @@ import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement
 import type { OnLock } from './locks.ts';
 
 /**
- * Creates a Kysely dialect for `node:sqlite`. `location` is `:memory:` or a file, which is created
- * with its directory if missing. A query resolves after its write is on disk (WAL, synchronous=FULL).
+ * Creates a Kysely dialect for `node:sqlite`, for `:memory:` or `file:PATH`, which is created with its
+ * directory if missing. A query resolves after its write is on disk (WAL, synchronous=FULL).
  */
-export function sqliteDialect(location: string, onLock: OnLock): SqliteDialect {
+export function sqliteDialect(databaseUrl: string, onLock: OnLock = 'wait'): SqliteDialect {
+  const location = databaseUrl.replace(/^file:/, '');
   return new NodeSqliteDialect({ database: async () => openDatabase(location, onLock) });
 }
 

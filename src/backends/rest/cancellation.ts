@@ -1,22 +1,17 @@
 import type { Failed } from './outcome.ts';
 
 /**
- * Is called once when a call is cancelled. It is an object, because closures would double the time of
- * minor garbage collections (docs/performance.md).
- */
-export interface CancelListener {
-  onCancel(): void;
-}
-
-/**
  * Ends one call, at its deadline or when its client disconnects; it is a listener of the client's
  * abort signal. A write that was sent goes on, so that its outcome becomes known.
  */
 export class Cancellation implements EventListenerObject {
   /** Undefined until the call is cancelled. */
   reason: 'deadline' | 'client' | undefined;
-  /** The only listener. */
-  listener: CancelListener | undefined;
+  /**
+   * The only listener, which is called once. It is an object, because closures would double the time
+   * of minor garbage collections (docs/performance.md).
+   */
+  listener: { onCancel(): void } | undefined;
   /** How often the call has been written to a connection. */
   timesSent = 0;
   readonly #isWrite: boolean;
@@ -46,8 +41,8 @@ export class Cancellation implements EventListenerObject {
 
   /** Returns the outcome of a call that was cancelled. */
   outcome(wasSent: boolean): Failed {
-    if (this.reason === 'client') return { kind: 'cancelled', by: 'client', wasSent };
-    return wasSent ? { kind: 'lost', how: 'timeout' } : { kind: 'notSent', why: 'deadline' };
+    if (this.reason === 'client') return { why: 'clientLeft' };
+    return { why: wasSent ? 'timeout' : 'deadline' };
   }
 
   /** Waits, or until the call is cancelled. Call it before that. */

@@ -28,9 +28,10 @@ export class Circuit {
     this.#onChange = onChange;
   }
 
-  get state(): 'closed' | 'half-open' | 'open' {
-    if (this.#openedAt === undefined) return 'closed';
-    return this.#isProbing ? 'half-open' : 'open';
+  /** 0 if it is closed, 1 if it is open, and 0.5 while a probe decides. */
+  get state(): number {
+    if (this.#openedAt === undefined) return 0;
+    return this.#isProbing ? 0.5 : 1;
   }
 
   /** The number of failures since the last success. */

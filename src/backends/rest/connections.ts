@@ -15,7 +15,7 @@ export class ConnectionFailed extends Error {
 }
 
 /** Opens a connection to an origin; calls back with a `ConnectionFailed` if that fails. */
-export type Connector = buildConnector.connector;
+type Connector = buildConnector.connector;
 
 /**
  * Creates a connector for HTTP/1.1 only. With HTTP/2, undici sends many calls over one connection
@@ -62,25 +62,15 @@ function createDirectConnector(timeoutMs: number, tls: SecureContextOptions): Co
   };
 }
 
-/**
- * undici's client, which holds one connection at a time. It gives itself to the handler of a call,
- * and closes a connection of more than `maxAgeMs` after its next call.
- */
+/** undici's client, which holds one connection at a time. It gives itself to the handler of a call. */
 export class TrackedClient extends Client {
   /** Whether its connection has delivered a complete response. */
   wasUsed = false;
-  readonly #maxAgeMs: number;
-  #openedAt = Number.POSITIVE_INFINITY;
 
-  constructor(origin: URL, options: Client.Options, maxAgeMs: number) {
+  constructor(origin: URL, options: Client.Options) {
     super(origin, options);
-    this.#maxAgeMs = maxAgeMs;
     this.on('connect', () => {
       this.wasUsed = false;
-      this.#openedAt = performance.now();
-    });
-    this.on('disconnect', () => {
-      this.#openedAt = Number.POSITIVE_INFINITY;
     });
   }
 
@@ -89,7 +79,6 @@ export class TrackedClient extends Client {
     handler: Dispatcher.DispatchHandler & { client?: TrackedClient | undefined },
   ): boolean {
     handler.client = this;
-    const isOld = performance.now() - this.#openedAt > this.#maxAgeMs;
-    return super.dispatch(isOld ? { ...options, reset: true } : options, handler);
+    return super.dispatch(options, handler);
   }
 }

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../limits/end-of-turn.ts';
 import type { Release, Share } from '../../limits/share.ts';
 import { sliceBytes } from '../../limits/slices.ts';
-import type { CancelListener, Cancellation } from './cancellation.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { TrackedClient } from './connections.ts';
 import { type Outcome, outcomeOfFailure, type Responded } from './outcome.ts';
 import { type CreateDecoder, codingOf, decoders } from './response.ts';
@@ -35,14 +35,14 @@ export function dispatchCall(
   options: Dispatcher.DispatchOptions,
   limits: CallLimits,
 ): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const { cancellation } = limits;
-    if (cancellation.reason !== undefined) resolve(cancellation.outcome(false));
-    else dispatcher.dispatch(options, new ResponseCollector(limits, resolve));
-  });
+  const { cancellation } = limits;
+  if (cancellation.reason !== undefined) return Promise.resolve(cancellation.outcome(false));
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  dispatcher.dispatch(options, new ResponseCollector(limits, resolve));
+  return promise;
 }
 
-class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
+class ResponseCollector implements Dispatcher.DispatchHandler {
   /** Set when a client takes the call. */
   client: TrackedClient | undefined;
   readonly #limits: CallLimits;
@@ -57,6 +57,8 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   #wasSent = false;
   /** The status; 0 until the headers arrive. */
   #status = 0;
+  /** Whether the body is that of an error, which may be truncated. */
+  #isError = false;
   #headers: Responded['headers'] = {};
   #errorTimeout: NodeJS.Timeout | undefined;
   /** Set if the body is encoded. */
@@ -87,7 +89,8 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     this.#status = status;
     this.#headers = headers;
     this.#createDecoder = decoders.get(codingOf(headers));
-    if (this.#isError()) {
+    if (status > 299) {
+      this.#isError = true;
       this.#errorTimeout = setTimeout(() => this.#end(), errorBodyLimits.timeoutMs);
     }
   }
@@ -102,7 +105,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
   /** Collects what a decoder returns. */
   #decode(decoder: Transform, controller: Controller): Transform {
     const invalid = (problem: string, cause?: Error) =>
-      this.#end({ kind: 'invalid', status: this.#status, problem, cause });
+      this.#end({ why: 'invalid', status: this.#status, problem, cause });
     return decoder
       .on('drain', () => controller.resume())
       .on('error', (cause) => invalid('body: expected the encoding of its header.', cause))
@@ -110,7 +113,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
         this.#collect(chunk);
         if (this.#size > this.#limits.maxBodyBytes) invalid('body: expected a smaller body.');
       })
-      .on('end', () => this.#complete());
+      .on('end', () => this.#settle());
   }
 
   /** Copies chunks into one buffer, because each Buffer has an overhead. */
@@ -121,7 +124,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     const taken = bodyBytes.take(key, start + chunk.byteLength);
     this.#release = typeof taken === 'function' ? taken : undefined;
     if (typeof taken === 'string') {
-      this.#end({ kind: 'cancelled', by: 'gateway', wasSent: true, retryAfterMs: 1000 });
+      this.#end({ why: 'noMemory', retryAfterMs: 1000 });
       return;
     }
     this.#size += chunk.byteLength;
@@ -134,18 +137,13 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
       }
       chunk.copy(this.#body, start);
     }
-    if (this.#isError() && this.#size > errorBodyLimits.maxBytes) this.#end();
+    if (this.#isError && this.#size > errorBodyLimits.maxBytes) this.#end();
   }
 
   onResponseEnd(): void {
-    if (this.#isSettled) return;
     if (this.client) this.client.wasUsed = true;
     if (this.#decoder) this.#decoder.end();
-    else this.#complete();
-  }
-
-  #complete(): void {
-    if (!this.#isSettled) this.#settle(this.#size > sliceBytes && !this.#isError());
+    else this.#settle();
   }
 
   onResponseError(_: Controller, cause: Error): void {
@@ -154,32 +152,28 @@ class ResponseCollector implements Dispatcher.DispatchHandler, CancelListener {
     this.#end(outcomeOfFailure(cause, this.#wasSent, this.#status, mayBeStale));
   }
 
-  #isError(): boolean {
-    return this.#status > 299;
-  }
-
   /** Ends the call early: a response with an error status, whose body is truncated, or any call. */
   #end(outcome?: Outcome): void {
     if (this.#isSettled) return;
-    this.#settle(false, this.#isError() ? undefined : outcome);
+    this.#settle(this.#isError ? undefined : outcome);
     this.#controller?.abort(aborted);
   }
 
-  /** Resolves to the outcome, by default the response. Its bytes may stay counted. */
-  #settle(staysCounted: boolean, outcome?: Outcome): void {
+  /** Resolves to the outcome, by default the response. The bytes of a large body stay counted. */
+  #settle(outcome?: Outcome): void {
+    if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     this.#decoder?.destroy();
     this.#limits.cancellation.listener = undefined;
+    const staysCounted = !outcome && !this.#isError && this.#size > sliceBytes;
     if (!staysCounted) this.#release?.();
     if (outcome !== undefined) return void this.#resolve(outcome);
     const isWhole = this.#size === this.#body.byteLength;
     const body = isWhole ? this.#body : this.#body.subarray(0, this.#size);
     const releaseBody = staysCounted ? this.#release : undefined;
     const [status, headers] = [this.#status, this.#headers];
-    endOfTurn().then(() =>
-      this.#resolve({ kind: 'responded', status, headers, body, releaseBody }),
-    );
+    endOfTurn().then(() => this.#resolve({ status, headers, body, releaseBody }));
   }
 }
 

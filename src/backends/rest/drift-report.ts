@@ -17,8 +17,7 @@ export function createDriftReport({ log, metrics }: Pick<Telemetry, 'log' | 'met
   function labelOf({ kind, field }: Drift, apiKey: string): string {
     if (kind !== 'unknown_member') return field;
     const name = /^[\w.:$@-]{1,64}$/.test(field) ? redactKey(field, apiKey) : undefined;
-    metrics.memberNames.admit(name);
-    return metrics.memberNames.label(name);
+    return metrics.memberLabel(name);
   }
 
   return ({ apiKey, requestId }: Call, operation: string, drifts: Iterable<Drift>): void => {

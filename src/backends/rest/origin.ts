@@ -1,18 +1,20 @@
+import type { SecureContextOptions } from 'node:tls';
 import { type Dispatcher, Pool } from 'undici';
 import { Share } from '../../limits/share.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { CallQueue, mostlyPerKey } from './call-queue.ts';
 import type { Cancellation } from './cancellation.ts';
 import { Circuit, KeyCircuits } from './circuit.ts';
-import { type Connector, TrackedClient } from './connections.ts';
+import { createConnector, TrackedClient } from './connections.ts';
 import { dispatchCall } from './dispatch-call.ts';
 import { consequencesOf, type Failed, type Outcome, outcomeOfFailure } from './outcome.ts';
+import type { ServiceProxy } from './proxy.ts';
 
 /** The default limits for the calls to an origin. Times are in milliseconds, sizes in bytes. */
 export const defaultLimits = {
   connectTimeoutMs: 2000,
   /**
-   * The age at which a connection is closed after its next call, and the longest time without one.
+   * The age beyond which a connection makes no further call, and the longest time without one.
    * Addresses are looked up when a connection opens, so the gateway follows a service that moves.
    */
   maxConnectionAgeMs: 30_000,
@@ -58,16 +60,19 @@ export type Origin = ReturnType<typeof openOrigin>;
 export function openOrigin(
   service: string,
   origin: string,
-  connect: Connector,
+  proxy: ServiceProxy | undefined,
+  tls: SecureContextOptions,
   limits: OriginLimits,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ) {
+  const { connectTimeoutMs, maxConnectionAgeMs } = limits;
+  let connect = createConnector(connectTimeoutMs, tls, proxy);
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
-    connect,
-    factory: (url, options) =>
-      new TrackedClient(url, { ...options, connect }, limits.maxConnectionAgeMs),
-    keepAliveMaxTimeout: limits.maxConnectionAgeMs,
+    connect: (...to) => connect(...to),
+    factory: (url, options) => new TrackedClient(url, options),
+    clientTtl: maxConnectionAgeMs,
+    keepAliveMaxTimeout: maxConnectionAgeMs,
     headersTimeout: limits.headersTimeoutMs,
     // The deadline of the call applies to the body. A timeout between chunks would not limit a body
     // that arrives slowly but steadily.
@@ -85,13 +90,8 @@ export function openOrigin(
   for (const limit of [queue.inFlight, queue.waiting, bodyBytes, retries]) {
     metrics.watchLimit(limit);
   }
-  metrics.circuits({ service }, () => ({ closed: 0, 'half-open': 0.5, open: 1 })[circuit.state]);
+  metrics.circuits({ service }, () => circuit.state);
   metrics.refusedKeys({ service }, () => keyCircuits.countOpen());
-
-  const refuse = (
-    why: 'circuit' | 'keyCircuit' | 'queueFull' | 'keyQueueFull',
-    retryAfterMs: number,
-  ): Failed => ({ kind: 'notSent', why, retryAfterMs });
 
   async function send(
     key: number,
@@ -102,9 +102,9 @@ export function openOrigin(
     const keyCircuit = keyCircuits.find(key);
     // The key's circuit is checked first, so that a failing key does not probe the origin.
     const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
-    if (keyRejectedMs > 0) return refuse('keyCircuit', keyRejectedMs);
+    if (keyRejectedMs > 0) return { why: 'keyCircuit', retryAfterMs: keyRejectedMs };
     const rejectedMs = circuit.rejectsForMs(startedAt);
-    if (rejectedMs > 0) return refuse('circuit', rejectedMs);
+    if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
     keyCircuit?.start();
     circuit.start();
     const maxBodyBytes = limits.maxResponseBytes;
@@ -118,6 +118,11 @@ export function openOrigin(
   }
 
   return {
+    proxy,
+    /** Uses these certificates for further connections. */
+    setTls(next: SecureContextOptions): void {
+      connect = createConnector(connectTimeoutMs, next, proxy);
+    },
     /** Limits the retries of calls that failed. */
     retries,
     /** Sends one call of this key; see `Call.key`. Never rejects. */
@@ -131,7 +136,7 @@ export function openOrigin(
       // Awaited only if the call has to wait.
       const place = entered instanceof Promise ? await entered : entered;
       if (place === undefined) return cancellation.outcome(false);
-      if (typeof place === 'string') return refuse(place, 1000);
+      if (typeof place === 'string') return { why: place, retryAfterMs: 1000 };
       try {
         return await send(key, options, cancellation);
       } finally {
@@ -146,7 +151,7 @@ export function openOrigin(
       // Ready again when a probe is due: a load balancer sends no requests, and so no probe, until
       // the gateway is ready.
       const rejectedMs = circuit.rejectsForMs(performance.now());
-      if (rejectedMs > 0) return refuse('circuit', rejectedMs);
+      if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
       const { host, hostname, port, protocol } = new URL(origin);
       const { promise, resolve } = Promise.withResolvers<Failed | undefined>();
       connect({ host, hostname, port, protocol }, (error, socket) => {

@@ -13,6 +13,8 @@ export type Effect = 'success' | 'failure' | 'none';
 
 /** What follows from an outcome; docs/reliability.md has this table. */
 export interface Consequences {
+  /** What became of the call, for the log. */
+  readonly kind: 'responded' | 'notSent' | 'lost' | 'cancelled' | 'invalid';
   /** What it counts as in the circuit of the key, and in that of the service. */
   readonly key: Effect;
   readonly service: Effect;
@@ -31,7 +33,8 @@ const recovers = 'Calls are paused so that it can recover.';
 const waiting = 'are waiting for the pet store.';
 const closed = 'The pet store closed the connection before';
 
-const base: Consequences = {
+const notSent: Consequences = {
+  kind: 'notSent',
   key: 'none',
   service: 'none',
   repeats: 'none',
@@ -39,52 +42,52 @@ const base: Consequences = {
   label: 'unavailable',
   message: 'The pet store could not be reached.',
 };
-const responded: Consequences = { ...base, key: 'success', service: 'success', isLogged: false };
-const unreachable: Consequences = { ...base, service: 'failure', repeats: 'reads later' };
-const broken: Consequences = {
-  ...base,
+const unreachable: Consequences = { ...notSent, service: 'failure', repeats: 'reads later' };
+const lost: Consequences = {
+  ...notSent,
+  kind: 'lost',
   key: 'failure',
   service: 'failure',
   message: `${closed} it responded.`,
 };
+const cancelled: Consequences = { ...notSent, kind: 'cancelled' };
+const invalid: Consequences = { ...notSent, kind: 'invalid', label: 'invalid' };
+const success = { key: 'success', service: 'success' } as const;
+const responded: Consequences = { ...notSent, ...success, kind: 'responded', isLogged: false };
 
-/** Why a call was not sent. */
-const notSent = {
+/** Why the response of a call is missing or unusable. */
+const failures = {
   noConnection: unreachable,
   connectTimeout: { ...unreachable, label: 'timeout', message: late },
   certificate: { ...unreachable, repeats: 'none' },
   /** undici took the call, but its connection closed before it was written. */
-  connectionClosed: { ...base, repeats: 'all at once', message: `${closed} the call was sent.` },
-  circuit: { ...base, message: `${failing}. ${recovers}` },
-  keyCircuit: { ...base, message: `${failing} for this API key. ${recovers}` },
-  queueFull: { ...base, message: `Too many calls ${waiting}` },
-  keyQueueFull: { ...base, message: `Too many calls of this API key ${waiting}` },
-  deadline: { ...base, label: 'timeout', message: late },
+  connectionClosed: { ...notSent, repeats: 'all at once', message: `${closed} the call was sent.` },
+  circuit: { ...notSent, message: `${failing}. ${recovers}` },
+  keyCircuit: { ...notSent, message: `${failing} for this API key. ${recovers}` },
+  queueFull: { ...notSent, message: `Too many calls ${waiting}` },
+  keyQueueFull: { ...notSent, message: `Too many calls of this API key ${waiting}` },
+  deadline: { ...notSent, label: 'timeout', message: late },
   notConfigured: {
-    ...base,
+    ...notSent,
     isLogged: false,
     message: 'Messages cannot be sent, because MESSAGES_BASE_URL is not set.',
   },
-} as const satisfies Record<string, Consequences>;
-
-/** How the response to a call that was sent got lost. */
-const lost = {
   /** The service closed a connection that had served a call, as it may between two calls. */
-  stale: { ...broken, key: 'none', service: 'none', repeats: 'reads at once' },
-  reset: { ...broken, repeats: 'reads later' },
-  cutOff: { ...broken, message: `${closed} its response was complete.` },
-  timeout: { ...broken, label: 'timeout', message: late },
-} as const satisfies Record<string, Consequences>;
-
-/** Who ended a call: the client disconnected, or the gateway has no memory for its body. */
-const cancelled = {
-  client: { ...base, isLogged: false, label: 'cancelled' },
-  gateway: { ...base, message: 'The responses of the pet store are too large together.' },
+  stale: { ...lost, key: 'none', service: 'none', repeats: 'reads at once' },
+  reset: { ...lost, repeats: 'reads later' },
+  cutOff: { ...lost, message: `${closed} its response was complete.` },
+  timeout: { ...lost, label: 'timeout', message: late },
+  clientLeft: { ...cancelled, isLogged: false, label: 'cancelled' },
+  /** The gateway has no memory for the body. */
+  noMemory: { ...cancelled, message: 'The responses of the pet store are too large together.' },
+  /** It breaks the contract or, without a status, HTTP. */
+  invalid: { ...invalid, ...success },
+  notHttp: invalid,
 } as const satisfies Record<string, Consequences>;
 
 /** A complete response. The body of an error status may be truncated. */
 export interface Responded {
-  readonly kind: 'responded';
+  readonly why?: undefined;
   readonly status: number;
   readonly headers: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
   readonly body: Buffer;
@@ -93,13 +96,15 @@ export interface Responded {
 }
 
 /** Why the response of a call is missing or unusable. Times are in milliseconds. */
-export type Failed = { readonly cause?: unknown; readonly retryAfterMs?: number } & (
-  | { readonly kind: 'notSent'; readonly why: keyof typeof notSent }
-  | { readonly kind: 'lost'; readonly how: keyof typeof lost }
-  | { readonly kind: 'cancelled'; readonly by: keyof typeof cancelled; readonly wasSent: boolean }
-  /** It breaks HTTP or the contract. `status` is undefined if it has no status line. */
-  | { readonly kind: 'invalid'; readonly status: number | undefined; readonly problem: string }
-);
+export interface Failed {
+  readonly why: keyof typeof failures;
+  readonly cause?: unknown;
+  readonly retryAfterMs?: number;
+  /** The status of an invalid response. */
+  readonly status?: number;
+  /** What is wrong with an invalid response, instead of the message of its failure. */
+  readonly problem?: string;
+}
 
 /**
  * What became of a call to the REST service. It is decided once, where undici reports it or where
@@ -108,40 +113,12 @@ export type Failed = { readonly cause?: unknown; readonly retryAfterMs?: number 
 export type Outcome = Responded | Failed;
 
 /** Returns what follows from an outcome. */
-export function consequencesOf(outcome: Outcome): Consequences {
-  switch (outcome.kind) {
-    case 'responded':
-      return consequencesOfStatus(outcome.status);
-    case 'invalid': {
-      const { status, problem } = outcome;
-      const effects = status === undefined ? base : responded;
-      return { ...effects, isLogged: true, label: 'invalid', message: problem };
-    }
-    case 'cancelled':
-      return cancelled[outcome.by];
-    case 'notSent':
-      return notSent[outcome.why];
-    case 'lost':
-      return lost[outcome.how];
-  }
-}
-
-function consequencesOfStatus(status: number): Consequences {
+export function consequencesOf({ why, status }: Outcome): Consequences {
+  if (why !== undefined) return failures[why];
   if (status < 300 || (status >= 400 && status < 500)) return responded;
   if (status < 400) return { ...responded, isLogged: true };
   const repeats = status >= 502 && status <= 504 ? 'reads later' : 'none';
   return { ...responded, key: 'failure', isLogged: true, repeats };
-}
-
-/** Returns the HTTP status, or why there is no response, to count what is sent again. */
-export function reasonOf(outcome: Outcome): string {
-  if (outcome.kind === 'responded') return String(outcome.status);
-  return 'why' in outcome ? outcome.why : 'how' in outcome ? outcome.how : outcome.kind;
-}
-
-/** Returns whether the service may have received the call. */
-export function wasSent(outcome: Outcome): boolean {
-  return outcome.kind === 'cancelled' ? outcome.wasSent : outcome.kind !== 'notSent';
 }
 
 /**
@@ -149,13 +126,13 @@ export function wasSent(outcome: Outcome): boolean {
  * address; its `cause` is for the log.
  */
 export function toError(outcome: Failed, isWrite: boolean): PetStoreError {
-  const { label, message } = consequencesOf(outcome);
-  const { cause, retryAfterMs } = outcome;
+  const { kind, label, message } = consequencesOf(outcome);
+  const { cause, retryAfterMs, status = 0, problem = message } = outcome;
   if (label === 'cancelled') return new CancelledError();
-  const isDone = outcome.kind === 'invalid' && Math.floor((outcome.status ?? 0) / 100) === 2;
-  const writeOutcome = isDone ? 'DONE' : wasSent(outcome) ? 'UNKNOWN' : 'NOT_DONE';
+  const isDone = status >= 200 && status <= 299;
+  const writeOutcome = isDone ? 'DONE' : kind === 'notSent' ? 'NOT_DONE' : 'UNKNOWN';
   const mayBeDone = isWrite && writeOutcome === 'UNKNOWN';
-  const text = mayBeDone ? `${message} The write may have been carried out.` : message;
+  const text = mayBeDone ? `${problem} The write may have been carried out.` : problem;
   return new errorOf[label](text, { cause, writeOutcome, retryAfterMs });
 }
 
@@ -179,17 +156,16 @@ export function outcomeOfFailure(
     const { certificateSubject, cause: reason } = cause;
     const isTimeout = reason instanceof errors.ConnectTimeoutError;
     const why = certificateSubject ? 'certificate' : isTimeout ? 'connectTimeout' : 'noConnection';
-    return { kind: 'notSent', why, cause };
+    return { why, cause };
   }
   if (!wasSent) {
-    return { kind: 'notSent', why: isReset(cause) ? 'connectionClosed' : 'noConnection', cause };
+    return { why: isReset(cause) ? 'connectionClosed' : 'noConnection', cause };
   }
   const problem = describeInvalidHttp(cause);
-  if (problem !== undefined)
-    return { kind: 'invalid', status: status || undefined, problem, cause };
-  if (cause instanceof errors.HeadersTimeoutError) return { kind: 'lost', how: 'timeout', cause };
-  if (status > 0) return { kind: 'lost', how: 'cutOff', cause };
-  return { kind: 'lost', how: mayBeStale && isReset(cause) ? 'stale' : 'reset', cause };
+  if (problem !== undefined) return { why: status ? 'invalid' : 'notHttp', status, problem, cause };
+  if (cause instanceof errors.HeadersTimeoutError) return { why: 'timeout', cause };
+  if (status > 0) return { why: 'cutOff', cause };
+  return { why: mayBeStale && isReset(cause) ? 'stale' : 'reset', cause };
 }
 
 /** Describes a violation of HTTP or of a size limit; returns undefined for any other error. */

@@ -15,14 +15,14 @@ import {
 import { readPets } from '../../contract/pets-text.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
-import { LabelValues } from '../../telemetry/label-values.ts';
+import { createLabels } from '../../telemetry/label-values.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
-import { ConnectionFailed, type Connector, createConnector } from './connections.ts';
+import { ConnectionFailed } from './connections.ts';
 import { createDriftReport } from './drift-report.ts';
-import { defaultLimits, type Origin, type OriginLimits, openOrigin } from './origin.ts';
-import { consequencesOf, type Outcome, toError } from './outcome.ts';
+import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
+import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
 import { createSend, type Send } from './send-with-retry.ts';
@@ -69,29 +69,17 @@ export function openRestPetStore(
     headersTimeoutMs: Math.ceil(timeoutMs / 2),
     ...options.limits,
   };
-  const connectors = new Map<URL, Connector>();
-  const replaceConnectors = (files: TlsFiles) => {
-    const tls = readTlsFiles('UPSTREAM', files);
-    for (const url of [baseUrl, messagesBaseUrl ?? baseUrl]) {
-      const proxy = proxyOf(url, options);
-      connectors.set(url, createConnector(limits.connectTimeoutMs, tls, proxy));
-    }
-  };
-  replaceConnectors(options);
-  const open = (service: string, url: URL) => {
-    const connect: Connector = (...to) => connectors.get(url)?.(...to);
-    return openOrigin(service, url.origin, connect, limits, telemetry);
-  };
+  const tls = readTlsFiles('UPSTREAM', options);
+  const open = (service: string, url: URL) =>
+    openOrigin(service, url.origin, proxyOf(url, options), tls, limits, telemetry);
   const petsOrigin = open('pets', baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared ? petsOrigin : open('messages', messagesBaseUrl);
-  const senderTo = (origin: Origin, url: URL) =>
-    createSend(origin, url, proxyOf(url, options), timeoutMs, metrics);
   const senders: Readonly<Record<Operation['service'], Send>> = {
-    pets: senderTo(petsOrigin, baseUrl),
+    pets: createSend(petsOrigin, baseUrl, timeoutMs, metrics),
     messages: messagesBaseUrl
-      ? senderTo(messagesOrigin, messagesBaseUrl)
-      : async () => ({ kind: 'notSent', why: 'notConfigured' }),
+      ? createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics)
+      : async () => ({ why: 'notConfigured' }),
   };
 
   const reportDrift = createDriftReport(telemetry);
@@ -123,27 +111,27 @@ export function openRestPetStore(
     const url = declared.service === 'pets' ? baseUrl : messagesBaseUrl;
     const observation = call.observer?.observe(request, url);
     let outcome = await senders[declared.service](call, request, observation);
-    const response = outcome.kind === 'responded' ? outcome : undefined;
+    const response = outcome.why === undefined ? outcome : undefined;
     try {
-      if (outcome.kind === 'responded' && outcome.status >= 200 && outcome.status <= 299) {
-        const { status = outcome.status } = declared;
-        if (outcome.status !== status) {
-          reportDrift(call, operation, [{ kind: 'status', field: String(outcome.status) }]);
+      if (response && response.status >= 200 && response.status <= 299) {
+        const { status = response.status } = declared;
+        if (response.status !== status) {
+          reportDrift(call, operation, [{ kind: 'status', field: String(response.status) }]);
         }
         const inspect = (json: unknown) => {
           reportDrift(call, operation, driftOf(declared, json));
           return json;
         };
-        if (outcome.body.byteLength > sliceBytes) await nextSlice(call.key);
-        return await read(readText(outcome), inspect, call.key);
+        if (response.body.byteLength > sliceBytes) await nextSlice(call.key);
+        return await read(readText(response), inspect, call.key);
       }
     } catch (error) {
-      if (!(error instanceof InvalidResponseError) || outcome.kind !== 'responded') throw error;
+      if (!(error instanceof InvalidResponseError) || !response) throw error;
       const { message: problem, cause } = error;
-      outcome = { kind: 'invalid', status: outcome.status, problem, cause };
+      outcome = { why: 'invalid', status: response.status, problem, cause };
     } finally {
       const ms = performance.now() - start;
-      const label = outcome.kind === 'responded' ? outcome.status : consequencesOf(outcome).label;
+      const label = outcome.why === undefined ? outcome.status : consequencesOf(outcome).label;
       metrics.restCalls.observe({ operation, status: label }, ms / 1000);
       if (observation && response) {
         observation.status = response.status;
@@ -156,14 +144,15 @@ export function openRestPetStore(
       else releaseBody?.();
     }
     const error =
-      outcome.kind === 'responded'
+      outcome.why === undefined
         ? readError(outcome, call.apiKey)
         : toError(outcome, method === 'POST');
-    if (consequencesOf(outcome).isLogged) logFailure(log, call, operation, outcome.kind, error);
+    const { isLogged, kind } = consequencesOf(outcome);
+    if (isLogged) logFailure(log, call, operation, kind, error);
     throw error;
   }
 
-  const otherPaths = new LabelValues(100, '');
+  const otherPath = createLabels(100, '');
   return {
     listPets: (call, query) =>
       callService('listPets', call, readPets, { search: formatSearch(query) }),
@@ -173,8 +162,7 @@ export function openRestPetStore(
     sendMessage: (call, message) =>
       callService('sendMessage', call, readMessage, { json: { message } }),
     send(call, request) {
-      otherPaths.admit(request.operation);
-      const operation = otherPaths.label(request.operation);
+      const operation = otherPath(request.operation);
       const read = request.method === 'GET' ? readAny : readWritten;
       return callPath({ service: 'pets' }, call, { ...request, operation }, read);
     },
@@ -182,10 +170,13 @@ export function openRestPetStore(
       const outcome = await petsOrigin.checkReady();
       if (outcome === undefined) return;
       const error = toError(outcome, false);
-      logFailure(log, { requestId: 'readyz' }, 'checkReady', outcome.kind, error);
+      logFailure(log, { requestId: 'readyz' }, 'checkReady', consequencesOf(outcome).kind, error);
       throw error;
     },
-    reload: replaceConnectors,
+    reload(files) {
+      const next = readTlsFiles('UPSTREAM', files);
+      for (const origin of [petsOrigin, messagesOrigin]) origin.setTls(next);
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },
@@ -220,7 +211,7 @@ function logFailure(
   log: Log,
   { requestId, signal }: Pick<Call, 'requestId' | 'signal'>,
   operation: string,
-  outcome: Outcome['kind'],
+  outcome: string,
   error: Error,
 ): void {
   const { message: reason, cause } = error;

@@ -36,7 +36,7 @@ export function readText({ headers, body }: Responded): string {
     throw new InvalidResponseError('body: expected no encoding, gzip, br or deflate.');
   }
   const mediaType = headers['content-type'];
-  if (mediaType !== undefined && !isJson(String(mediaType))) {
+  if (mediaType !== undefined && !jsonType.test(String(mediaType))) {
     throw new InvalidResponseError('body: expected application/json, received another type.');
   }
   try {
@@ -90,18 +90,12 @@ const maxTimerMs = 2 ** 31 - 1;
 export function parseRetryAfter(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^[0-9]+$/.test(header)) return Math.min(Number(header) * 1000, maxTimerMs);
-  if (!httpDates.some((form) => form.test(header))) return undefined;
+  if (!httpDate.test(header)) return undefined;
   // The asctime form has no zone; all HTTP dates are in UTC.
   const date = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
   return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - Date.now()), maxTimerMs);
 }
 
-const httpDates = [
-  /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
-  /^[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/,
-  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/,
-];
+const httpDate = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
 
-function isJson(mediaType: string): boolean {
-  return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(mediaType);
-}
+const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;

@@ -3,8 +3,7 @@ import type { Release } from '../../limits/share.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { Cancellation } from './cancellation.ts';
 import type { Origin } from './origin.ts';
-import { consequencesOf, type Outcome, reasonOf, wasSent } from './outcome.ts';
-import type { ServiceProxy } from './proxy.ts';
+import { consequencesOf, type Outcome } from './outcome.ts';
 import { parseRetryAfter } from './response.ts';
 
 /**
@@ -25,17 +24,16 @@ export type Send = (
 export function createSend(
   origin: Origin,
   baseUrl: URL,
-  proxy: ServiceProxy | undefined,
   timeoutMs: number,
   metrics: Pick<Metrics, 'retries'>,
 ): Send {
-  const forwarder = baseUrl.protocol === 'http:' ? proxy : undefined;
+  const forwarder = baseUrl.protocol === 'http:' ? origin.proxy : undefined;
   const prefix = (forwarder ? baseUrl.origin : '') + baseUrl.pathname.replace(/\/+$/, '');
 
   return async (call, { operation, method, path, body }, observation) => {
     const { authorization, key, signal } = call;
     const isRead = method === 'GET';
-    if (signal?.aborted) return { kind: 'cancelled', by: 'client', wasSent: false };
+    if (signal?.aborted) return { why: 'clientLeft' };
     const deadlineAt = (call.waitingSince ?? performance.now()) + timeoutMs;
     const cancellation = new Cancellation(!isRead, deadlineAt);
     const expire = () => cancellation.cancel('deadline');
@@ -54,26 +52,27 @@ export function createSend(
     };
     const options = { method, path: prefix + path, headers, body: body ?? null };
     let endRetry: Release | undefined;
-    const repeat = async (before: Outcome) => {
+    const repeat = async ({ why, status }: Outcome) => {
+      const { timesSent } = cancellation;
       const outcome = await origin.call(key, options, cancellation);
-      if (!wasSent(outcome)) return outcome;
-      metrics.retries.inc({ operation, after: reasonOf(before) });
+      if (cancellation.timesSent === timesSent) return outcome;
+      metrics.retries.inc({ operation, after: why ?? String(status) });
       if (observation) observation.retries++;
       return outcome;
     };
     try {
       let outcome = await origin.call(key, options, cancellation);
-      let { repeats } = consequencesOf(outcome);
+      let { kind, repeats } = consequencesOf(outcome);
       if (repeats === 'all at once' || (isRead && repeats === 'reads at once')) {
         const again = await repeat(outcome);
-        ({ repeats } = consequencesOf(again));
+        ({ kind, repeats } = consequencesOf(again));
         // The gateway refused to send it again.
-        if (again.kind === 'notSent' && repeats === 'none') return outcome;
+        if (kind === 'notSent' && repeats === 'none') return outcome;
         outcome = again;
       }
       if (!isRead || repeats === 'none') return outcome;
       // The jitter spreads the retries of concurrent calls.
-      const after = outcome.kind === 'responded' && parseRetryAfter(outcome.headers['retry-after']);
+      const after = outcome.why === undefined && parseRetryAfter(outcome.headers['retry-after']);
       const pauseMs = Math.max(20 + 80 * Math.random(), after || 0);
       if (performance.now() + pauseMs >= deadlineAt) return outcome;
       if (cancellation.reason === undefined) {
@@ -84,7 +83,7 @@ export function createSend(
       }
       const second = await repeat(outcome);
       // A retry that brings no response leaves the caller with the first outcome.
-      return second.kind === 'responded' || cancellation.reason === 'client' ? second : outcome;
+      return second.why === undefined || cancellation.reason === 'client' ? second : outcome;
     } finally {
       endRetry?.();
       clearTimeout(deadline);

@@ -126,7 +126,7 @@ async function* typeParts(
  */
 async function* writeParts(
   parts: AsyncIterable<TypedPart>,
-  { delivery, record, reportError, key, scope, calls }: EncodePartsOptions,
+  { delivery, record, refuse, key, scope, calls }: EncodePartsOptions,
 ): AsyncGenerator<string, undefined, void> {
   const pending = new Set<string>();
   let left = maxResponseLength;
@@ -151,7 +151,7 @@ async function* writeParts(
       yield delivery.frame(text, { isFirst, isLast });
     }
   } catch (error) {
-    reportError(error, record.requestId);
+    refuse(error, record.requestId);
     throw error;
   } finally {
     scope.dispose();

@@ -3,6 +3,7 @@ import { JsonText, stringifyJson } from '../../contract/json.ts';
 import { type FailedRequest, typedError } from '../../graphql/errors.ts';
 import type { ExplainedCall, ResultExtensions, TypedError } from '../../graphql/result.ts';
 import type { BodyParts } from '../../http/message.ts';
+import type { Refuse } from '../../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 
@@ -33,8 +34,8 @@ export interface EncodingContext {
   readonly deprecations?: ResultExtensions['deprecations'];
   /** Returns the REST calls so far, if the caller asks for them. */
   readonly explainedCalls?: (() => readonly ExplainedCall[]) | undefined;
-  /** Called with every unexpected error and the id of its request. */
-  readonly reportError: (error: unknown, requestId: string) => void;
+  /** Logs unexpected errors. */
+  readonly refuse: Refuse;
 }
 
 /** The most characters of a response. */
@@ -78,11 +79,11 @@ export function typeResult<Result extends EngineResult>(result: Result, context:
  */
 export function typeErrors<Entry extends { readonly errors?: readonly GraphQLError[] }>(
   entry: Entry,
-  { record, reportError }: EncodingContext,
+  { record, refuse }: EncodingContext,
 ) {
   if (entry.errors === undefined) return entry as Omit<Entry, 'errors'>;
   const { errors, ...rest } = entry;
-  const report = (cause: unknown) => reportError(cause, record.requestId);
+  const report = (cause: unknown) => refuse(cause, record.requestId);
   const typed = errors.map((error) => typedError(error, record, report));
   record.codes = [...record.codes, ...typed.map(({ extensions }) => extensions.code)];
   return { errors: typed, ...rest };

@@ -1,13 +1,14 @@
 import { type GraphQLError, OperationTypeNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { createExplainedContext } from '../../graphql/explained-context.ts';
 import { HttpError } from '../../http/error.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../../http/message.ts';
+import type { Refuse } from '../../http/refuse.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import { type Delivery, encodeParts } from './encoded-parts.ts';
 import { type EncodedResult, type EngineResult, encodeResult } from './encoded-result.ts';
 import type { PrepareDocument } from './engine.ts';
@@ -18,8 +19,9 @@ import { PreparedDocument, PreparedOperation } from './prepared-document.ts';
 import { readDelivery, toResponse } from './response.ts';
 
 /**
- * The memory limits of cached documents, including their compiled code, in bytes. Those of callers
- * whose key the backend has not accepted have their own, so that they cannot evict others.
+ * The memory limits of cached documents, including their compiled code, in bytes; one document may
+ * take a quarter. Those of callers whose key the backend has not accepted have their own, so that
+ * they cannot evict others.
  */
 const maxCacheBytes = { accepted: 32 * 1024 * 1024, others: 512 * 1024 };
 
@@ -40,8 +42,8 @@ export interface GraphqlHandlerOptions {
   readonly forwardHeaders: readonly string[] | undefined;
   /** The page for browsers; undefined if it is turned off. */
   readonly graphiql: GraphiqlPage | undefined;
-  /** Called with every unexpected error and the id of its request. */
-  readonly reportError: (error: unknown, requestId: string) => void;
+  /** Logs unexpected errors. */
+  readonly refuse: Refuse;
 }
 
 /** The caller of an operation. */
@@ -87,13 +89,13 @@ export interface GraphqlHandler {
 
 /** Creates the handler. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { petStore, graphiql, reportError } = options;
+  const { petStore, graphiql, refuse } = options;
   const requested = new RequestedDocuments(options.persistedDocuments);
   const findOperation = createFindOperation(options.prepare);
 
   async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
     const { authorization, key, record, scope } = caller;
-    const encoding = { record, key, reportError };
+    const encoding = { record, key, refuse };
     const { forwardHeaders } = options;
     const forwarded = forwardHeaders && pickHeaders(forwardHeaders, caller.headers);
     const operation = await findOperation(request, caller);
@@ -139,7 +141,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const result =
         typeof text === 'string'
           ? await execute({ ...params, text }, caller)
-          : await encodeResult({ errors: [text] }, { record, key, reportError });
+          : await encodeResult({ errors: [text] }, { record, key, refuse });
       return toResponse(result, request);
     },
   };
@@ -150,8 +152,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
  * documents.
  */
 function createFindOperation(prepare: PrepareDocument) {
-  const documents = new BoundedCache<PreparedDocument>(maxCacheBytes.accepted);
-  const documentsOfOthers = new BoundedCache<PreparedDocument>(maxCacheBytes.others);
+  const openCache = (maxSize: number) =>
+    new LRUCache<string, PreparedDocument>({ maxSize, maxEntrySize: maxSize / 4 });
+  const documents = openCache(maxCacheBytes.accepted);
+  const documentsOfOthers = openCache(maxCacheBytes.others);
 
   return async function findOperation(
     { text, operationName }: OperationRequest,
@@ -171,7 +175,7 @@ function createFindOperation(prepare: PrepareDocument) {
     if (cached === undefined) {
       scope.defer(() => {
         const cache = record.keyAccepted ? documents : documentsOfOthers;
-        cache.add(text, document, document.estimateBytes(text));
+        cache.set(text, document, { size: document.estimateBytes(text) });
       });
     }
     return operation;

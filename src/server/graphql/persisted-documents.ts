@@ -1,8 +1,8 @@
 import { hash as digest } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { GraphQLError, parse } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { badRequest } from '../../http/error.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import type { GraphqlParams } from './params.ts';
 
 /** The documents that clients may request by hash. */
@@ -88,8 +88,8 @@ function withoutPrefix(hash: string): string {
   return hash.replace(/^sha256:/, '');
 }
 
-/** The memory limit of registered documents, in bytes. */
-const maxRegisteredBytes = 4 * 1024 * 1024;
+/** The memory limits of all registered documents and of one, in bytes. */
+const maxRegisteredBytes = { maxSize: 4 * 1024 * 1024, maxEntrySize: 1024 * 1024 };
 
 /** The caller that requests a document. */
 interface DocumentCaller {
@@ -105,7 +105,7 @@ interface DocumentCaller {
  */
 export class RequestedDocuments {
   readonly #persisted: PersistedDocuments;
-  readonly #registered = new BoundedCache<string>(maxRegisteredBytes);
+  readonly #registered = new LRUCache<string, string>(maxRegisteredBytes);
 
   constructor(persisted: PersistedDocuments) {
     this.#persisted = persisted;
@@ -144,7 +144,8 @@ export class RequestedDocuments {
     scope.defer(() => {
       if (!record.keyAccepted || authorization === undefined) return;
       // Two bytes per character, plus the cache key and the cache's overhead.
-      this.#registered.add(cacheKey(authorization, hash), query, query.length * 2 + 256);
+      const size = query.length * 2 + 256;
+      this.#registered.set(cacheKey(authorization, hash), query, { size });
     });
     return query;
   }

@@ -1,21 +1,19 @@
 import {
-  type DirectiveNode,
   type DocumentNode,
   type ExecutionArgs,
   experimentalExecuteIncrementally,
   GraphQLDeferDirective,
-  type GraphQLError,
-  getDirectiveValues,
+  GraphQLError,
   getOperationAST,
-  getVariableValues,
   Kind,
   legacyExecuteIncrementally,
   type OperationDefinitionNode,
   separateOperations,
+  type VariableDefinitionNode,
   visit,
 } from 'graphql';
 import type { CompiledOperation, compileOperation } from '../../execution/compile.ts';
-import { executeFallback } from '../../execution/fallback-executor.ts';
+import { conditionsOf } from '../../execution/field-collector.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
 import { invalidVariables } from '../../graphql/invalid-input.ts';
@@ -85,8 +83,8 @@ export class PreparedOperation {
   readonly #whole: ExecutionArgs & CommonArgs;
   /** The document with its `@defer`. */
   readonly #document: DocumentNode;
-  /** The directives with a nullable variable; graphql-js refuses null only when it reaches them. */
-  readonly #conditions: DirectiveNode[] = [];
+  /** The variables of conditions; graphql-js refuses a null only when it reaches the directive. */
+  readonly #conditions: readonly VariableDefinitionNode[];
   #uses = 0;
   #compiled: CompiledOperation | undefined;
 
@@ -95,21 +93,16 @@ export class PreparedOperation {
     const { schema, document } = args;
     this.definition = definition;
     this.deprecations = deprecationsOf(schema, document);
-    const nullable = (definition.variableDefinitions ?? [])
-      .filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE)
-      .map(({ variable }) => variable.name.value);
+    const conditions = conditionsOf(document);
+    this.#conditions = (definition.variableDefinitions ?? []).filter(({ variable }) =>
+      conditions.includes(variable.name.value),
+    );
     let isIntrospection = false;
     const whole = visit(document, {
       Field({ name }) {
         isIntrospection ||= /^__(?:schema|type)$/.test(name.value);
       },
-      Directive: (node) => {
-        const values = (node.arguments ?? []).map(({ value }) => value);
-        if (values.some((one) => one.kind === Kind.VARIABLE && nullable.includes(one.name.value))) {
-          this.#conditions.push(node);
-        }
-        return node.name.value === GraphQLDeferDirective.name ? null : undefined;
-      },
+      Directive: ({ name }) => (name.value === GraphQLDeferDirective.name ? null : undefined),
     });
     this.isIntrospection = isIntrospection;
     this.isDeferred = whole !== document;
@@ -141,43 +134,28 @@ export class PreparedOperation {
     contextValue: GatewayContext,
     format: Delivery['format'] | undefined,
   ): ReturnType<PreparedOperation['execute']> {
-    const errors = this.#check(variableValues);
-    if (errors !== undefined) return { errors };
-    if (format !== undefined) {
-      const document = this.#document;
-      const deferred = { ...this.#whole, document, enableEarlyExecution: true };
-      const args = { ...deferred, variableValues, contextValue };
-      return format === 'incrementalSpec=v0.2'
-        ? experimentalExecuteIncrementally(args)
-        : legacyExecuteIncrementally(args);
+    // Refused before anything is executed, so that no write is done before a condition fails.
+    for (const { variable, defaultValue } of this.#conditions) {
+      const value = variableValues[variable.name.value];
+      if (value !== null && (value !== undefined || defaultValue?.kind !== Kind.NULL)) continue;
+      const message = `Expected true or false for $${variable.name.value}, received null.`;
+      return { errors: [new GraphQLError(message, { nodes: variable })] };
     }
-    const { schema, document, operationName, compile } = this.#whole;
-    if (this.#uses < 2 && ++this.#uses === 2) {
-      this.#compiled = compile?.(schema, document, operationName ?? undefined);
-    }
-    return (
-      this.#compiled?.(contextValue, variableValues) ??
-      executeFallback({ ...this.#whole, variableValues, contextValue })
-    );
-  }
-
-  /** Returns errors of the conditions of directives, so that no write is done before one fails. */
-  #check(given: Readonly<Record<string, unknown>>): readonly GraphQLError[] | undefined {
-    const { variableDefinitions = [] } = this.definition;
-    if (this.#conditions.length === 0) return undefined;
-    const { schema, options } = this.#whole;
-    const { errors, variableValues } = getVariableValues(schema, variableDefinitions, given, {
-      maxErrors: options?.maxCoercionErrors ?? 0,
-    });
-    if (errors !== undefined) return errors;
-    try {
-      for (const node of this.#conditions) {
-        const directive = schema.getDirective(node.name.value);
-        if (directive) getDirectiveValues(directive, { directives: [node] }, variableValues);
+    if (format === undefined) {
+      const { schema, document, operationName, compile } = this.#whole;
+      if (this.#uses < 2 && ++this.#uses === 2) {
+        this.#compiled = compile?.(schema, document, operationName ?? undefined);
       }
-      return undefined;
-    } catch (error) {
-      return [error as GraphQLError];
+      // The `execute` of graphql-js rejects every operation if the schema defines `@defer`.
+      return (
+        this.#compiled?.(contextValue, variableValues) ??
+        experimentalExecuteIncrementally({ ...this.#whole, variableValues, contextValue })
+      );
     }
+    const deferred = { ...this.#whole, document: this.#document, enableEarlyExecution: true };
+    const args = { ...deferred, variableValues, contextValue };
+    return format === 'incrementalSpec=v0.2'
+      ? experimentalExecuteIncrementally(args)
+      : legacyExecuteIncrementally(args);
   }
 }

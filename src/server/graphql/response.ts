@@ -55,7 +55,7 @@ export function toResponse(
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel, { once: true });
     const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
-    return { status: 200, headers, body };
+    return { status: 200, headers, body: '', parts: body };
   }
   const { body, isExecuted } = result;
   const { jsonType: type } = readAccept(headers['accept']);

@@ -20,7 +20,10 @@ export function createCors(origins: readonly string[]) {
     preflight({ headers }: Head, record: RequestRecord): HttpResponse | undefined {
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
-      if (!allows(origin)) return void record.setRefusedOrigin(origin);
+      if (!allows(origin)) {
+        record.refusedOrigin = origin;
+        return undefined;
+      }
       const requested = headers['access-control-request-headers'] ?? '';
       return {
         status: 204,

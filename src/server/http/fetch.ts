@@ -3,7 +3,6 @@ import { BodyReader, maxBodyBytes } from '../../http/body.ts';
 import {
   type HttpHandler,
   type HttpResponse,
-  isInParts,
   type RequestHeaders,
   requestHeaders,
 } from '../../http/message.ts';
@@ -85,14 +84,17 @@ function readHeaders(headers: Headers, names: readonly string[]): RequestHeaders
 }
 
 /** Returns the response to a request with this method. */
-export function toResponse({ status, headers, body }: HttpResponse, method: string): Response {
+export function toResponse(
+  { status, headers, body, parts }: HttpResponse,
+  method: string,
+): Response {
   if (method === 'HEAD' || status === 204 || status === 304) {
     return new Response(null, { status, headers });
   }
-  if (typeof body === 'string') return new Response(body, { status, headers });
+  if (typeof body === 'string' && !parts) return new Response(body, { status, headers });
   // Bytes are passed on as they are; `new Response(bytes)` would copy all of them immediately.
-  const stream = isInParts(body)
-    ? ReadableStream.from(body).pipeThrough(new TextEncoderStream())
+  const stream = parts
+    ? ReadableStream.from(parts).pipeThrough(new TextEncoderStream())
     : ReadableStream.from([body]);
   // Node's types of streams differ from those of Fetch.
   return new Response(stream as BodyInit, { status, headers });

@@ -5,13 +5,12 @@ import type { TLSSocket } from 'node:tls';
 import { BodyReader } from '../../http/body.ts';
 import { internalError } from '../../http/error.ts';
 import { restErrorResponse } from '../../http/error-response.ts';
-import {
-  type BodyParts,
-  type HttpHandler,
-  type HttpRequest,
-  type HttpResponse,
-  isInParts,
-  type RequestHeaders,
+import type {
+  BodyParts,
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+  RequestHeaders,
 } from '../../http/message.ts';
 import { keyOf } from '../../limits/key.ts';
 import type { Share } from '../../limits/share.ts';
@@ -48,7 +47,7 @@ export function createNodeListener(
       const response = await handle(toRequest(incoming, { key, body, heldBody: reader, signal }));
       if (!signal.aborted && !outgoing.headersSent)
         await write(response, outgoing, streams, signal);
-      else if (isInParts(response.body)) await response.body.return();
+      else await response.parts?.return();
     } catch {
       // Handlers map their own errors to responses. One that rejects must not crash the process.
       if (outgoing.headersSent) outgoing.destroy();
@@ -101,17 +100,17 @@ function headersOf(incoming: IncomingMessage): RequestHeaders {
 }
 
 async function write(
-  { status, headers, body }: HttpResponse,
+  { status, headers, body, parts }: HttpResponse,
   outgoing: ServerResponse,
   streams: Set<BodyParts>,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (typeof body !== 'string' && isInParts(body)) {
+  if (parts) {
     outgoing.writeHead(status, headers);
-    streams.add(body);
+    streams.add(parts);
     // A stream, because over HTTP/2 Node leaves an iterator open when the client disconnects.
-    const written = pipeline(Readable.from(body), outgoing, { signal });
-    return written.finally(() => streams.delete(body));
+    const written = pipeline(Readable.from(parts), outgoing, { signal });
+    return written.finally(() => streams.delete(parts));
   }
   const length = Buffer.byteLength(body);
   if (status !== 204 && status !== 304) headers['content-length'] = String(length);

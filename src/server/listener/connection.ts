@@ -132,7 +132,8 @@ export class Connection extends Duplex {
   ): void {
     const socket = this.#socket;
     const written = (error?: Error | null) => {
-      this.#endUnread();
+      this.#releaseUnread?.();
+      this.#releaseUnread = undefined;
       if (socket.isPaused()) this.#proceed();
       callback(error);
     };
@@ -160,13 +161,9 @@ export class Connection extends Duplex {
     this.#socket.destroy();
     this.#input = nothing;
     this.#count();
-    this.#endUnread();
-    callback(error);
-  }
-
-  #endUnread(): void {
     this.#releaseUnread?.();
     this.#releaseUnread = undefined;
+    callback(error);
   }
 
   readonly #onParsed = (): void => {

@@ -3,14 +3,13 @@ import { chmod } from 'node:fs/promises';
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { SecureContextOptions } from 'node:tls';
+import { createServer, type SecureContextOptions } from 'node:tls';
 import type { BodyParts, HttpHandler } from '../../http/message.ts';
 import { endOfTurn } from '../../limits/end-of-turn.ts';
 import type { ByteLimits } from '../byte-limits.ts';
 import { createNodeListener } from '../http/node.ts';
 import { Connection, idleMs } from './connection.ts';
 import { DrainingServer } from './draining-server.ts';
-import { createTlsTermination } from './tls-termination.ts';
 import { unixSocketOf } from './unix-socket.ts';
 
 /** Where to listen. */
@@ -52,6 +51,9 @@ const backlog = 2048;
 /** A response of this many characters or bytes is written immediately, smaller ones in batches. */
 const largeLength = 64 * 1024;
 
+/** How long a client may take for the TLS handshake, in milliseconds. */
+const handshakeTimeout = 5000;
+
 /** How often the deadlines of connections are checked, in milliseconds. */
 const checkIntervalMs = 500;
 
@@ -77,17 +79,23 @@ export async function listen(
 ): Promise<Listener> {
   const streams = new Set<BodyParts>();
   const connections = new Set<Connection>();
-  const accept = (socket: Socket) => {
+  const sockets = new Set<Socket>();
+  const serve = (socket: Socket) => {
     const connection = new Connection(socket, limits);
     connections.add(connection);
     connection.on('close', () => connections.delete(connection));
     http.emit('connection', connection);
   };
-  const termination = tls && createTlsTermination(tls, accept);
-  const server = new DrainingServer(
-    { allowHalfOpen: true, noDelay: true },
-    termination?.start ?? accept,
-  );
+  // Never listens: it secures the connections that it is given.
+  const secured =
+    tls && createServer({ ...tls, handshakeTimeout, ALPNProtocols: ['http/1.1'] }, serve);
+  secured?.on('tlsClientError', (_, socket) => socket.destroy());
+  const server = new DrainingServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    if (secured) secured.emit('connection', socket);
+    else serve(socket);
+  });
   const respond = createNodeListener(
     async (request) => {
       if (server.portClosed) await server.portClosed;
@@ -137,7 +145,7 @@ export async function listen(
   const place = unix ? `unix:${unix.path}:` : formatAddress(server.address() as AddressInfo);
   return {
     url: `${tls ? 'https' : 'http'}://${place}`,
-    setCertificate: (next) => termination?.setCertificate(next),
+    setCertificate: (next) => secured?.setSecureContext(next),
     async close(graceMs) {
       const closed = new Promise((resolve) => server.close(resolve));
       await server.portClosed;
@@ -146,8 +154,7 @@ export async function listen(
         for (const parts of streams) parts.end();
       }, graceMs * shareForParts);
       const force = setTimeout(() => {
-        for (const connection of connections) connection.destroy();
-        termination?.destroy();
+        for (const socket of sockets) socket.destroy();
       }, graceMs);
       try {
         await closed;

@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
-import { importFrom } from '../../../src/commands/transfer.ts';
 import { petFields } from '../../../src/contract/records.ts';
 import { describeOnEveryDatabase } from '../../support/databases.ts';
 import { callWith, openBuiltin, startGateway } from '../../support/gateway.ts';
@@ -344,103 +340,4 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     const exported = await Array.fromAsync(administration.exportLines('pets'));
     expect(exported.map((line) => line.trim())).toEqual(many);
   });
-});
-
-describe('the input of an import', () => {
-  it('is refused as soon as a line is too long', async () => {
-    await using administration = await openAdministration(':memory:', quiet.log);
-    async function* endless() {
-      yield Buffer.from('{"name":"a","categoryId":1}\n');
-      for (;;) yield Buffer.alloc(1000, 'x');
-    }
-    const work = importFrom(administration, 'pets', '-', Readable.from(endless()), ignore);
-    await expect(work).rejects.toThrow('Line 2: expected at most 16384 bytes.');
-  });
-
-  it('may arrive in chunks of any size', async () => {
-    await using administration = await openAdministration(':memory:', quiet.log);
-    const text = '{"name":"ä","categoryId":1}\r\n\n{"name":"b","categoryId":2}';
-    const bytes = Array.from(Buffer.from(text), (byte) => Buffer.from([byte]));
-    const { json } = await importFrom(administration, 'pets', '-', Readable.from(bytes), ignore);
-    expect(json).toEqual({ kind: 'pets', imported: 2 });
-  });
-});
-
-describeOnEveryDatabase('the commands', (createDatabase) => {
-  const run = async (databaseUrl: string, ...args: string[]) => {
-    try {
-      const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
-      const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', ...args], {
-        env,
-      });
-      return { code: 0, stdout, stderr: '' };
-    } catch (error) {
-      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-      return { code, stdout, stderr };
-    }
-  };
-
-  it('create and revoke a key, and print text or JSON', async () => {
-    const databaseUrl = await createDatabase();
-    await run(databaseUrl, 'keys', 'create-account', 'acme');
-    const options = ['--label', 'the shop', '--expires', '90d', '--json'];
-    const created = await run(databaseUrl, 'keys', 'create', 'acme', ...options);
-    const { id, key, ...rest } = JSON.parse(created.stdout);
-    expect(Date.parse(rest.expiresAt) - Date.parse(rest.createdAt)).toBe(90 * 86_400_000);
-    const rotated = await run(databaseUrl, 'keys', 'rotate', id, '--overlap', '12h');
-    expect(rotated.stdout).toMatch(
-      new RegExp(
-        `^pet_\\S+\n\nThis is key \\w{12} of account acme\\. It expires at .*\nIt replaces key ${id}, which expires at \\S+Z\\.\n$`,
-      ),
-    );
-    const list = await run(databaseUrl, 'keys', 'list', 'acme');
-    const row = String.raw`\w{12}  the shop  \d{4}-\S+Z  \d{4}-\S+Z\n`;
-    expect(list.stdout).toMatch(
-      new RegExp(`^KEY +LABEL +CREATED +EXPIRES +LAST USED +REVOKED\n${row}${row}$`),
-    );
-    expect(list.stdout).not.toContain(key);
-    const listed = JSON.parse((await run(databaseUrl, 'keys', 'list', 'acme', '--json')).stdout);
-    expect(listed[0]).toMatchObject({ id, label: 'the shop', replacedBy: listed[1].id });
-    expect((await run(databaseUrl, 'keys', 'revoke', id)).stdout).toContain(
-      `Revoked key ${id} of account acme`,
-    );
-  }, 60_000);
-
-  it('migrate back, and forth again', async () => {
-    const databaseUrl = await createDatabase();
-    const back = await run(databaseUrl, 'migrate', '--to', '0001-pet-store');
-    expect(back.stdout).toBe('The database is at the migration 0001-pet-store.\n');
-    expect((await run(databaseUrl, 'migrate')).stdout).toBe('The database is up to date.\n');
-    const unknown = await run(databaseUrl, 'migrate', '--to', 'nothing');
-    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('nothing')]);
-  }, 60_000);
-
-  it('exit with 1 if the command fails, and with 2 if the command line is invalid', async () => {
-    const databaseUrl = await createDatabase();
-    const failed = await run(databaseUrl, 'keys', 'create', 'nobody');
-    expect(failed).toEqual({
-      code: 1,
-      stdout: '',
-      stderr:
-        'There is no account with the name "nobody". Create it with: keys create-account nobody\n',
-    });
-    const expiry = ['keys', 'create', 'acme', '--expires', '90'];
-    for (const args of [
-      ['keys', 'burn'],
-      expiry,
-      ['export', 'cats'],
-      ['import', 'pets'],
-      ['--nope'],
-    ]) {
-      expect((await run(databaseUrl, ...args)).code).toBe(2);
-    }
-    expect((await run(databaseUrl, 'import', 'pets', '/nope.jsonl')).stderr).toContain('ENOENT');
-  }, 60_000);
-
-  it('describe their options with --help', async () => {
-    for (const args of [['keys'], ['keys', 'create'], ['import'], ['export'], ['migrate'], []]) {
-      const { code, stdout } = await run(':memory:', ...args, '--help');
-      expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: /)]);
-    }
-  }, 60_000);
 });

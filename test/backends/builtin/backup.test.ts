@@ -1,18 +1,15 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { backUp, openAdministration } from '../../../src/backends/open.ts';
 import { describeOnEveryDatabase } from '../../support/databases.ts';
 import { quiet } from '../../support/log.ts';
-import { nodeStart } from '../../support/process.ts';
+import { nodeStart, runCommand } from '../../support/process.ts';
 
-const root = join(import.meta.dirname, '../../..');
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
 describe('the backup of an SQLite database', () => {
@@ -36,15 +33,8 @@ describe('the backup of an SQLite database', () => {
     return rows.map(({ name }) => String(name));
   }
 
-  /** Runs the command. @returns its exit code and what it printed. */
-  async function backup(databaseUrl: string, ...args: string[]) {
-    const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
-    const command = [join(root, 'src/main.ts'), 'backup', ...args];
-    return promisify(execFile)(process.execPath, command, { cwd: folder, env }).then(
-      ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
-      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-    );
-  }
+  const backup = (databaseUrl: string, ...args: string[]) =>
+    runCommand(['backup', ...args], { DATABASE_URL: databaseUrl }, folder);
 
   it('ends during writes, with everything that was acknowledged before it began', async () => {
     {

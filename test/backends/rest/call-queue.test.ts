@@ -92,7 +92,7 @@ it('never starts a call whose deadline has passed, even before its timer fires',
   await Promise.all([...late, next].map(({ waiting }) => waiting));
   expect(calls.started).toEqual(['a1', 'c1']);
   for (const { cancellation } of late) {
-    expect(cancellation.outcome(false)).toEqual({ kind: 'notSent', why: 'deadline' });
+    expect(cancellation.outcome(false)).toEqual({ why: 'deadline' });
   }
   expect([calls.queue.inFlight.used, calls.queue.waiting.used]).toEqual([1, 0]);
 });

@@ -13,18 +13,14 @@ import { readError } from '../../../src/backends/rest/response.ts';
 import { typedError } from '../../../src/graphql/errors.ts';
 
 const responded = (status: number): Responded => ({
-  kind: 'responded',
   status,
   headers: {},
   body: Buffer.alloc(0),
   releaseBody: undefined,
 });
 
-type NotSent = Extract<Failed, { kind: 'notSent' }>['why'];
-type Lost = Extract<Failed, { kind: 'lost' }>['how'];
-
 /** The rows, so that a reason without one does not compile. */
-const notSent: Readonly<Record<NotSent, string>> = {
+const failures: Readonly<Record<Exclude<Failed['why'], 'invalid' | 'notHttp'>, string>> = {
   noConnection: 'not sent: no connection',
   connectTimeout: 'not sent: connecting took too long',
   certificate: 'not sent: the certificate was rejected',
@@ -35,31 +31,23 @@ const notSent: Readonly<Record<NotSent, string>> = {
   keyQueueFull: 'not sent: too many calls of the key are waiting',
   deadline: 'not sent: the deadline passed in the queue',
   notConfigured: 'not sent: `MESSAGES_BASE_URL` is not set',
-};
-const lost: Readonly<Record<Lost, string>> = {
   stale: 'lost: the service closed a kept connection',
   reset: 'lost: closed before the headers',
   cutOff: 'lost: closed after the headers',
   timeout: 'lost: timed out',
+  clientLeft: 'cancelled: the client disconnected',
+  noMemory: 'cancelled: too many bytes of responses are held',
 };
 
 const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['2xx', responded(200)],
-  ['2xx, but the body breaks the contract', { kind: 'invalid', status: 201, problem: 'body.' }],
+  ['2xx, but the body breaks the contract', { why: 'invalid', status: 201, problem: 'body.' }],
   ['3xx', responded(302)],
   ['4xx', responded(404)],
   ['502, 503, 504', responded(503)],
   ['any other 5xx', responded(500)],
-  ['not HTTP', { kind: 'invalid', status: undefined, problem: 'Expected HTTP.' }],
-  ...Object.entries(notSent).map(
-    ([why, row]) => [row, { kind: 'notSent', why: why as NotSent }] as const,
-  ),
-  ...Object.entries(lost).map(([how, row]) => [row, { kind: 'lost', how: how as Lost }] as const),
-  ['cancelled: the client disconnected', { kind: 'cancelled', by: 'client', wasSent: false }],
-  [
-    'cancelled: too many bytes of responses are held',
-    { kind: 'cancelled', by: 'gateway', wasSent: true },
-  ],
+  ['not HTTP', { why: 'notHttp', problem: 'Expected HTTP.' }],
+  ...Object.entries(failures).map(([why, row]) => [row, { why: why as Failed['why'] }] as const),
 ]);
 
 const repeats = {
@@ -71,8 +59,8 @@ const repeats = {
 
 /** The last columns of a row: what the client gets. */
 function errorOf(outcome: Outcome): string[] {
-  if (outcome.kind === 'responded' && outcome.status < 300) return ['–', '–'];
-  const cause = outcome.kind === 'responded' ? readError(outcome, '') : toError(outcome, true);
+  if (outcome.why === undefined && outcome.status < 300) return ['–', '–'];
+  const cause = outcome.why === undefined ? readError(outcome, '') : toError(outcome, true);
   const error = new GraphQLError(cause.message, { originalError: cause, path: ['addPet'] });
   const { extensions } = typedError(error, { requestId: 'r', isMutation: true }, () => {});
   return [`\`${extensions.code}\``, `\`${extensions['outcome']}\``];
@@ -87,7 +75,7 @@ describe('docs/reliability.md', () => {
     const cells = rows.map((row) => row.slice(2, -2).split(' | '));
     const expected = [...outcomes].map(([name, outcome]) => {
       const { key, service, repeats: again, isLogged, label } = consequencesOf(outcome);
-      const status = outcome.kind === 'responded' ? String(outcome.status) : label;
+      const status = outcome.why === undefined ? String(outcome.status) : label;
       const log = isLogged ? 'warn' : 'no';
       return [name, key, service, repeats[again], log, status, ...errorOf(outcome)];
     });
@@ -104,7 +92,7 @@ describe('docs/reliability.md', () => {
 
   it('states for a write that it may have been carried out only if that is so', () => {
     for (const outcome of outcomes.values()) {
-      if (outcome.kind === 'responded') continue;
+      if (outcome.why === undefined) continue;
       const { message, writeOutcome } = toError(outcome, true);
       expect(/may have been carried out/.test(message)).toBe(writeOutcome === 'UNKNOWN');
       expect(toError(outcome, false).message).not.toContain('carried out');

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { KeyCircuits } from '../../../src/backends/rest/circuit.ts';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { BackendTimeoutError, BackendUnavailableError } from '../../../src/contract/error.ts';
-import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';
+import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 import { callWith } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
@@ -57,27 +56,6 @@ describe('the circuit breaker', () => {
     await expect(probe).rejects.toMatchObject({ status: 500 });
     await expect(rest.list()).rejects.toBeInstanceOf(BackendUnavailableError);
     expect(rest.attempts()).toBe(4);
-  });
-
-  it.each([400, 401, 404, 429])('does not count the status %i', async (status) => {
-    await using rest = await startRest(
-      (socket) => socket.write(encodeResponse(`${status} X`, '')),
-      limits,
-    );
-    for (let index = 0; index < 10; index++) {
-      await expect(rest.list()).rejects.toMatchObject({ status });
-    }
-  });
-
-  it('does not count cancelled calls', async () => {
-    await using rest = await startRest(() => {}, limits);
-    for (let index = 0; index < 10; index++) {
-      const caller = new AbortController();
-      const call = rest.petStore.listPets(callWith('k', caller.signal), {});
-      await vi.waitFor(() => expect(rest.attempts()).toBe(index + 1), { interval: 5 });
-      caller.abort();
-      await expect(call).rejects.toMatchObject({ name: 'CancelledError' });
-    }
   });
 });
 
@@ -170,18 +148,6 @@ describe('the failures of one key', () => {
     );
   });
 
-  it('are stored for a limited number of keys', () => {
-    const circuits = new KeyCircuits({ breakAfterFailures: 1, halfOpenAfterMs: 60_000 });
-    for (let index = 0; index < 5000; index++) {
-      circuits.end(index, 'failure', performance.now());
-    }
-    expect(circuits.countOpen()).toBe(1000);
-    expect(circuits.find(3999)).toBeUndefined();
-    expect(circuits.find(4000)?.rejectsForMs(performance.now())).toBeGreaterThan(0);
-    circuits.end(4000, 'success', performance.now());
-    expect(circuits.find(4000)).toBeUndefined();
-  });
-
   it('allow another probe if the first one was cancelled', async () => {
     let isUp = false;
     await using rest = await startRest(
@@ -256,33 +222,6 @@ describe('the limit on calls', () => {
       interval: 5,
     });
     await again;
-  });
-
-  it('starts the next call of a key when one of its calls ends', async () => {
-    await using rest = await startRest((socket) => socket.write(pets), { maxConnections: 4 });
-    const calls = Array.from({ length: 100 }, () => rest.list('a'));
-    for (const call of calls) expect(await call).toEqual([]);
-    expect(rest.attempts()).toBe(100);
-  });
-
-  it('is not used by a call whose client left while it was waiting', async () => {
-    const held: (() => void)[] = [];
-    await using rest = await startRest((socket) => held.push(() => socket.write(pets)), {
-      maxConnections: 1,
-    });
-    const first = rest.list();
-    await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 5 });
-    const client = new AbortController();
-    const waiting = rest.petStore.listPets(callWith(undefined, client.signal), {});
-    const last = rest.list();
-    client.abort();
-    await expect(waiting).rejects.toThrow();
-    held.shift()?.();
-    expect(await first).toEqual([]);
-    await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 5 });
-    held.shift()?.();
-    expect(await last).toEqual([]);
-    expect(rest.attempts()).toBe(2);
   });
 
   it('counts the time in the queue towards the deadline', async () => {
@@ -375,30 +314,6 @@ describe('retries', () => {
     const { text } = await rest.metrics.scrape();
     expect(text).toContain('petstore_limit_used{limit="pets_retries"} 10');
     expect(text).toContain('petstore_limit_refused_total{limit="pets_retries",by="all"} 1');
-  });
-
-  it('give their places back when their clients leave', async () => {
-    await using rest = await startBusy();
-    const client = new AbortController();
-    const left = Array.from({ length: 5 }, () => rest.list('a', client.signal));
-    await vi.waitFor(() => expect(rest.held).toHaveLength(5), { interval: 5 });
-    client.abort();
-    for (const call of left) await expect(call).rejects.toMatchObject({ name: 'CancelledError' });
-    rest.list('a');
-    await vi.waitFor(() => expect(rest.held).toHaveLength(6), { interval: 5 });
-  });
-
-  it('are never made for a write', async () => {
-    for (const respond of [
-      (socket) => socket.resetAndDestroy(),
-      (socket) => socket.end(),
-      (socket) => socket.write(encodeResponse('503 Busy', '')),
-      (socket) => socket.write(encodeResponse('504 Late', '')),
-    ] satisfies Respond[]) {
-      await using rest = await startRest(respond);
-      await expect(rest.add()).rejects.toThrow();
-      expect(rest.attempts()).toBe(1);
-    }
   });
 });
 

@@ -1,111 +1,164 @@
-import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createSecureServer, type Http2SecureServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createSecureServer, type SecureServerOptions } from 'node:http2';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
+import type { TlsFiles } from '../../../src/tls-files.ts';
+import { createAuthority } from '../../support/authority.ts';
 import { callWith } from '../../support/gateway.ts';
-import { openTelemetry } from '../../support/log.ts';
+import { openTelemetry, quiet } from '../../support/log.ts';
+import { nodeStart } from '../../support/process.ts';
+import { startServer } from '../../support/server.ts';
 
-/** Creates a self-signed certificate for a subject alternative name. */
-function makeCertificate(name: string, days = 1) {
-  const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const request = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days ${days}`;
-  execFileSync(
-    'openssl',
-    [
-      ...request.split(' '),
-      ...['-keyout', key, '-out', cert, '-subj', '/O=Pets/CN=pets.example'],
-      ...['-addext', `subjectAltName=${name}`],
-    ],
-    { stdio: 'ignore' },
-  );
-  const pems = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  rmSync(folder, { recursive: true });
-  return pems;
-}
-
-const trusted = getCACertificates();
-afterEach(() => setDefaultCACertificates(trusted));
+const authority = createAuthority();
+const other = createAuthority();
+afterAll(() => {
+  authority[Symbol.dispose]();
+  other[Symbol.dispose]();
+});
+const nodeAuthorities = getCACertificates();
+const { caFile } = authority;
+const service = authority.issue('IP:127.0.0.1');
+const client = authority.issue('DNS:gateway.example');
+const stranger = other.issue('DNS:gateway.example');
 
 /** Starts a service that supports HTTP/2 and HTTP/1.1 over TLS, and opens a store for it. */
-async function startTls(name: string, isTrusted: boolean) {
-  const pems = makeCertificate(name);
-  if (isTrusted) setDefaultCACertificates([...trusted, pems.cert]);
+async function startService(files: TlsFiles, options: SecureServerOptions = {}) {
   const versions: string[] = [];
-  const server: Http2SecureServer = createSecureServer({ ...pems, allowHTTP1: true });
-  server.on('request', (request, response) => {
-    versions.push(request.httpVersion);
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end('[]');
-  });
-  server.on('tlsClientError', () => {});
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = await startServer(
+    createSecureServer({ ...service, allowHTTP1: true, ...options }, (request, response) => {
+      versions.push(request.httpVersion);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('[]');
+    }),
+  );
   const telemetry = openTelemetry();
   const petStore = openRestPetStore(
     {
-      baseUrl: new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}/v1`),
+      baseUrl: new URL(`https://127.0.0.1:${server.port}/v1`),
       messagesBaseUrl: undefined,
       timeoutMs: 5000,
-      limits: { breakAfterFailures: 3, halfOpenAfterMs: 60_000 },
+      limits: { breakAfterFailures: 5, halfOpenAfterMs: 60_000 },
+      ...files,
     },
     telemetry,
   );
   return {
     ...telemetry,
-    petStore,
     versions,
+    checkReady: () => petStore.checkReady(),
+    reload: petStore.reload,
+    list: async (key = 'a') => Array.from(await petStore.listPets(callWith(key), {})),
     async [Symbol.asyncDispose]() {
       await petStore[Symbol.asyncDispose]();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
     },
   };
 }
 
-describe('a REST service over TLS', () => {
-  it('is called with HTTP/1.1 even if it supports HTTP/2', async () => {
-    await using service = await startTls('IP:127.0.0.1', true);
-    const lists = ['a', 'b', 'c'].map(async (key) => [
-      ...(await service.petStore.listPets(callWith(key), {})),
-    ]);
-    expect(await Promise.all(lists)).toEqual([[], [], []]);
-    await service.petStore.checkReady();
-    expect(service.versions).toEqual(['1.1', '1.1', '1.1']);
+/** A service that requires a client certificate of the authority. */
+const mutual = { requestCert: true, ca: authority.ca };
+
+describe('a REST service with a certificate of a private authority', () => {
+  it('is trusted with UPSTREAM_CA_FILE, also beside other authorities', async () => {
+    const both = authority.write('both.pem', other.ca + authority.ca);
+    for (const files of [{ caFile }, { caFile: both }]) {
+      await using started = await startService(files);
+      expect(await started.list()).toEqual([]);
+      await started.checkReady();
+    }
   });
 
+  it('is called with HTTP/1.1 even if it supports HTTP/2, and trusted with Node’s authorities', async () => {
+    setDefaultCACertificates([...nodeAuthorities, authority.ca]);
+    onTestFinished(() => setDefaultCACertificates(nodeAuthorities));
+    await using started = await startService({});
+    expect(await Promise.all(['a', 'b', 'c'].map(started.list))).toEqual([[], [], []]);
+    await started.checkReady();
+    expect(started.versions).toEqual(['1.1', '1.1', '1.1']);
+  });
+
+  const otherName = authority.issue('DNS:other.example');
   it.each([
-    ['is not trusted', 'IP:127.0.0.1', false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['is for another name', 'DNS:other.example', true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ])('fails for all keys if its certificate %s; only the log contains the reason', async (_, name, isTrusted, code) => {
-    await using service = await startTls(name, isTrusted);
-    const { petStore } = service;
-    await expect(petStore.checkReady()).rejects.toMatchObject({
+    ['is not one of Node’s', {}, {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['is another one', { caFile: other.caFile }, {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['certifies another name', { caFile }, otherName, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ])('fails for all keys if its authority %s; only the log contains the reason', async (_, files, options, causeCode) => {
+    await using started = await startService(files, options);
+    const unreachable = {
       name: 'BackendUnavailableError',
       message: 'The pet store could not be reached.',
-    });
-    for (const _ of [1, 2, 3]) {
-      await expect(petStore.listPets(callWith('a'), {})).rejects.toMatchObject({
-        name: 'BackendUnavailableError',
-        message: 'The pet store could not be reached.',
-      });
-    }
-    await expect(petStore.listPets(callWith('b'), {})).rejects.toThrow('failed repeatedly');
-    await expect(petStore.checkReady()).rejects.toThrow('failed repeatedly');
-    expect(service.versions).toEqual([]);
-    const entries = service.logged.map((line) => JSON.parse(line));
+    };
+    await expect(started.checkReady()).rejects.toMatchObject(unreachable);
+    for (const _ of [1, 2, 3, 4, 5])
+      await expect(started.list()).rejects.toMatchObject(unreachable);
+    await expect(started.list('b')).rejects.toThrow('failed repeatedly');
+    await expect(started.checkReady()).rejects.toThrow('failed repeatedly');
+    expect(started.versions).toEqual([]);
+    const entries = started.logged.map((line) => JSON.parse(line));
     for (const operation of ['checkReady', 'listPets']) {
       expect(entries.find((entry) => entry.operation === operation)).toMatchObject({
         msg: 'REST call failed',
-        causeCode: code,
-        certificateSubject: 'O=Pets, CN=pets.example',
+        causeCode,
+        certificateSubject: expect.stringMatching(/^O=Pets, CN=\d$/),
       });
     }
-    expect(service.logged.join()).not.toContain('127.0.0.1');
+    expect(started.logged.join()).not.toContain('127.0.0.1');
+  });
+
+  it('can require a client certificate', async () => {
+    const { certFile, keyFile } = client;
+    await using started = await startService({ caFile, certFile, keyFile }, mutual);
+    expect(await started.list()).toEqual([]);
+  });
+
+  it('can require another client certificate, which is read again without a restart', async () => {
+    const { certFile, keyFile } = client;
+    await using started = await startService({ caFile }, mutual);
+    await expect(started.list()).rejects.toThrow('closed the connection');
+    const wrong = { caFile, certFile, keyFile: stranger.keyFile };
+    expect(() => started.reload(wrong)).toThrow('UPSTREAM_KEY_FILE: expected the key');
+    await expect(started.list()).rejects.toThrow('closed the connection');
+    started.reload({ caFile, certFile, keyFile });
+    expect(await started.list()).toEqual([]);
+  });
+
+  it.each([
+    ['without a client certificate', {}],
+    ['with one of another authority', { certFile: stranger.certFile, keyFile: stranger.keyFile }],
+  ])('refuses calls %s if it requires one', async (_, files) => {
+    await using started = await startService({ caFile, ...files }, mutual);
+    await expect(started.list()).rejects.toMatchObject({ name: 'BackendUnavailableError' });
+  });
+});
+
+describe('a PEM file that cannot be used', () => {
+  const garbage = authority.write('garbage.pem', 'garbage');
+  const { certFile, keyFile } = client;
+
+  it.each([
+    [
+      { caFile: '/nowhere.pem' },
+      'UPSTREAM_CA_FILE: expected certificates in PEM, in /nowhere.pem, found: ENOENT',
+    ],
+    [{ caFile: garbage }, `UPSTREAM_CA_FILE: expected certificates in PEM, in ${garbage}, found: `],
+    [
+      { certFile: garbage, keyFile },
+      `UPSTREAM_CERT_FILE: expected a certificate in PEM, in ${garbage}`,
+    ],
+    [{ certFile, keyFile: garbage }, 'UPSTREAM_KEY_FILE: expected the key of UPSTREAM_CERT_FILE'],
+    [{ certFile, keyFile: stranger.keyFile }, 'UPSTREAM_KEY_FILE: expected the key'],
+  ])('is refused: %j', (files, message) => {
+    const rest = { messagesBaseUrl: undefined, timeoutMs: 5000 };
+    const baseUrl = new URL('https://pets.example/v1');
+    expect(() => openRestPetStore({ ...rest, baseUrl, ...files }, quiet)).toThrow(message);
+  });
+
+  it('stops the start', async () => {
+    const env = { PETSTORE_BASE_URL: 'https://pets.example/v1', UPSTREAM_CA_FILE: garbage };
+    await using started = await nodeStart(env);
+    expect(await started.exited).toBe(1);
+    expect(started.output.stderr).toContain(
+      `UPSTREAM_CA_FILE: expected certificates in PEM, in ${garbage}`,
+    );
   });
 });

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { openGateway } from '../../support/gateway.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { createEngine } from '../../../src/server/graphql/engine.ts';
+import { createGraphqlHandler } from '../../../src/server/graphql/handler.ts';
+import { RequestRecord } from '../../../src/telemetry/request-record.ts';
+import { openBuiltin, openGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
+import { openTelemetry } from '../../support/log.ts';
 
 /** Returns the bytes in use on the heap after garbage collection. */
 function heapUsed(): number {
@@ -10,6 +15,44 @@ function heapUsed(): number {
 }
 
 describe('the cache of documents', () => {
+  it.each([
+    ['without a key', undefined, false],
+    ['whose key is not accepted', 'Bearer made-up', true],
+    ['with an accepted key', 'Bearer demo-key', true],
+  ])('prepares a document of callers %s once', async (_, authorization, hasField) => {
+    await using petStore = await openBuiltin();
+    const { operationLimits } = loadConfig({});
+    const prepare = createEngine({ introspection: true, operationLimits });
+    let prepared = 0;
+    const handler = createGraphqlHandler({
+      prepare(text) {
+        prepared++;
+        return prepare(text);
+      },
+      petStore,
+      persistedDocuments: { mode: 'off', manifest: new Map() },
+      explain: false,
+      forwardHeaders: undefined,
+      graphiql: undefined,
+      refuse: (error) => {
+        throw error;
+      },
+    });
+    const telemetry = openTelemetry();
+    const text = hasField ? '{ pets { id } }' : '{ __typename }';
+    for (let times = 0; times < 3; times++) {
+      using scope = new DisposableStack();
+      const record = scope.use(
+        new RequestRecord(telemetry, { method: 'POST', path: '/graphql', headers: {} }),
+      );
+      const { signal } = new AbortController();
+      const rest = { isReadOnly: false, explain: false, record, scope, delivery: () => undefined };
+      const caller = { authorization, headers: {}, key: 1, signal, ...rest };
+      await handler.execute({ text }, caller);
+    }
+    expect(prepared).toBe(1);
+  });
+
   it.each([
     ['invalid documents', (index: number) => `{ nope${index} }`, undefined],
     ['valid documents without a key', (index: number) => `{ a${index}: __typename }`, {}],

@@ -36,22 +36,26 @@ function endlessParts() {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const part = 'x'.repeat(1024 * 1024);
   let produced = 0;
-  const body: BodyParts = {
+  const parts: BodyParts = {
     next: async () => ({ value: `${++produced} ${part}`, done: false }),
     return: async () => {
       finish();
       return { value: undefined, done: true };
     },
     end: finish,
-    [Symbol.asyncIterator]: () => body,
+    [Symbol.asyncIterator]: () => parts,
   };
-  return { body, finished, produced: () => produced };
+  return {
+    response: { status: 200, headers: {}, body: '', parts },
+    finished,
+    produced: () => produced,
+  };
 }
 
 describe('a body in parts', () => {
   it('is produced only as fast as the client reads, and cancelled when it disconnects', async () => {
-    const { body, finished, produced } = endlessParts();
-    const handle = async () => ({ status: 200, headers: {}, body });
+    const { response, finished, produced } = endlessParts();
+    const handle = async () => response;
     const server = createServer(createNodeListener(handle, bodyBytes)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
@@ -68,11 +72,11 @@ describe('a body in parts', () => {
   });
 
   it('is cancelled when its client leaves over HTTP/2', async () => {
-    const { body, finished, produced } = endlessParts();
+    const { response, finished, produced } = endlessParts();
     const signals: AbortSignal[] = [];
     const listener = createNodeListener(async ({ signal }) => {
       signals.push(signal);
-      return { status: 200, headers: {}, body };
+      return response;
     }, bodyBytes);
     // Node calls requests of HTTP/2 compatible with those of HTTP/1.1; their types differ.
     const server = http2.createServer(listener as never).listen(0, '127.0.0.1');

@@ -1,15 +1,20 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { holdingOrders } from '../../support/parts.ts';
+import {
+  connectTo,
+  lastProbe,
+  rawGet,
+  rawPost,
+  sendRaw,
+  statusesOf,
+} from '../../support/raw-http.ts';
 
-const authorization = 'Bearer demo-key';
-
-function connectTo(url: string): Socket {
-  const { hostname, port } = new URL(url);
-  return connect(Number(port), hostname).on('error', () => {});
-}
+// These tests wait for deadlines of half a minute, so they run at the same time.
 
 it.concurrent('accepts 5,000 connections, and closes further ones', async () => {
   await using service = await startGateway();
@@ -22,7 +27,7 @@ it.concurrent('accepts 5,000 connections, and closes further ones', async () => 
   }
   await vi.waitFor(() => expect(closed).toBe(10), { timeout: 20_000 });
   const [first] = sockets;
-  first?.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  first?.write(rawGet('/livez'));
   const [response] = await once(first as Socket, 'data');
   expect(String(response)).toContain('200 OK');
   for (const socket of sockets) socket.destroy();
@@ -35,11 +40,12 @@ it.concurrent('closes the connection of a client that reads nothing for 30 secon
     petStore: { ...petStore, listPets: async () => page },
     graphiql: true,
   });
+  const query = (text: string) => JSON.stringify({ query: text });
   const requests = [
-    `GET /graphql?query={pets{name}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+    rawPost(query('{ pets { name } }')),
     // The second part follows only after the first is read.
-    `GET /graphql?query={pets{name}...@defer{orders}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nAccept: multipart/mixed\r\n\r\n`,
-    'GET /graphql HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n',
+    rawPost(query('{ pets { name } ... @defer { orders } }'), 'Accept: multipart/mixed\r\n'),
+    rawGet('/graphql', 'Accept: text/html\r\n'),
   ];
   const start = performance.now();
   const times: number[] = [];
@@ -61,3 +67,23 @@ it.concurrent('closes the connection of a client that reads nothing for 30 secon
   for (const time of times) expect(time).toBeGreaterThan(29_000);
   for (const client of clients) client.destroy();
 }, 120_000);
+
+it.concurrent('responds with 408 to headers or a body that do not arrive in time, unless a request is queued', async () => {
+  const { petStore, release, calls } = holdingOrders(await openBuiltin());
+  await using service = await startGateway({ petStore });
+  const orders = rawPost('{"query":"{ orders }"}');
+  const queued = sendRaw(service.url, orders + rawPost(' '.repeat(200_000)) + lastProbe);
+  const begun = connectTo(service.url);
+  begun.write(orders + orders.slice(0, 20));
+  const slow = await Promise.all([
+    sendRaw(service.url, 'POST /graphql HTTP/1.1\r\nHost: localhost\r\n'),
+    sendRaw(service.url, rawPost('{}').slice(0, -1)),
+  ]);
+  expect(slow.map(statusesOf)).toEqual([[408], [408]]);
+  begun.write(orders.slice(20) + lastProbe);
+  release();
+  expect(statusesOf(await queued)).toEqual([200, 400, 200]);
+  expect(statusesOf(await text(begun))).toEqual([200, 200, 200]);
+  expect(calls()).toBe(3);
+  expect(service.logged).toEqual([]);
+}, 60_000);

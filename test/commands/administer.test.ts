@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../support/process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pet-store-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const run = (...args: string[]) => runCommand(args, { DATABASE_URL: `file:${folder}/pets.db` });
+
+// What they do in each database is tested in `test/backends/builtin/administration.test.ts`.
+describe('the commands', () => {
+  it('create and revoke a key, and print text or JSON', async () => {
+    await run('keys', 'create-account', 'acme');
+    const options = ['--label', 'the shop', '--expires', '90d', '--json'];
+    const created = await run('keys', 'create', 'acme', ...options);
+    const { id, key, ...rest } = JSON.parse(created.stdout);
+    expect(Date.parse(rest.expiresAt) - Date.parse(rest.createdAt)).toBe(90 * 86_400_000);
+    const rotated = await run('keys', 'rotate', id, '--overlap', '12h');
+    expect(rotated.stdout).toMatch(
+      new RegExp(
+        `^pet_\\S+\n\nThis is key \\w{12} of account acme\\. It expires at .*\nIt replaces key ${id}, which expires at \\S+Z\\.\n$`,
+      ),
+    );
+    const list = await run('keys', 'list', 'acme');
+    const row = String.raw`\w{12}  the shop  \d{4}-\S+Z  \d{4}-\S+Z\n`;
+    expect(list.stdout).toMatch(
+      new RegExp(`^KEY +LABEL +CREATED +EXPIRES +LAST USED +REVOKED\n${row}${row}$`),
+    );
+    expect(list.stdout).not.toContain(key);
+    const listed = JSON.parse((await run('keys', 'list', 'acme', '--json')).stdout);
+    expect(listed[0]).toMatchObject({ id, label: 'the shop', replacedBy: listed[1].id });
+    expect((await run('keys', 'revoke', id)).stdout).toContain(`Revoked key ${id} of account acme`);
+  }, 60_000);
+
+  it('migrate back, and forth again', async () => {
+    const back = await run('migrate', '--to', '0001-pet-store');
+    expect(back.stdout).toBe('The database is at the migration 0001-pet-store.\n');
+    expect((await run('migrate')).stdout).toBe('The database is up to date.\n');
+    const unknown = await run('migrate', '--to', 'nothing');
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('nothing')]);
+  }, 60_000);
+
+  it('exit with 1 if the command fails, and with 2 if the command line is invalid', async () => {
+    const failed = await run('keys', 'create', 'nobody');
+    expect(failed).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'There is no account with the name "nobody". Create it with: keys create-account nobody\n',
+    });
+    const invalid = [
+      ['keys', 'burn'],
+      ['keys', 'create', 'acme', '--expires', '90'],
+      ['export', 'cats'],
+      ['import', 'pets'],
+      ['--nope'],
+    ];
+    const codes = invalid.map(async (args) => (await run(...args)).code);
+    expect(await Promise.all(codes)).toEqual(Array(invalid.length).fill(2));
+    expect((await run('import', 'pets', '/nope.jsonl')).stderr).toContain('ENOENT');
+  }, 60_000);
+
+  it('describe their options with --help', async () => {
+    const commands = ['keys', 'keys create', 'import', 'export', 'migrate', ''];
+    const runs = commands.map((words) => run(...words.split(' ').filter(Boolean), '--help'));
+    for (const { code, stdout } of await Promise.all(runs)) {
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: /)]);
+    }
+  }, 60_000);
+});

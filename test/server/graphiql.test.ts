@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+
+describe('GraphiQL', () => {
+  const asBrowser = { headers: { accept: 'text/html' } };
+
+  it('is self-contained, with a tab per operation and the demo key', async () => {
+    await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
+    const response = await fetch(`${service.url}/graphql`, asBrowser);
+    expect(response.headers.get('content-type')).toMatch('text/html');
+    const page = await response.text();
+    expect(page).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//);
+    for (const name of [
+      'ListPets',
+      'Storefront',
+      'DeferredStorefront',
+      'AddPet',
+      'GetPet',
+      'ListOrders',
+      'SendMessage',
+    ]) {
+      expect(page).toMatch(new RegExp(`(?:query|mutation) ${name}\\b`));
+    }
+    expect(page).toContain('"apiKey":"demo-key"');
+  });
+
+  it('may run only its own scripts, and not be framed, sniffed or named in a Referer', async () => {
+    await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
+    for (const coding of ['identity', 'br']) {
+      const headers = { accept: 'text/html', 'accept-encoding': coding };
+      const response = await fetch(`${service.url}/graphql`, { headers });
+      const page = await response.text();
+      const policy = response.headers.get('content-security-policy') ?? '';
+      const scripts = [...page.matchAll(/<script>(.*?)<\/script>/gs)].map(
+        ([, script = '']) => script,
+      );
+      expect(scripts).toHaveLength(4);
+      const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
+      expect(policy.split('; ')).toEqual(
+        expect.arrayContaining([
+          "default-src 'none'",
+          `script-src ${hashes.join(' ')}`,
+          "connect-src 'self'",
+          "base-uri 'none'",
+          "form-action 'none'",
+          "frame-ancestors 'none'",
+        ]),
+      );
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    }
+  });
+
+  it('is replaced by a page with the same restrictions', async () => {
+    const persistedDocuments = { mode: 'only', manifest: new Map() } as const;
+    await using service = await startGateway({ graphiql: true, persistedDocuments });
+    const { status, headers } = await fetch(`${service.url}/graphql`, asBrowser);
+    expect(status).toBe(404);
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none';.+frame-ancestors 'none'$/,
+    );
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  it('is smaller than 2.5 MB, and gets 304 when the browser has it', async () => {
+    await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
+    const send = (method: string, coding: string, headers = {}) =>
+      fetch(`${service.url}/graphql`, {
+        method,
+        headers: { accept: 'text/html', 'accept-encoding': coding, ...headers },
+      });
+    for (const coding of ['br', 'gzip']) {
+      const head = await send('HEAD', coding);
+      expect([head.status, head.headers.get('content-encoding')]).toEqual([200, coding]);
+      expect(Number(head.headers.get('content-length'))).toBeLessThan(2_500_000);
+      expect(head.headers.get('cache-control')).toBe('private, no-cache');
+      expect(head.headers.get('vary')).toBe('Accept, Accept-Encoding');
+      const known = await send('GET', coding, { 'if-none-match': head.headers.get('etag') });
+      expect([known.status, await known.text()]).toEqual([304, '']);
+    }
+  });
+
+  it('is not served when it is turned off', async () => {
+    await using service = await startGateway({ graphiql: false });
+    const response = await fetch(`${service.url}/graphql`, asBrowser);
+    expect(response.headers.get('content-type') ?? '').not.toMatch('text/html');
+  });
+});

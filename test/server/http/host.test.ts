@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../support/gateway.ts';
+import { sendRaw } from '../../support/raw-http.ts';
+
+type Started = Awaited<ReturnType<typeof startGateway>>;
+let service: Started;
+let demo: Started;
+beforeAll(async () => {
+  service = await startGateway();
+  demo = await startGateway({ onlyLoopbackHosts: true });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await demo[Symbol.asyncDispose]();
+});
+
+const target = '/graphql?query={__typename}';
+const send = ({ url }: Started, host: string) =>
+  sendRaw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+
+describe('the Host header', () => {
+  it.each([
+    '[bad',
+    'localhost:99999',
+    '256.256.256.256',
+    '[:::::]',
+    'a b',
+    'a/b',
+    'http://x',
+    'user@x',
+    'x:port',
+    '',
+  ])('is refused with 400, without a stack trace: %j', async (host) => {
+    const received = await send(service, host);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received).not.toMatch(/at .*\.[jt]s|node_modules/);
+  });
+
+  it.each([
+    'localhost',
+    'gateway.example:8080',
+    '127.0.0.1:4000',
+    '[::1]:4000',
+    'my_host',
+  ])('is accepted: %s', async (host) => {
+    expect(await send(service, host)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it.each([
+    ['localhost:4000', 200],
+    ['127.0.0.1', 200],
+    ['[::1]:1', 200],
+    ['app.localhost', 200],
+    ['evil.example', 400],
+    ['localhost.evil.example', 400],
+    ['127.0.0.1.evil.example', 400],
+  ])('is that of a loopback host in a demo: %s gets %i', async (host, status) => {
+    expect(await send(demo, host)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+});

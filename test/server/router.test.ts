@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { rawGet, sendRaw } from '../support/raw-http.ts';
+
+describe('the routes', () => {
+  it('accepts an HTTP/1.0 health check without a Host', async () => {
+    await using service = await startGateway();
+    expect(await sendRaw(service.url, 'GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('redirects / to GraphQL, and responds with 404 to unknown paths', async () => {
+    await using service = await startGateway();
+    const home = await fetch(service.url, { redirect: 'manual' });
+    expect([home.status, home.headers.get('location')]).toEqual([302, './graphql']);
+    for (const path of ['/nope', '/graphql/', '/x/graphql', '/graphql/health', '/health']) {
+      const response = await fetch(service.url + path, { headers: { accept: 'text/html' } });
+      expect([path, response.status, await response.json()]).toMatchObject([
+        path,
+        404,
+        { code: 'not_found', status: 404 },
+      ]);
+    }
+    const query = await fetch(`${service.url}/graphql?query={__typename}&x=/health`);
+    expect(await query.text()).not.toBe('');
+  });
+
+  it.each([
+    'http://elsewhere.example/livez',
+    '*',
+  ])('responds to the request target %s', async (target) => {
+    await using service = await startGateway();
+    const received = await sendRaw(service.url, rawGet(target, 'Connection: close\r\n'));
+    expect(received).toMatch(/^HTTP\/1\.1 (?:200|302|404) /);
+  });
+
+  it('responds with 500 and logs the error when the gateway throws', async () => {
+    const admission = {
+      enter() {
+        throw new Error('secret');
+      },
+      leave() {},
+    };
+    const corsOrigins = ['https://shop.example'];
+    await using service = await startGateway({ admission, corsOrigins });
+    const headers = { origin: 'https://shop.example', 'x-request-id': 'r1' };
+    const response = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body: '{}' });
+    expect(response.status).toBe(500);
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+    expect(await response.json()).toEqual({
+      errors: [
+        {
+          message: 'Internal error of the gateway. Include the requestId when you report it.',
+          extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: 'r1' },
+        },
+      ],
+    });
+    const rest = await fetch(`${service.url}/v1/pets`);
+    expect([rest.status, await rest.json()]).toMatchObject([
+      500,
+      { code: 'internal_server_error', status: 500 },
+    ]);
+    expect(service.logged).toHaveLength(2);
+  });
+});
