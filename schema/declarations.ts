@@ -12,6 +12,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { petColumns } from '../src/backends/builtin/rows.ts';
+import type { Kind } from '../src/contract/fields.ts';
 import { operations } from '../src/contract/pet-store.ts';
 import { petFields } from '../src/contract/records.ts';
 import { readSources } from './sources.ts';
@@ -19,6 +20,8 @@ import { readSources } from './sources.ts';
 /** A schema of an OpenAPI document. */
 interface JsonSchema {
   readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
   readonly description?: string;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -42,12 +45,12 @@ export interface Sources {
 /** Returns a sentence for each part that was forgotten, with the file to open. */
 export function findOmissions({ openApi, schema, documents, columns, rules }: Sources): string[] {
   const { NewPet } = openApi.components.schemas;
-  const documentedFields = Object.keys(NewPet?.properties ?? {}).map((name) =>
-    fieldLine(name, NewPet?.required?.includes(name) ?? false),
+  const documentedFields = Object.entries(NewPet?.properties ?? {}).map(([name, property]) =>
+    fieldLine(name, NewPet?.required?.includes(name) ?? false, typeOf(property)),
   );
   const declaredFields = Object.values(petFields)
     .filter(({ name }) => name !== 'id')
-    .map(({ name, isRequired }) => fieldLine(name, isRequired));
+    .map(({ name, kind, isRequired }) => fieldLine(name, isRequired, openApiTypes[kind.name]));
   const documentedOperations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { operationId }]) =>
       operationId ? [`${operationId}: ${method.toUpperCase()} ${path}`] : [],
@@ -86,8 +89,19 @@ function lacks(file: string, expected: readonly string[], found: readonly string
   return [...new Set(expected).difference(new Set(found))].map((one) => `${file} lacks ${one}.`);
 }
 
-function fieldLine(name: string, isRequired: boolean): string {
-  return `the ${isRequired ? 'required' : 'optional'} field ${name} of an animal`;
+/** The types of the kinds of fields in the OpenAPI document. Enumerations have a schema of their own. */
+const openApiTypes: Readonly<Record<Kind['name'], string>> = {
+  int64: 'integer int64',
+  text: 'string',
+  enumeration: 'reference',
+};
+
+function typeOf({ $ref, type, format }: JsonSchema): string {
+  return $ref ? 'reference' : [type, format].filter(Boolean).join(' ');
+}
+
+function fieldLine(name: string, isRequired: boolean, type: string): string {
+  return `the ${isRequired ? 'required' : 'optional'} field ${name} of an animal (${type})`;
 }
 
 function undocumented({ components }: Sources['openApi']): string[] {

@@ -10,9 +10,11 @@ import {
   validateInputValue,
   visit,
 } from 'graphql';
+import { int64 } from '../contract/fields.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { jsonType, stringifyJson } from '../contract/json.ts';
-import { pageSize } from '../contract/records.ts';
+import { operations } from '../contract/pet-store.ts';
+import { pageSize, petFields } from '../contract/records.ts';
 
 /** What is wrong with one value, and its path from the variable or else from the argument. */
 export interface InputIssue {
@@ -26,12 +28,18 @@ type Uses = readonly (string | undefined)[];
 /** The most issues of an error. */
 const maxIssues = 20;
 
-const int64 = ['a whole number from -2^63 to 2^63-1', parseInt64] as const;
+type Check = readonly [expected: string, isValid: (value: unknown) => unknown];
+
+const int64Fields = Object.values(petFields).filter(({ kind }) => kind === int64);
+
+/** The root fields whose arguments are checked: an added field may have others of the same names. */
+const checkedFields = Object.values(operations).map(({ field }) => field.replace(/^\w+\./, ''));
 
 /** What arguments and input fields of these names have to be, beyond their types. */
-const checks = new Map<unknown, readonly [expected: string, isValid: (value: unknown) => unknown]>([
-  ['id', int64],
-  ['categoryId', int64],
+const checks = new Map<unknown, Check>([
+  ...int64Fields.map(
+    ({ name }) => [name, ['a whole number from -2^63 to 2^63-1', parseInt64]] as const,
+  ),
   ['limit', [`an integer from ${pageSize.minimum} to ${pageSize.maximum}`, isPageSize]],
   ['name', ['at least one character', (name) => name !== '']],
 ]);
@@ -83,7 +91,7 @@ export function invalidVariables(
   visit(document, {
     VariableDefinition: (node) => void nodes.push(node),
     Field({ name }) {
-      isChecked = /^(?:pets?|addPet)$/.test(name.value);
+      isChecked = checkedFields.includes(name.value);
     },
     Variable({ name }, _key, parent) {
       const use = isChecked ? (parent as Partial<ArgumentNode>).name?.value : undefined;

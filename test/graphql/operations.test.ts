@@ -7,6 +7,7 @@ import {
   SendMessageDocument,
   StorefrontDocument,
 } from '../../packages/client/src/documents.ts';
+import { petFields } from '../../src/contract/records.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
@@ -41,6 +42,29 @@ describe('the named operations', () => {
     expect(added.data?.addPet).toMatchObject(rex);
     const got = await postGraphQL(opened.gateway, GetPetDocument, { id: '13' });
     expect(got.data?.pet).toMatchObject(rex);
+  });
+
+  it('add an animal with or without each field', async () => {
+    await using opened = await openGateway();
+    const { id, ...fields } = petFields;
+    const whole = Object.values(fields).map(({ name, kind }) => [name, kind.example]);
+    const optional = Object.values(fields).filter(({ isRequired }) => !isRequired);
+    for (const omitted of [undefined, ...optional.map(({ name }) => name)]) {
+      const input = Object.fromEntries(whole.filter(([name]) => name !== omitted));
+      const added = await postGraphQL(opened.gateway, AddPetDocument, { input });
+      const expected = { ...(omitted && { [omitted]: null }), ...input };
+      expect(added.data?.addPet).toMatchObject(expected);
+      const { id: newId = '' } = added.data?.addPet ?? {};
+      const got = await postGraphQL(opened.gateway, GetPetDocument, { id: newId });
+      expect(got.data?.pet).toMatchObject(expected);
+    }
+    for (const { name, kind } of Object.values(fields)) {
+      if (kind.name !== 'int64') continue;
+      const input = { ...Object.fromEntries(whole), [name]: '9223372036854775808' };
+      const { errors } = await postGraphQL(opened.gateway, AddPetDocument, { input });
+      const message = `input.${name}: expected a whole number from -2^63 to 2^63-1, received "9223372036854775808".`;
+      expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+    }
   });
 
   it('return orders with exact integers', async () => {

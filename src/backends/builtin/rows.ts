@@ -39,7 +39,8 @@ export function toPet(row: { readonly [field: string]: unknown }): Pet {
 }
 
 function fromColumn(value: unknown, { kind }: Field): unknown {
-  return kind === int64 ? String(value) : (value ?? undefined);
+  if (value == null) return undefined;
+  return kind === int64 ? String(value) : value;
 }
 
 /** Converts a new animal to a row of `pets`, without an id. */
