@@ -73,7 +73,10 @@ export class BodyReader {
    */
   read(stream: Readable, onRest: () => void): Promise<Uint8Array | HttpError | undefined> {
     return new Promise((resolve) => {
-      if (stream.readableDidRead) return resolve(bodyWasRead());
+      if (stream.readableDidRead) {
+        const message = 'The request body was already read: mount the gateway before body parsers.';
+        return resolve(new HttpError(500, 'INTERNAL_SERVER_ERROR', message));
+      }
       if (stream.destroyed) return resolve(undefined);
       let isLeft = false;
       const leaveRest = (refusal: Uint8Array | HttpError) => {
@@ -134,14 +137,6 @@ export class BodyReader {
 }
 
 const empty = new Uint8Array(0);
-
-function bodyWasRead(): HttpError {
-  return new HttpError(
-    500,
-    'INTERNAL_SERVER_ERROR',
-    'The request body was already read: mount the gateway before body parsers.',
-  );
-}
 
 function bodyTooLarge(problem: string): HttpError {
   return new HttpError(413, 'BODY_TOO_LARGE', `The request body ${problem}.`);
