@@ -91,7 +91,6 @@ export class KeyCircuits extends Map<number, Circuit> {
 
   /** Records the end of a call that started at `startedAt`. */
   end(key: number, effect: Effect, startedAt: number): void {
-    if (effect !== 'failure' && this.size === 0) return;
     const circuit = this.get(key) ?? new Circuit(this.#limits);
     circuit.end(effect, startedAt);
     // Moved to the end of the map, because the first key is dropped first.
