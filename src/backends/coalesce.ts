@@ -20,11 +20,11 @@ const maxAgeMs = 100;
 type Method = (call: Call, value?: unknown) => Promise<unknown>;
 
 /** A read in flight. */
-interface Flight<T> {
+interface Flight {
   readonly authorization: string;
   readonly operation: string;
   readonly parameters: string;
-  readonly result: Promise<T>;
+  readonly result: Promise<unknown>;
   /** When the caller that started it began to wait, as a `performance.now()` timestamp. */
   readonly waitingSince: number;
   /** The call to another service; undefined if the backend makes none. */
@@ -46,15 +46,15 @@ export function coalesceReads(
   // One slot per bucket: a read whose slot is taken by a different read is not shared. A Map would
   // replace its internal table as it grows and shrinks, and each old table would keep the next one
   // and its entries in memory until it is collected (docs/performance.md).
-  const flights = new Array<Flight<unknown> | undefined>(bucketCount).fill(undefined);
+  const flights = new Array<Flight | undefined>(bucketCount).fill(undefined);
 
-  function read<T>(
+  function read(
     operation: string,
     parameters: string,
+    start: Method,
     call: Call,
-    start: (call: Call, value: unknown) => Promise<T>,
     value: unknown,
-  ): Promise<T> {
+  ): Promise<unknown> {
     const { authorization, observer } = call;
     const waitingSince = call.waitingSince ?? performance.now();
     const bucket = bucketOf(hash(parameters, call.key));
@@ -69,9 +69,8 @@ export function coalesceReads(
     ) {
       metrics.coalescedReads.inc({ operation });
       if (flight.observed) observer?.join?.(flight.observed);
-      const restart = () => read(operation, parameters, { ...call, waitingSince }, start, value);
-      // The type of the result depends only on the operation.
-      return join(flight as Flight<T>, call, restart);
+      const again = { ...call, waitingSince };
+      return join(flight, call, () => read(operation, parameters, start, again, value));
     }
     const result = start(call, value);
     if (flight !== undefined) return result;
@@ -85,23 +84,15 @@ export function coalesceReads(
     return result;
   }
 
-  async function write<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } finally {
-      // Reads that start from now on must see the write, which reads in flight may have missed.
-      flights.fill(undefined);
-    }
-  }
-
   function methodOf(id: OperationId | 'send'): Method {
     const start = petStore[id] as Method;
     return (call, value) => {
       const { method } = id === 'send' ? (value as RestRequest) : operations[id];
-      if (method === 'POST') return write(start(call, value));
+      // Reads that start after a write must see it, which reads in flight may have missed.
+      if (method === 'POST') return start(call, value).finally(() => flights.fill(undefined));
       const parameters = value === undefined ? '' : JSON.stringify(value);
       const forwarded = call.forwarded ? JSON.stringify(call.forwarded) : '';
-      return read(id, parameters + forwarded, call, start, value);
+      return read(id, parameters + forwarded, start, call, value);
     };
   }
 
@@ -116,11 +107,11 @@ export function coalesceReads(
  * Waits for the result of a flight, or until this caller disconnects. Calls `restart` if the flight
  * was cancelled, because the caller that started it disconnected.
  */
-function join<T>(
-  flight: Flight<T>,
+function join(
+  flight: Flight,
   { signal, observer }: Call,
-  restart: () => Promise<T>,
-): Promise<T> {
+  restart: () => Promise<unknown>,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(new CancelledError());
     if (signal?.aborted) return onAbort();

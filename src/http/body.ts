@@ -72,28 +72,31 @@ export class BodyReader {
    * first if the rest of the stream is left unread.
    */
   read(stream: Readable, onRest: () => void): Promise<Uint8Array | HttpError | undefined> {
-    return new Promise((resolve) => {
-      if (stream.readableDidRead) return resolve(bodyWasRead());
-      if (stream.destroyed) return resolve(undefined);
-      let isLeft = false;
-      const leaveRest = (refusal: Uint8Array | HttpError) => {
-        if (isLeft) return;
-        isLeft = true;
-        onRest();
-        stream.pause();
-        resolve(refusal);
-      };
-      stream
-        .on('data', (chunk: Uint8Array) => {
-          if (!this.push(chunk)) leaveRest(this.end());
-        })
-        .on(bodyRefused, leaveRest)
-        .on('end', () => resolve(this.end()))
-        .on('error', () => {
-          this[Symbol.dispose]();
-          resolve(undefined);
-        });
-    });
+    if (stream.readableDidRead) {
+      const message = 'The request body was already read: mount the gateway before body parsers.';
+      return Promise.resolve(new HttpError(500, 'INTERNAL_SERVER_ERROR', message));
+    }
+    const { promise, resolve } = Promise.withResolvers<Uint8Array | HttpError | undefined>();
+    if (stream.destroyed) resolve(undefined);
+    let isLeft = false;
+    const leaveRest = (refusal: Uint8Array | HttpError) => {
+      if (isLeft) return;
+      isLeft = true;
+      onRest();
+      stream.pause();
+      resolve(refusal);
+    };
+    stream
+      .on('data', (chunk: Uint8Array) => {
+        if (!this.push(chunk)) leaveRest(this.end());
+      })
+      .on(bodyRefused, leaveRest)
+      .on('end', () => resolve(this.end()))
+      .on('error', () => {
+        this[Symbol.dispose]();
+        resolve(undefined);
+      });
+    return promise;
   }
 
   /** Stops counting the body. Call it when the response is complete. */
@@ -134,14 +137,6 @@ export class BodyReader {
 }
 
 const empty = new Uint8Array(0);
-
-function bodyWasRead(): HttpError {
-  return new HttpError(
-    500,
-    'INTERNAL_SERVER_ERROR',
-    'The request body was already read: mount the gateway before body parsers.',
-  );
-}
 
 function bodyTooLarge(problem: string): HttpError {
   return new HttpError(413, 'BODY_TOO_LARGE', `The request body ${problem}.`);

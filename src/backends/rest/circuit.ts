@@ -1,12 +1,10 @@
 import type { Effect } from './outcome.ts';
 
-/** When a circuit opens, and how long it stays open. */
-export interface CircuitLimits {
-  /** The number of consecutive failures that opens the circuit. */
-  readonly breakAfterFailures: number;
-  /** How long an open circuit rejects calls before it lets one probe through, in milliseconds. */
-  readonly halfOpenAfterMs: number;
-}
+/**
+ * The number of consecutive failures that opens a circuit, and how long it then rejects calls before it
+ * lets one probe through, in milliseconds.
+ */
+type CircuitLimits = Readonly<Record<'breakAfterFailures' | 'halfOpenAfterMs', number>>;
 
 /**
  * A circuit breaker: rejects calls after several consecutive failures until a probe succeeds. All
@@ -93,7 +91,6 @@ export class KeyCircuits extends Map<number, Circuit> {
 
   /** Records the end of a call that started at `startedAt`. */
   end(key: number, effect: Effect, startedAt: number): void {
-    if (effect !== 'failure' && this.size === 0) return;
     const circuit = this.get(key) ?? new Circuit(this.#limits);
     circuit.end(effect, startedAt);
     // Moved to the end of the map, because the first key is dropped first.

@@ -126,8 +126,9 @@ export function openOrigin(
         const callLimits = { cancellation, bodyBytes, key, maxBodyBytes };
         const outcome = await dispatchCall(pool, options, callLimits);
         const effects = consequencesOf(outcome);
-        keyCircuits.end(key, effects.key, startedAt);
-        if (effects.key === 'failure') circuit.end(effects.service, startedAt, key, maxPerKey);
+        const isFailure = effects.key === 'failure';
+        if (isFailure || keyCircuits.size > 0) keyCircuits.end(key, effects.key, startedAt);
+        if (isFailure) circuit.end(effects.service, startedAt, key, maxPerKey);
         else circuit.end(effects.service, startedAt);
         return outcome;
       } finally {

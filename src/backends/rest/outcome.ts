@@ -161,28 +161,25 @@ export function outcomeOfFailure(
   if (!wasSent) {
     return { why: isReset(cause) ? 'connectionClosed' : 'noConnection', cause };
   }
-  const problem = describeInvalidHttp(cause);
+  // The status was 100 or 101. Only the message differs from that of a reset.
+  const isStray =
+    cause instanceof errors.SocketError && /^bad (?:upgrade|response)$/.test(cause.message);
+  const problem = isStray ? notHttp : violations.find(([type]) => cause instanceof type)?.[1];
   if (problem !== undefined) return { why: status ? 'invalid' : 'notHttp', status, problem, cause };
   if (cause instanceof errors.HeadersTimeoutError) return { why: 'timeout', cause };
   if (status > 0) return { why: 'cutOff', cause };
   return { why: mayBeStale && isReset(cause) ? 'stale' : 'reset', cause };
 }
 
-/** Describes a violation of HTTP or of a size limit; returns undefined for any other error. */
-function describeInvalidHttp(error: Error): string | undefined {
-  if (error instanceof errors.ResponseExceededMaxSizeError) return 'body: expected a smaller body.';
-  if (error instanceof errors.HeadersOverflowError) return 'headers: expected smaller headers.';
-  if (
-    // Not every HTTPParserError carries a `code`, so the class decides.
-    error instanceof errors.HTTPParserError ||
-    error instanceof errors.ResponseContentLengthMismatchError ||
-    // The status was 100 or 101. Only the message differs from that of a reset.
-    (error instanceof errors.SocketError && /^bad (?:upgrade|response)$/.test(error.message))
-  ) {
-    return 'Expected HTTP, received something else.';
-  }
-  return undefined;
-}
+const notHttp = 'Expected HTTP, received something else.';
+
+/** Violations of HTTP and of size limits. Not every HTTPParserError has a code, so classes decide. */
+const violations = [
+  [errors.ResponseExceededMaxSizeError, 'body: expected a smaller body.'],
+  [errors.HeadersOverflowError, 'headers: expected smaller headers.'],
+  [errors.HTTPParserError, notHttp],
+  [errors.ResponseContentLengthMismatchError, notHttp],
+] as const;
 
 function isReset(error: Error): boolean {
   const { code = '' } = error as NodeJS.ErrnoException;

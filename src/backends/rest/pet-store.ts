@@ -109,12 +109,14 @@ export function openRestPetStore(
     read: Read<T>,
   ): Promise<T> {
     const { operation, method } = request;
-    if (hashSecret !== undefined && call.observer) {
-      call.observer.caller ??= { credential: hashOf(call.apiKey, hashSecret) };
+    const { observer } = call;
+    if (hashSecret !== undefined && observer && !observer.caller) {
+      const hash = createHmac('sha256', hashSecret).update(call.apiKey).digest('hex');
+      observer.caller = { credential: hash.slice(0, 12) };
     }
     const start = performance.now();
     const url = declared.service === 'pets' ? baseUrl : messagesBaseUrl;
-    const observation = call.observer?.observe(request, url);
+    const observation = observer?.observe(request, url);
     let outcome = await senders[declared.service](call, request, observation);
     const response = outcome.why === undefined ? outcome : undefined;
     try {
@@ -184,11 +186,6 @@ export function openRestPetStore(
       await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
     },
   };
-}
-
-/** Returns the part of a keyed hash that identifies an API key in logs and traces, in hex. */
-function hashOf(apiKey: string, secret: string): string {
-  return createHmac('sha256', secret).update(apiKey).digest('hex').slice(0, 12);
 }
 
 const readAny: Read<JsonText> = (text, _, key) => readJsonText(text, () => nextSlice(key));

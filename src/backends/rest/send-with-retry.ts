@@ -6,31 +6,28 @@ import type { Origin } from './origin.ts';
 import { consequencesOf, type Outcome } from './outcome.ts';
 import { parseRetryAfter } from './response.ts';
 
-/**
- * Sends a call with the caller's credential and reads the complete response. Repeats it as
- * `consequencesOf` allows. Never rejects.
- */
-export type Send = (
-  call: Call,
-  request: RestRequest,
-  observation: CallObservation | undefined,
-) => Promise<Outcome>;
+/** Sends a call, and reads the complete response. Never rejects. */
+export type Send = ReturnType<typeof createSend>;
 
 /**
- * Creates `Send` for `baseUrl`. Calls and retries end `timeoutMs` after the start of the wait. A
- * proxy for an `http:` URL receives the whole URL of a call, and its own credential (RFC 9112,
- * section 3.2.2).
+ * Creates the function that sends calls to `baseUrl` with the caller's credential, and repeats them as
+ * `consequencesOf` allows. Calls and retries end `timeoutMs` after the start of the wait. A proxy for
+ * an `http:` URL receives the whole URL of a call, and its own credential (RFC 9112, section 3.2.2).
  */
 export function createSend(
   origin: Origin,
   baseUrl: URL,
   timeoutMs: number,
   metrics: Pick<Metrics, 'retries'>,
-): Send {
+) {
   const forwarder = baseUrl.protocol === 'http:' ? origin.proxy : undefined;
   const prefix = (forwarder ? baseUrl.origin : '') + baseUrl.pathname.replace(/\/+$/, '');
 
-  return async (call, { operation, method, path, body }, observation) => {
+  return async (
+    call: Call,
+    { operation, method, path, body }: RestRequest,
+    observation: CallObservation | undefined,
+  ): Promise<Outcome> => {
     const { authorization, key, signal } = call;
     const isRead = method === 'GET';
     if (signal?.aborted) return { why: 'clientLeft' };

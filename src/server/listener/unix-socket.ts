@@ -2,15 +2,11 @@ import { once } from 'node:events';
 import { lstat, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 
-/** A Unix domain socket to listen on. */
-interface UnixSocket {
-  readonly path: string;
-  /** The mode of the file, such as 0o660; undefined for what the process's umask leaves. */
-  readonly mode: number | undefined;
-}
-
-/** Parses a host such as `unix:/run/gateway.sock?mode=660`; returns undefined for any other. */
-export function unixSocketOf(host: string): UnixSocket | undefined {
+/**
+ * Parses a host such as `unix:/run/gateway.sock?mode=660`: the path, and the mode of the file, undefined
+ * for what the process's umask leaves. Returns undefined for any other host.
+ */
+export function unixSocketOf(host: string) {
   const [, path, mode] = /^unix:([^?]+)(?:\?mode=([0-7]{3}))?$/.exec(host) ?? [];
   return path === undefined
     ? undefined
