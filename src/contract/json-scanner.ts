@@ -1,6 +1,6 @@
 /**
  * The grammar of JSON (RFC 8259) as a state machine: each state, then pairs of characters and the
- * state that follows them. Number states are last.
+ * state that follows them.
  */
 const grammar = String.raw`value space value " string - minus 0 zero 1-9 integer t t f f n n [{ open
   firstItem ] close space firstItem " string - minus 0 zero 1-9 integer t t f f n n [{ open
@@ -22,7 +22,6 @@ const actions = ['invalid', 'open', 'close', 'comma', 'space'];
 const states = [...actions, ...rows.map(([name]) => name)];
 const [open, close, comma, lastAction] = [1, 2, 3, 4];
 const [value, firstItem, firstKey, nextKey, after] = [5, 6, 7, 8, 9];
-const firstNumber = states.indexOf('minus');
 
 const classes: Readonly<Record<string, string>> = {
   space: ' \t\n\r',
@@ -58,23 +57,16 @@ export class JsonScanner {
   readonly #objects: boolean[] = [];
   #state = value;
 
-  /**
-   * Scans the next bytes of UTF-8. `onNumber` receives the start and end of each number that is
-   * followed by another byte.
-   * @throws SyntaxError if they are not JSON.
-   */
-  push(bytes: Uint8Array, onNumber?: (start: number, end: number) => void): void {
+  /** Scans the next bytes of UTF-8. @throws SyntaxError if they are not JSON. */
+  push(bytes: Uint8Array): void {
     let state = this.#state;
     for (let index = 0; ; index++) {
-      let before = state;
       // An inner loop without calls halves the time.
       for (; index < bytes.length; index++) {
-        before = state;
         state = table[state * 256 + (bytes[index] as number)] as number;
         if (state <= lastAction) break;
       }
       if (index >= bytes.length) break;
-      if (before >= firstNumber) onNumber?.(startOfNumber(bytes, index), index);
       state = this.#act(state, (bytes[index] as number) >= openingBrace);
     }
     this.#state = state;
@@ -104,12 +96,5 @@ export class JsonScanner {
 }
 
 const openingBrace = 0x7b;
-const bytesOfNumbers = new Set(Buffer.from('0123456789+-.eE'));
-
-function startOfNumber(bytes: Uint8Array, end: number): number {
-  let start = end;
-  while (bytesOfNumbers.has(bytes[start - 1] as number)) start--;
-  return start;
-}
 
 const notJson = 'Expected JSON, received other text';

@@ -40,7 +40,7 @@ const integer = /^-?[0-9]+$/;
  * Returns an integer of up to 64 characters as a bigint, because parsing one takes quadratic time,
  * and any other number as a RawJson.
  */
-function toBigInt(source: string): bigint | RawJson {
+export function toBigInt(source: string): bigint | RawJson {
   return source.length <= 64 && integer.test(source) ? BigInt(source) : JSON.rawJSON(source);
 }
 

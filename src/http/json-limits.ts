@@ -1,4 +1,4 @@
-import { decodeUtf8, parseJson } from '../contract/json.ts';
+import { decodeUtf8, parseJson, toBigInt } from '../contract/json.ts';
 import { JsonScanner } from '../contract/json-scanner.ts';
 import { badRequest, HttpError } from './error.ts';
 import { isJsonType, unsupportedMediaType } from './media-type.ts';
@@ -26,10 +26,10 @@ export function readJsonBody({ headers, body }: Pick<HttpRequest, 'headers' | 'b
  * @throws HttpError with status 400. It does not quote the text, as the parser would.
  */
 export function parseSmallJson(name: string, text: string): unknown {
-  if (text.length > harmlessLength) requireSmallJson(name, text);
   try {
-    return parseJson(text);
-  } catch {
+    return text.length > harmlessLength ? parseLongJson(name, text) : parseJson(text);
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
     throw badRequest(`${name}: expected JSON, received other text.`);
   }
 }
@@ -38,24 +38,21 @@ export function parseSmallJson(name: string, text: string): unknown {
 const harmlessLength = 1000;
 
 /** Refuses JSON that is far more expensive to parse and check than its size suggests. */
-function requireSmallJson(name: string, text: string): void {
+function parseLongJson(name: string, text: string): unknown {
   const scanner = new JsonScanner();
-  let numberLength = 0;
   try {
-    // The space ends a number.
-    scanner.push(Buffer.from(`${text} `), (start, end) => {
-      numberLength = Math.max(numberLength, end - start);
-    });
+    scanner.push(Buffer.from(text));
   } catch {
     // Not JSON: the parser stops at the same position and reports it.
   }
-  const found = [
-    [scanner.depth, 500, 'levels of nesting'],
-    [scanner.values, 10_000, 'JSON values'],
-    [numberLength, 1000, 'characters of a number'],
-  ] as const;
-  for (const [actual, maximum, what] of found) {
-    if (actual <= maximum) continue;
-    throw badRequest(`${name}: expected at most ${maximum} ${what}, received more.`);
-  }
+  if (scanner.depth > 500) throw tooMuch(name, 500, 'levels of nesting');
+  if (scanner.values > 10_000) throw tooMuch(name, 10_000, 'JSON values');
+  return parseJson(text, (source) => {
+    if (source.length > 1000) throw tooMuch(name, 1000, 'characters of a number');
+    return toBigInt(source);
+  });
+}
+
+function tooMuch(name: string, maximum: number, what: string): HttpError {
+  return badRequest(`${name}: expected at most ${maximum} ${what}, received more.`);
 }

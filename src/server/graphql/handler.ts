@@ -67,32 +67,21 @@ export interface Caller {
   readonly delivery: () => Delivery | undefined;
 }
 
-/** The text of a document, the name of the operation to execute, and its variables. */
-export interface OperationRequest extends Pick<GraphqlParams, 'operationName' | 'variables'> {
-  readonly text: string;
+/** The operation to execute: its document, or the error for the one that was requested. */
+interface OperationRequest extends Pick<GraphqlParams, 'operationName' | 'variables'> {
+  readonly text: string | GraphQLError;
 }
 
 /** Executes GraphQL operations for HTTP requests and for callers in this process. */
-export interface GraphqlHandler {
-  /**
-   * Responds to an HTTP request. A body in parts disposes `scope` at its end. @throws HttpError if
-   * the request is refused before execution.
-   */
-  respond(
-    request: HttpRequest,
-    record: RequestRecord,
-    scope: DisposableStack,
-  ): Promise<HttpResponse>;
-  /** Executes an operation. @throws HttpError if its document has no operation of that name. */
-  execute(operation: OperationRequest, caller: Caller): Promise<EncodedResult>;
-}
+export type GraphqlHandler = ReturnType<typeof createGraphqlHandler>;
 
 /** Creates the handler. */
-export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
+export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   const { petStore, graphiql, refuse } = options;
   const findDocument = createFindDocument(options.persistedDocuments);
   const findOperation = createFindOperation(options.prepare);
 
+  /** Executes an operation. @throws HttpError if its document has no operation of that name. */
   async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
     const { authorization, key, record, scope } = caller;
     const encoding = { record, key, refuse };
@@ -124,7 +113,15 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
   return {
     execute,
-    async respond(request, record, scope) {
+    /**
+     * Responds to an HTTP request. A body in parts disposes `scope` at its end. @throws HttpError if
+     * the request is refused before execution.
+     */
+    async respond(
+      request: HttpRequest,
+      record: RequestRecord,
+      scope: DisposableStack,
+    ): Promise<HttpResponse> {
       const page = graphiql?.(request);
       if (page !== undefined) return page;
       const { headers, key, method, mayStream, signal } = request;
@@ -138,11 +135,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const rest = { isReadOnly, explain, record, scope, delivery };
       const caller = { authorization, headers, key, signal, ...rest };
       const text = findDocument(params, caller);
-      const result =
-        typeof text === 'string'
-          ? await execute({ ...params, text }, caller)
-          : await encodeResult({ errors: [text] }, { record, key, refuse });
-      return toResponse(result, request);
+      return toResponse(await execute({ ...params, text }, caller), request);
     },
   };
 }
@@ -161,6 +154,7 @@ function createFindOperation(prepare: PrepareDocument) {
     { text, operationName }: OperationRequest,
     { key, isReadOnly, record, scope }: Caller,
   ): Promise<PreparedOperation | readonly GraphQLError[]> {
+    if (typeof text !== 'string') return [text];
     const cached = documents.get(text) ?? documentsOfOthers.get(text);
     if (cached === undefined && text.length > longDocument) await nextSlice(key);
     const document = cached ?? prepare(text);
