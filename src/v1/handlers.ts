@@ -1,12 +1,10 @@
 import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/codec.ts';
 import { InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import { decodeUtf8, parseJson } from '../contract/json.ts';
 import type { Call, ListPetsQuery, OperationId, PetStore } from '../contract/pet-store.ts';
 import { pageSize } from '../contract/records.ts';
 import { HttpError } from '../http/error.ts';
-import { requireSmallJson } from '../http/json-limits.ts';
-import { isJsonType, unsupportedMediaType } from '../http/media-type.ts';
+import { readJsonBody } from '../http/json-limits.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
 
 /** A request of an operation, and what handles it. */
@@ -58,19 +56,13 @@ export const handlers: Readonly<
   },
 };
 
-function readJson({ headers, body }: HttpRequest): unknown {
-  const contentType = headers['content-type'];
-  if (!isJsonType(contentType)) {
-    throw new InvalidInputError(unsupportedMediaType(contentType).message);
-  }
-  if (body instanceof HttpError) throw body;
+function readJson(request: HttpRequest): unknown {
   try {
-    const text = decodeUtf8(body);
-    requireSmallJson('body', text);
-    return parseJson(text);
+    return readJsonBody(request);
   } catch (error) {
-    if (error instanceof HttpError) throw new InvalidInputError(error.message);
-    throw new InvalidInputError('body: expected valid JSON in UTF-8.');
+    // A body that was refused before it was read, because it is too large, has its own status.
+    if (!(error instanceof HttpError) || error === request.body) throw error;
+    throw new InvalidInputError(error.message);
   }
 }
 

@@ -57,7 +57,7 @@ export async function compareExecutors(
 }
 
 /** Executes an operation without `@defer` with graphql-js. */
-export async function executeFallback(args: ExecutionArgs): Promise<ExecutionResult> {
+async function executeFallback(args: ExecutionArgs): Promise<ExecutionResult> {
   return (await experimentalExecuteIncrementally(args)) as ExecutionResult;
 }
 

@@ -28,6 +28,7 @@ function openPipe(path = join(folder, `log-${randomUUID()}`), flags = 0): number
 async function startLoggingTo(log: number | 'pipe', env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['src/main.ts'], {
     env: {
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       PORT: '0',
       ADMIN_PORT: '0',
       DATABASE_URL: `file:${folder}/${randomUUID()}.db`,
@@ -45,6 +46,19 @@ async function startLoggingTo(log: number | 'pipe', env: Record<string, string> 
     return Number(/^petstore_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
   };
   let sent = 0;
+  /** Sends requests, at most fifty at a time, each on a connection of its own. */
+  const send = async (count: number): Promise<void> => {
+    const headers = { connection: 'close' };
+    const now = Math.min(count, 50);
+    const responses = Array.from({ length: now }, () =>
+      fetch(`${url}?query={__typename}`, { headers }),
+    );
+    for (const response of await Promise.all(responses)) {
+      expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+      sent++;
+    }
+    if (count > now) await send(count - now);
+  };
   return {
     child,
     exited,
@@ -53,25 +67,10 @@ async function startLoggingTo(log: number | 'pipe', env: Record<string, string> 
     dropped,
     /** The number of requests that got a response. */
     sent: () => sent,
-    /** Sends requests, each on a connection of its own, until enough of their lines are dropped. */
+    send,
+    /** Sends requests until enough of their lines are dropped. */
     async sendUntilDropped(least: number) {
-      const headers = { connection: 'close' };
-      while ((await dropped()) < least) {
-        const responses = Array.from({ length: 50 }, () =>
-          fetch(`${url}?query={__typename}`, { headers }),
-        );
-        for (const response of await Promise.all(responses)) {
-          expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
-          sent++;
-        }
-      }
-    },
-    async send(count: number) {
-      for (let index = 0; index < count; index++) {
-        const response = await fetch(`${url}?query={__typename}`);
-        expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
-        sent++;
-      }
+      while ((await dropped()) < least) await send(50);
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');

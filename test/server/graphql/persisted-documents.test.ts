@@ -1,6 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { print } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AddPetDocument, ListPetsDocument } from '../../../packages/client/src/documents.ts';
 import { persistedHash } from '../../../packages/client/src/persisted-hash.ts';
 import {
@@ -14,7 +17,7 @@ import { recording } from '../../support/recording.ts';
 const query = '{ pets(limit: 1) { id } }';
 const pets = { data: { pets: [{ id: '1' }] } };
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const sha256 = (text: string) => hash('sha256', text);
 const apollo = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
 
 /** Starts a gateway in this mode, with codegen's manifest of the named operations. */
@@ -176,5 +179,60 @@ describe('a GET', () => {
     });
     expect(response.status).toBe(405);
     expect(opened.calls).toEqual([]);
+  });
+});
+
+describe('a manifest', () => {
+  const document = 'query Names { pets(limit: 1) { name } }';
+  const id = sha256(document);
+  const format = 'apollo-persisted-query-manifest';
+  const isOther = 'a document with the SHA-256';
+
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pet-store-manifest-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  /** Opens a manifest of this content, between two others. */
+  async function openManifest(content: unknown) {
+    const path = join(folder, 'manifest.json');
+    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return openPersistedDocuments({ mode: 'only', files: [file, path, file] });
+  }
+
+  it.each([
+    ["codegen's", { [`sha256:${id}`]: document }],
+    ["Apollo's", { format, version: 1, operations: [{ id, body: document, type: 'query' }] }],
+  ])('in %s format is used with others', async (_, content) => {
+    const { manifest } = await openManifest(content);
+    expect(manifest.get(id)).toBe(document);
+    expect(manifest.size).toBe(Object.keys(JSON.parse(await readFile(file, 'utf8'))).length + 1);
+  });
+
+  it.each([
+    ['[]', 'JSON that is not an object'],
+    ['null', 'JSON that is not an object'],
+    ['{"abc": 5}', 'at "abc", no text'],
+    ['{', "Expected property name or '}' in JSON"],
+    ['{}', 'no documents'],
+    ['{"abc": "{ pets"}', 'at "abc", Syntax Error'],
+    [{ [`sha256:${id}`]: query }, `at "sha256:${id}", ${isOther} ${sha256(query)}`],
+    [{ format: 'other' }, 'the format "other"'],
+    [{ format }, 'no list of operations'],
+    [{ format, operations: [] }, 'no documents'],
+    [{ format, operations: [null] }, 'an operation without an id'],
+    [{ format, operations: [{ body: document }] }, 'an operation without an id'],
+    [{ format, operations: [{ id }] }, `at "${id}", no text`],
+    [{ format, operations: [{ id: '1', body: document }] }, `at "1", ${isOther} ${id}`],
+  ])('prevents the start when it contains %j', async (content, found) => {
+    await expect(openManifest(content)).rejects.toThrow(
+      `PERSISTED_DOCUMENTS_FILE: expected a manifest of documents by their SHA-256, in codegen's or Apollo's format, in ${folder}/manifest.json, found: ${found}`,
+    );
+  });
+
+  it('prevents the start when it is missing', async () => {
+    const files = [file, join(folder, 'none.json')];
+    await expect(openPersistedDocuments({ mode: 'allow', files })).rejects.toThrow(/ENOENT/);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isGatewayError } from '../../../packages/client/src/errors.ts';
-import { openBuiltin, openGateway } from '../../support/gateway.ts';
-import { postGraphQL } from '../../support/graphql.ts';
-import { recording } from '../../support/recording.ts';
+import { isGatewayError } from '../../packages/client/src/errors.ts';
+import { openBuiltin, openGateway } from '../support/gateway.ts';
+import { postGraphQL } from '../support/graphql.ts';
+import { recording } from '../support/recording.ts';
 
 const int64 = 'Expected a whole number from -2^63 to 2^63-1, received';
 const empty = 'Expected at least one character, received "".';

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { checkService } from '../../src/commands/check-service.ts';
 import { messageChecks } from '../../src/conformance/messages.ts';
@@ -185,74 +183,5 @@ describe('checkContract', () => {
     await expect(
       checkService({ baseUrl, apiKey: 'no key', write: false, json: false, timeoutMs: 50 }),
     ).rejects.toThrow(UnauthenticatedError);
-  });
-});
-
-describe('check-service', () => {
-  /** Runs the command without a shell or npm. */
-  const run = async (args: readonly string[], env: Record<string, string> = {}) => {
-    try {
-      const options = { env: { PATH: process.env['PATH'], ...env } };
-      const all = ['src/main.ts', 'check-service', ...args];
-      return { ...(await promisify(execFile)(process.execPath, all, options)), code: 0 };
-    } catch (error) {
-      return error as { stdout: string; stderr: string; code: number };
-    }
-  };
-
-  it('exits with 0 for a service that follows the contract, with the key from the environment', async () => {
-    await using service = await start();
-    const { href } = service.options.baseUrl;
-    const { stdout, stderr, code } = await run(['--base-url', href, '--json'], {
-      PETSTORE_API_KEY: apiKey,
-    });
-    expect([code, stderr]).toEqual([0, '']);
-    expect(JSON.parse(stdout)).toMatchObject({ baseUrl: href, verdict: 'pass' });
-  });
-
-  it('exits with 1 for a service that violates it, and never prints the key', async () => {
-    await using service = await start((_, forward) =>
-      forward().then((response) =>
-        response.status === 404
-          ? Response.json({ code: apiKey, message: apiKey, status: 404 }, { status: 404 })
-          : response.status === 401
-            ? Response.json({ code: apiKey, message: apiKey, status: 400 }, { status: 401 })
-            : response,
-      ),
-    );
-    const { href } = service.options.baseUrl;
-    const { stdout, stderr, code } = await run(['--base-url', href, '--key', apiKey]);
-    expect([code, stderr]).toEqual([1, '']);
-    expect(stdout).toContain('404, code "[API key]"');
-    expect(stdout).toContain('FAIL     GET /pets without a key: 401 with an Error body');
-    expect(stdout).not.toContain(apiKey);
-  });
-
-  it.each([
-    ['no base URL', ['--key', apiKey], "required option '--base-url <url>' not specified"],
-    ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], 'set PETSTORE_API_KEY or pass --key'],
-    [
-      'an invalid base URL',
-      ['--key', apiKey, '--base-url', 'ftp://a?b=secret'],
-      '--base-url: expected',
-    ],
-    [
-      'an unreachable service',
-      ['--key', apiKey, '--base-url', 'http://127.0.0.1:1/v1'],
-      'could not be reached',
-    ],
-  ])('exits with 2 and an error for %s', async (_, args, message) => {
-    const { stdout, stderr, code } = await run(args);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(message);
-    expect(stderr).not.toMatch(/demo-key|secret|\.ts:/);
-  });
-
-  it('describes its options with --help', async () => {
-    const { stdout, code } = await run(['--help']);
-    expect(code).toBe(0);
-    for (const word of ['--base-url', '(env: PETSTORE_API_KEY)', '--write', 'Exit codes']) {
-      expect(stdout).toContain(word);
-    }
   });
 });

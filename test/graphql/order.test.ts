@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { postGraphQL } from '../../support/graphql.ts';
-import { readParts, sendForParts } from '../../support/parts.ts';
-import { startRestGateway } from '../../support/rest-gateway.ts';
-import { sendJson } from '../../support/upstream.ts';
+import { postGraphQL } from '../support/graphql.ts';
+import { readParts, sendForParts } from '../support/parts.ts';
+import { startRestGateway } from '../support/rest-gateway.ts';
+import { sendJson } from '../support/upstream.ts';
 
 /** Orders that no parser returns unchanged. */
 const orders = `[ {"id": 9007199254740993, "id": 1.0,\r\n "__proto__": {"b": 1e3, "2": 0.12345678901234567890, "1": -0} },

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { JsonText } from '../../../src/contract/json.ts';
-import { PetsText } from '../../../src/contract/pets-text.ts';
-import { postGraphQL } from '../../support/graphql.ts';
-import { startRestGateway } from '../../support/rest-gateway.ts';
-import { sendJson } from '../../support/upstream.ts';
+import { JsonText } from '../../src/contract/json.ts';
+import { PetsText } from '../../src/contract/pets-text.ts';
+import { postGraphQL } from '../support/graphql.ts';
+import { startRestGateway } from '../support/rest-gateway.ts';
+import { sendJson } from '../support/upstream.ts';
 
 const authorization = 'Bearer demo-key';
 

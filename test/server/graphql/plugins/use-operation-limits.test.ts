@@ -2,9 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { openBuiltin, openGateway } from '../../support/gateway.ts';
-import { postGraphQL } from '../../support/graphql.ts';
-import { recording } from '../../support/recording.ts';
+import { openBuiltin, openGateway } from '../../../support/gateway.ts';
+import { postGraphQL } from '../../../support/graphql.ts';
+import { recording } from '../../../support/recording.ts';
 
 const repeat = (count: number, one: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => one(index)).join(' ');

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createGateway, type Gateway, loadConfig } from '../../../src/index.ts';
-import { petsFirst, readParts } from '../../support/parts.ts';
-import { type SeenRequest, sendJson, startUpstream } from '../../support/upstream.ts';
+import { createGateway, type Gateway, loadConfig } from '../../src/index.ts';
+import { petsFirst, readParts } from '../support/parts.ts';
+import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
 
 const pet = '{"id":1,"name":"a","categoryId":1}';
 const key = 'secret-key';

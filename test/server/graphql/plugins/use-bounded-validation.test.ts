@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openGateway } from '../../support/gateway.ts';
-import { postGraphQL } from '../../support/graphql.ts';
+import { openGateway } from '../../../support/gateway.ts';
+import { postGraphQL } from '../../../support/graphql.ts';
 
 const long = 'x'.repeat(250_000);
 const unknown = Array.from({ length: 60 }, (_, index) => [`unknown${index}`, 1] as const);

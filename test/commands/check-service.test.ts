@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { apiKey, startGateway } from '../support/gateway.ts';
+import { runCommand } from '../support/process.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+const run = (args: readonly string[], env: Record<string, string> = {}) =>
+  runCommand(['check-service', ...args], env);
+
+describe('check-service', () => {
+  it('exits with 0 for a service that follows the contract, with the key from the environment', async () => {
+    await using service = await startGateway();
+    const url = `${service.url}/v1`;
+    const result = await run(['--base-url', url, '--json'], { PETSTORE_API_KEY: apiKey });
+    expect([result.code, result.stderr]).toEqual([0, '']);
+    expect(JSON.parse(result.stdout)).toMatchObject({ baseUrl: url, verdict: 'pass' });
+  });
+
+  it('exits with 1 for a service that violates it, and never prints the key', async () => {
+    const error = (status: number) => JSON.stringify({ code: apiKey, message: apiKey, status });
+    await using service = await startUpstream(({ url, headers }, response) => {
+      if (headers.authorization !== `Bearer ${apiKey}`) sendJson(response, 401, error(400));
+      else if (url.startsWith('/v1/pets/')) sendJson(response, 404, error(404));
+      else sendJson(response, 200, '[]');
+    });
+    const { stdout, stderr, code } = await run([
+      '--base-url',
+      `${service.url}/v1`,
+      '--key',
+      apiKey,
+    ]);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout).toContain('404, code "[API key]"');
+    expect(stdout).toContain('FAIL     GET /pets without a key: 401 with an Error body');
+    expect(stdout).not.toContain(apiKey);
+  });
+
+  it.each([
+    ['no base URL', ['--key', apiKey], "required option '--base-url <url>' not specified"],
+    ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], 'set PETSTORE_API_KEY or pass --key'],
+    [
+      'an invalid base URL',
+      ['--key', apiKey, '--base-url', 'ftp://a?b=secret'],
+      '--base-url: expected',
+    ],
+    [
+      'an unreachable service',
+      ['--key', apiKey, '--base-url', 'http://127.0.0.1:1/v1'],
+      'could not be reached',
+    ],
+  ])('exits with 2 and an error for %s', async (_, args, message) => {
+    const { stdout, stderr, code } = await run(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/demo-key|secret|\.ts:/);
+  });
+
+  it('describes its options with --help', async () => {
+    const { stdout, code } = await run(['--help']);
+    expect(code).toBe(0);
+    for (const word of ['--base-url', '(env: PETSTORE_API_KEY)', '--write', 'Exit codes']) {
+      expect(stdout).toContain(word);
+    }
+  });
+});
