@@ -8,8 +8,8 @@ interface LogMethod {
 
 /** A structured log, one JSON object per line. */
 export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error', LogMethod>> {
-  /** Logs a request at `info`, without the work that pino does for every other entry. */
-  request(entry: object): void;
+  /** Logs the members of a request at `info`, without the work that pino does for every other entry. */
+  request(members: object): void;
 }
 
 /** The lowest level that is written. */
@@ -41,10 +41,11 @@ export function createLog(level: LogLevel, writer: LogWriter): Log & { level: st
     writer,
   );
   return Object.assign(logger, {
-    request(entry: object) {
+    request(request: object) {
       if (!logger.isLevelEnabled('info')) return;
-      const line = { level: 'info', time: now(), ...entry, msg: 'request' };
-      writer.write(`${JSON.stringify(line)}\n`);
+      // Copying it to an object with all members would take 0.5 µs.
+      const members = JSON.stringify(request).slice(1, -1);
+      writer.write(`{"level":"info","time":"${now()}",${members},"msg":"request"}\n`);
     },
   });
 }
