@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Circuit, KeyCircuits } from '../../../src/backends/rest/circuit.ts';
 
 describe('a circuit', () => {
@@ -30,6 +30,18 @@ describe('a circuit', () => {
     expect(circuit.rejectsForMs(now + 5000)).toBe(0);
     circuit.start();
     expect(circuit.rejectsForMs(now + 5000)).toBe(1000);
+  });
+
+  it('opens again for the whole time if its probe fails', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const circuit = new Circuit({ breakAfterFailures: 1, halfOpenAfterMs: 5000 });
+    circuit.end('failure', performance.now());
+    vi.advanceTimersByTime(5000);
+    expect(circuit.rejectsForMs(performance.now())).toBe(0);
+    circuit.start();
+    circuit.end('failure', performance.now());
+    expect(circuit.rejectsForMs(performance.now())).toBe(5000);
   });
 });
 
