@@ -309,19 +309,6 @@ function expectPlain(value: unknown): void {
 describe('gateway.execute', () => {
   const authorization = 'Bearer demo-key';
 
-  it('executes typed documents repeatedly', async () => {
-    await using gateway = await createGateway(config);
-    for (let time = 0; time < 3; time++) {
-      const { data, errors } = await gateway.execute(
-        ListPetsDocument,
-        { limit: 1 },
-        { authorization },
-      );
-      expect(errors).toBeUndefined();
-      expect(data?.pets?.map((pet) => pet.id)).toEqual(['1']);
-    }
-  });
-
   it('refuses an id that JavaScript may have rounded', async () => {
     await using gateway = await createGateway(config);
     const add = 'mutation ($input: AddPetInput!) { addPet(input: $input) { categoryId } }';
@@ -501,32 +488,6 @@ describe('gateway.execute', () => {
       (one as typeof expected).lines.push({ id: 'mine', count: 0 });
       (one as typeof expected).total = 'mine';
       expect(other).toStrictEqual(expected);
-    });
-  });
-
-  it('merges fragments that are deferred below the root, and errors', async () => {
-    await using gateway = await createGateway(config);
-    const query =
-      '{ pets(limit: 2) { id ... @defer { name } } ... @defer { pet(id: 404404) { id } } }';
-    const results = await Array.fromAsync(
-      gateway.executeIncrementally(query, {}, { authorization }),
-    );
-    expect(results[0]).toEqual({
-      data: { pets: [{ id: '1' }, { id: '2' }] },
-      extensions: { deprecations: [expect.objectContaining({ field: 'Query.pet' })] },
-      hasNext: true,
-    });
-    expect(results.at(-1)).toMatchObject({
-      data: {
-        pets: [
-          { id: '1', name: 'Biscuit' },
-          { id: '2', name: 'Marmalade' },
-        ],
-        pet: null,
-      },
-      errors: [{ path: ['pet'], extensions: { code: 'NOT_FOUND' } }],
-      extensions: { deprecations: [expect.objectContaining({ field: 'Query.pet' })] },
-      hasNext: false,
     });
   });
 

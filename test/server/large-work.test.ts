@@ -1,14 +1,11 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { readJsonText } from '../../src/contract/response-json.ts';
 import { nextSlice } from '../../src/limits/slices.ts';
 import { openGateway, type TestOptions } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
-import { quiet } from '../support/log.ts';
 import { sendForParts } from '../support/parts.ts';
 import { countTurns } from '../support/turns.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
 
 const aliases = (count: number, field: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => `a${index}: ${field(index)}`).join(' ');
@@ -80,46 +77,5 @@ describe('a large response in parts waits for slices like a whole one', () => {
     using counted = countTurns();
     await Promise.all(Array.from({ length: 20 }, (_, index) => send(`${query} # ${index}`)));
     expect(counted.turns).toBeGreaterThanOrEqual(20);
-  });
-});
-
-describe('large pages of a REST service', () => {
-  const page = JSON.stringify([{ id: 1, name: 'x'.repeat(1_000_000), categoryId: 1 }]);
-
-  /** Opens a gateway that holds at most twelve of them, and nine per key. */
-  async function open() {
-    const upstream = await startUpstream((_, response) => sendJson(response, 200, page));
-    const petStore = openRestPetStore(
-      {
-        baseUrl: new URL(`${upstream.url}/v1`),
-        messagesBaseUrl: undefined,
-        timeoutMs: 10_000,
-        limits: { maxBufferedBytes: 12_000_000 },
-      },
-      quiet,
-    );
-    const opened = await openGateway({ petStore });
-    return {
-      send: (count: number) =>
-        postGraphQL(
-          opened.gateway,
-          `{ ${aliases(count, (index) => `pets(limit: ${index + 1}) { id }`)} }`,
-        ),
-      async [Symbol.asyncDispose]() {
-        await opened[Symbol.asyncDispose]();
-        await upstream[Symbol.asyncDispose]();
-      },
-    };
-  }
-
-  it('count against a limit until their result is complete', async () => {
-    await using gateway = await open();
-    const { data, errors = [] } = await gateway.send(20);
-    const held = Object.values(data ?? {}).filter((value) => value !== null);
-    expect(held.length).toBeGreaterThan(0);
-    expect(held.length).toBeLessThanOrEqual(9);
-    expect(errors).toHaveLength(20 - held.length);
-    for (const { extensions } of errors) expect(extensions['code']).toBe('UPSTREAM_UNAVAILABLE');
-    for (let time = 0; time < 20; time++) expect((await gateway.send(1)).errors).toBeUndefined();
   });
 });

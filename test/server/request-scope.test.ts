@@ -15,6 +15,7 @@ import { outlastHalfClose } from '../support/half-close.ts';
 import { openTelemetry } from '../support/log.ts';
 import { readParts, sendForParts } from '../support/parts.ts';
 import { connectTo } from '../support/raw-http.ts';
+import { refusalsIn } from '../support/refusals.ts';
 
 const authorization = 'Bearer demo-key';
 const caller = { authorization };
@@ -361,11 +362,12 @@ const refusals: Record<string, EndedRequest> = {
   },
   'for the unparsed input of its key': {
     ...idle,
-    async end(_, { byteLimits, send }) {
+    async end(_, { byteLimits, metrics, send }) {
       using _most = takeMost(byteLimits.unparsedBytes, 4 * MiB);
       const chunks = '1\r\n \r\n'.repeat(3000);
       const refused = await text(send(`${head('Transfer-Encoding: chunked')}${chunks}`));
-      expect(refused).toMatch(/^HTTP\/1\.1 429 /);
+      expect(refused).toMatch(/^HTTP\/1\.1 429 .*"status":429,"retryAfterMs":1000/s);
+      expect(await refusalsIn(metrics)).toEqual({ 'unparsed_bytes_of_key 429': 1 });
     },
   },
   'for the unread responses of its key': {

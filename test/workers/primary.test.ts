@@ -209,10 +209,4 @@ describe('a gateway with two workers', () => {
     expect(await started.exited).toBe(1);
     expect(started.output.stderr).toContain('giving up');
   }, 60_000);
-
-  it('rejects an in-memory database', async () => {
-    await using started = await startWorkers({ DATABASE_URL: ':memory:' });
-    expect(await started.exited).toBe(1);
-    expect(started.output.stderr).toContain('WORKERS: expected 1');
-  });
 });

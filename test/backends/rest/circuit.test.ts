@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { Circuit } from '../../../src/backends/rest/circuit.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Circuit, KeyCircuits } from '../../../src/backends/rest/circuit.ts';
 
 describe('a circuit', () => {
   it('reports when it opens and when it closes, once each', () => {
@@ -30,5 +30,31 @@ describe('a circuit', () => {
     expect(circuit.rejectsForMs(now + 5000)).toBe(0);
     circuit.start();
     expect(circuit.rejectsForMs(now + 5000)).toBe(1000);
+  });
+
+  it('opens again for the whole time if its probe fails', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const circuit = new Circuit({ breakAfterFailures: 1, halfOpenAfterMs: 5000 });
+    circuit.end('failure', performance.now());
+    vi.advanceTimersByTime(5000);
+    expect(circuit.rejectsForMs(performance.now())).toBe(0);
+    circuit.start();
+    circuit.end('failure', performance.now());
+    expect(circuit.rejectsForMs(performance.now())).toBe(5000);
+  });
+});
+
+describe('the circuits of keys', () => {
+  it('are stored for a limited number of keys', () => {
+    const circuits = new KeyCircuits({ breakAfterFailures: 1, halfOpenAfterMs: 60_000 });
+    for (let index = 0; index < 5000; index++) {
+      circuits.end(index, 'failure', performance.now());
+    }
+    expect(circuits.countOpen()).toBe(1000);
+    expect(circuits.find(3999)).toBeUndefined();
+    expect(circuits.find(4000)?.rejectsForMs(performance.now())).toBeGreaterThan(0);
+    circuits.end(4000, 'success', performance.now());
+    expect(circuits.find(4000)).toBeUndefined();
   });
 });

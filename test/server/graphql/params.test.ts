@@ -103,6 +103,17 @@ describe('GraphQL over HTTP', () => {
     expect(await response.json()).toMatchObject({ errors: [{ message }] });
   });
 
+  it.each([
+    'multipart/mixed',
+    'text/event-stream',
+    'text/html',
+    'image/png',
+  ])('responds in JSON to a client that accepts only %s', async (accept) => {
+    const response = await send({ headers: { accept } }, '?query={__typename}');
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+  });
+
   it('expects GET or POST', async () => {
     const response = await send({ method: 'PUT', headers: json, body: `{${reading}}` });
     expect(await response.json()).toMatchObject({

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -90,15 +89,6 @@ describe('a gateway on a Unix domain socket', () => {
     socket.end('GET /graphql?query={__typename} HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(await text(socket)).toContain('{"data":{"__typename":"Query"}}');
     expect(service.logged).toEqual([]);
-  });
-
-  it('closes idle connections when it ends, and does not wait for them', async () => {
-    const path = pathTo('idle.sock');
-    const service = await startGateway({ host: `unix:${path}` });
-    const socket = connect(path).resume();
-    await once(socket, 'connect');
-    await Promise.all([once(socket, 'close'), service.close(600_000)]);
-    await service.petStore[Symbol.asyncDispose]();
   });
 
   it('counts as local, so that it has a demo', () => {

@@ -151,21 +151,19 @@ describe('a gateway with a certificate', () => {
   });
 });
 
-describe('a certificate that cannot be used', () => {
-  it.each([
+it('stops the start if the certificate cannot be used', async () => {
+  const rows: [env: Record<string, string>, message: string][] = [
     [{ TLS_CERT_FILE: certFile, TLS_KEY_FILE: certFile }, 'TLS_KEY_FILE: expected the key of TLS_'],
     [{ TLS_CERT_FILE: '/nowhere', TLS_KEY_FILE: keyFile }, 'TLS_CERT_FILE: expected a certificate'],
     [
       { TLS_CERT_FILE: certFile },
       'TLS_KEY_FILE: expected the path of a PEM file, because TLS_CERT',
     ],
-  ])(
-    'stops the start: %j',
-    async (env, message) => {
-      await using started = await nodeStart({ DATABASE_URL: ':memory:', ...env });
-      expect(await started.exited).toBe(1);
-      expect(started.output.stderr).toContain(message);
-    },
-    30_000,
-  );
-});
+  ];
+  const starts = rows.map(async ([env, message]) => {
+    await using started = await nodeStart({ DATABASE_URL: ':memory:', ...env });
+    expect(await started.exited).toBe(1);
+    expect(started.output.stderr).toContain(message);
+  });
+  await Promise.all(starts);
+}, 30_000);

@@ -2,7 +2,8 @@ import { Client } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { startGateway } from '../../support/gateway.ts';
 
-describe('a server that closes', () => {
+// Idle connections stay open for three seconds.
+describe.concurrent('a server that closes', () => {
   const open = async () => {
     const service = await startGateway();
     const client = new Client(service.url);
