@@ -9,6 +9,12 @@ export interface OpenedPetStore extends AsyncDisposable {
   readonly petStore: PetStore;
 }
 
+/** Adds animals concurrently. */
+function addMany({ petStore }: OpenedPetStore, count: number, name = 'Rex') {
+  const add = () => petStore.createPet(callWith(), { name, categoryId: '1' });
+  return Promise.all(Array.from({ length: count }, add));
+}
+
 /** Tests the contract, for any `PetStore`. */
 export function describePetStore(name: string, open: () => Promise<OpenedPetStore>): void {
   describe(`${name} as a pet store`, () => {
@@ -22,9 +28,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
 
     it('returns at most 20 animals by default, otherwise at most the limit', async () => {
       await using opened = await open();
-      for (let index = 0; index < 20; index++) {
-        await opened.petStore.createPet(callWith(), { name: `pet ${index}`, categoryId: '1' });
-      }
+      await addMany(opened, 20);
       const sizeOf = async (limit?: number) =>
         [...(await opened.petStore.listPets(callWith(), limit === undefined ? {} : { limit }))]
           .length;
@@ -65,11 +69,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
 
     it('assigns unique ids, even to animals that are added concurrently', async () => {
       await using opened = await open();
-      const added = await Promise.all(
-        Array.from({ length: 50 }, (_, index) =>
-          opened.petStore.createPet(callWith(), { name: `pet ${index}`, categoryId: '1' }),
-        ),
-      );
+      const added = await addMany(opened, 50);
       expect(new Set(added.map(({ id }) => id)).size).toBe(50);
     });
 
@@ -117,9 +117,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       await using opened = await open();
       // 900 characters that need six bytes each in JSON, and 100 commas inside a string.
       const name = `${'\u0001'.repeat(900)}${','.repeat(100)}`;
-      for (let index = 0; index < 90; index++) {
-        await opened.petStore.createPet(callWith(), { name, categoryId: '1' });
-      }
+      await addMany(opened, 90, name);
       const pets = [...(await opened.petStore.listPets(callWith(), { limit: 100 }))];
       expect(pets.filter((pet) => pet.name === name)).toHaveLength(88);
     });
