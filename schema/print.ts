@@ -7,7 +7,7 @@ import {
   parse,
   printSchema,
 } from 'graphql';
-import { stabilityOf } from '../src/graphql/stability.ts';
+import type { Stability } from '../src/graphql/stability.ts';
 
 type Field = ReturnType<GraphQLObjectType['getFields']>[string];
 
@@ -36,8 +36,10 @@ export function printWith(
 
 /** Returns `@stability` for a field that is not stable. */
 export function stabilityDirective(field: Field): string | undefined {
-  const level = stabilityOf(field);
-  return level && `@stability(level: "${level}")`;
+  const { stability } = (field.extensions['directives'] ?? {}) as {
+    stability?: { level: Stability };
+  };
+  return stability && `@stability(level: "${stability.level}")`;
 }
 
 /** A codegen plugin that prints the schema with `@stability`. */

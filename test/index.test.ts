@@ -1,18 +1,42 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { DeferredStorefrontDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
 import { createGateway, createLazyGateway, createNodeListener, loadConfig } from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
-import { type Mounted, mountInNode, mounts, startServer } from './support/mounted.ts';
+import { mountInNode, mounts } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
+import { rawGet, sendRaw } from './support/raw-http.ts';
+import { startServer } from './support/server.ts';
 import { sendJson, startUpstream } from './support/upstream.ts';
 
 const config = { ...loadConfig({ DATABASE_URL: ':memory:' }), graphiql: false };
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 const list = JSON.stringify({ query: '{ pets(limit: 1) { id } }' });
+
+const animals = '[{"id":1,"name":"a","categoryId":1}]';
+
+/** Opens a gateway for a REST service that responds like this, and records its log lines. */
+async function openForService(respond: Parameters<typeof startUpstream>[0]) {
+  const upstream = await startUpstream(respond);
+  const telemetry = openTelemetry();
+  const env = { PETSTORE_BASE_URL: `${upstream.url}/v1` };
+  const gateway = await createGateway(loadConfig(env), telemetry.log);
+  return {
+    lines: telemetry.lines,
+    logged: telemetry.logged,
+    gateway,
+    seen: upstream.seen,
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const post = (init: RequestInit = {}) =>
+  new Request('https://shop.example/api/graphql', { method: 'POST', headers, body: list, ...init });
 
 describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
   it('serves GraphQL at its path and leaves other routes to the server', async () => {
@@ -60,14 +84,11 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
   it('cancels the REST calls of a client that disconnects', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    await using upstream = await startUpstream((_request, response) => {
+    await using opened = await openForService((_request, response) => {
       arrive();
       response.once('close', end);
     });
-    await using gateway = await createGateway(
-      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` }),
-    );
-    await using server = await mount(gateway);
+    await using server = await mount(opened.gateway);
     const client = new AbortController();
     const { signal } = client;
     const aborted = expect(
@@ -83,14 +104,11 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
     const completed = Promise.withResolvers<ServerResponse>();
     const cancelled = Promise.withResolvers<ServerResponse>();
     const arrivals = [completed, cancelled];
-    await using upstream = await startUpstream(({ url }, response) => {
+    await using opened = await openForService(({ url }, response) => {
       if (url.includes('orders')) arrivals.shift()?.resolve(response);
       else sendJson(response, 200, '[]');
     });
-    await using gateway = await createGateway(
-      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` }),
-    );
-    await using server = await mount(gateway);
+    await using server = await mount(opened.gateway);
     const open = async (signal?: AbortSignal) =>
       readParts(await sendForParts(fetch, `${server.url}/api`, petsFirst, undefined, signal));
     const parts = await open();
@@ -108,36 +126,21 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
 });
 
 describe('createNodeListener', () => {
-  async function send(server: Mounted, ...lines: string[]): Promise<string> {
-    const { hostname, port } = new URL(server.url);
-    const socket = connect(Number(port), hostname);
-    socket.end(`${lines.join('\r\n')}\r\n\r\n`);
-    return text(socket);
-  }
   const query = encodeURIComponent('{ pets(limit: 1) { name } }');
+  const key = 'Authorization: Bearer demo-key\r\n';
 
-  it.each(['[bad', `evil/x?query=${query}&`])('rejects the Host header %s', async (host) => {
+  it.each([
+    ['[bad', key, /^HTTP\/1\.1 400 .*\{"errors":\[\{"message":"Host: expected one host name/s],
+    [`evil/x?query=${query}&`, key, /^HTTP\/1\.1 400 .*"Host: expected one host name/s],
+    // Servers combine two keys in different ways.
+    ['x', `${key}Authorization: Bearer another\r\n`, /"code":"UNAUTHENTICATED"/],
+  ])('rejects the Host %s with the headers %s', async (host, lines, expected) => {
     await using gateway = await createGateway(config);
     await using server = await mountInNode(gateway);
-    const authorization = 'Authorization: Bearer demo-key';
-    const response = await send(
-      server,
-      'GET /api/graphql?query={a} HTTP/1.1',
-      `Host: ${host}`,
-      authorization,
+    const request = rawGet(`/api/graphql?query=${query}`, `${lines}Connection: close\r\n`);
+    expect(await sendRaw(server.url, request.replace('Host: localhost', `Host: ${host}`))).toMatch(
+      expected,
     );
-    expect(response).toMatch(
-      /^HTTP\/1\.1 400 .*\{"errors":\[\{"message":"Host: expected one host name/s,
-    );
-  });
-
-  it('rejects a second Authorization header, however the server combines them', async () => {
-    await using gateway = await createGateway(config);
-    await using server = await mountInNode(gateway);
-    const keys = ['Authorization: Bearer demo-key', 'Authorization: Bearer another'];
-    const target = `GET /api/graphql?query=${query} HTTP/1.1`;
-    const response = await send(server, target, 'Host: x', 'Connection: close', ...keys);
-    expect(response).toContain('"code":"UNAUTHENTICATED"');
   });
 
   it('responds with a helpful 500 when the body has already been read', async () => {
@@ -160,12 +163,8 @@ describe('the gateway as a fetch handler', () => {
     await using gateway = await createGateway(config);
     const POST: (request: Request, context: { params: Promise<object> }) => Promise<Response> =
       gateway;
-    const request = new Request('https://shop.example/api/graphql', {
-      method: 'POST',
-      headers,
-      body: new Blob([list]).stream(),
-      duplex: 'half',
-    } as RequestInit);
+    const body = new Blob([list]).stream();
+    const request = post({ body, duplex: 'half' } as RequestInit);
     const response = await POST(request, { params: Promise.resolve({}) });
     expect(response).toBeInstanceOf(Response);
     expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
@@ -196,21 +195,11 @@ describe('the gateway as a fetch handler', () => {
   });
 
   it('nulls only the late fields when the deadline of the caller passes', async () => {
-    await using upstream = await startUpstream((request, response) => {
-      response.setHeader('content-type', 'application/json');
-      if (request.url.startsWith('/v1/pets')) response.end('[]');
+    await using opened = await openForService(({ url }, response) => {
+      if (url.startsWith('/v1/pets')) sendJson(response, 200, '[]');
     });
-    await using gateway = await createGateway(
-      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' }),
-    );
-    const response = await gateway(
-      new Request('http://localhost', {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ query: '{ pets { id } orders }' }),
-        signal: AbortSignal.timeout(500),
-      }),
-    );
+    const body = JSON.stringify({ query: '{ pets { id } orders }' });
+    const response = await opened.gateway(post({ body, signal: AbortSignal.timeout(500) }));
     expect(await response.json()).toMatchObject({
       data: { pets: [], orders: null },
       errors: [{ path: ['orders'], extensions: { code: 'UPSTREAM_TIMEOUT' } }],
@@ -219,23 +208,16 @@ describe('the gateway as a fetch handler', () => {
 
   it('completes requests in flight when disposed, and rejects later ones with 503', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-    await using upstream = await startUpstream((_request, response) => {
+    await using opened = await openForService((_request, response) => {
       arrive();
-      response.setHeader('content-type', 'application/json');
-      response.end('[{"id":1,"name":"a","categoryId":1}]');
+      sendJson(response, 200, animals);
     });
-    const { log, logged } = openTelemetry();
-    const gateway = await createGateway(
-      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` }),
-      log,
-    );
-    const send = () =>
-      gateway(new Request('http://localhost', { method: 'POST', headers, body: list }));
-    const inFlight = send();
+    const { gateway, logged } = opened;
+    const inFlight = gateway(post());
     await arrived;
     await Promise.all([gateway[Symbol.asyncDispose](), gateway[Symbol.asyncDispose]()]);
     expect(await (await inFlight).json()).toEqual({ data: { pets: [{ id: '1' }] } });
-    const late = await send();
+    const late = await gateway(post());
     const extensions = {
       code: 'UPSTREAM_UNAVAILABLE',
       status: 503,
@@ -252,21 +234,13 @@ describe('the gateway as a fetch handler', () => {
   });
 
   it('responds with CANCELLED when the caller aborts', async () => {
-    await using upstream = await startUpstream(() => caller.abort());
+    await using opened = await openForService(() => caller.abort());
     const caller = new AbortController();
-    const { log, logged } = openTelemetry();
-    await using gateway = await createGateway(
-      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` }),
-      log,
-    );
-    const { signal } = caller;
-    const response = await gateway(
-      new Request('http://localhost', { method: 'POST', headers, body: list, signal }),
-    );
+    const response = await opened.gateway(post({ signal: caller.signal }));
     expect(await response.json()).toMatchObject({
       errors: [{ extensions: { code: 'CANCELLED' } }],
     });
-    expect(logged).toEqual([]);
+    expect(opened.logged).toEqual([]);
   });
 
   it.each([
@@ -287,8 +261,6 @@ describe('the gateway as a fetch handler', () => {
 });
 
 describe('a lazy gateway', () => {
-  const request = () =>
-    new Request('https://shop.example/', { method: 'POST', headers, body: list });
   const caller = { authorization: 'Bearer demo-key' };
 
   it('opens once, at the first request', async () => {
@@ -300,7 +272,7 @@ describe('a lazy gateway', () => {
     });
     expect(times).toBe(0);
     const [response, { data }] = await Promise.all([
-      lazy(request()),
+      lazy(post()),
       lazy.execute(ListPetsDocument, { limit: 1 }, caller),
     ]);
     expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
@@ -315,10 +287,10 @@ describe('a lazy gateway', () => {
       loadConfig(env);
       return Promise.resolve(gateway);
     });
-    await expect(lazy(request())).rejects.toThrow(/PORT/);
+    await expect(lazy(post())).rejects.toThrow(/PORT/);
     await expect(lazy.execute('{ orders }', {}, caller)).rejects.toThrow(/PORT/);
     delete env['PORT'];
-    expect((await lazy(request())).status).toBe(200);
+    expect((await lazy(post())).status).toBe(200);
   });
 });
 
@@ -410,13 +382,11 @@ describe('gateway.execute', () => {
 
   it('yields typed data before deferred fields arrive', async () => {
     const { promise: called, resolve: onCall } = Promise.withResolvers<ServerResponse>();
-    await using upstream = await startUpstream(({ url }, response) => {
+    await using opened = await openForService(({ url }, response) => {
       if (url.includes('orders')) onCall(response);
-      else sendJson(response, 200, '[{"id":1,"name":"a","categoryId":1}]');
+      else sendJson(response, 200, animals);
     });
-    const { log, lines } = openTelemetry();
-    const config = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
-    await using gateway = await createGateway(config, log);
+    const { gateway, lines } = opened;
     const document = DeferredStorefrontDocument;
     const results = gateway.executeIncrementally(document, { limit: 1 }, { authorization });
     const first = (await results.next()).value;
@@ -452,9 +422,9 @@ describe('gateway.execute', () => {
     const query = '{ pets { id name } orders pet(id: 1) { id } }';
     const deferred = '{ pets { id ... @defer { name } } ... @defer { orders pet(id: 1) { id } } }';
 
-    /** Opens a gateway, and a REST service that has no `pet` and one call of orders per gate. */
-    async function open(gate?: Promise<void>) {
-      const upstream = await startUpstream(async ({ url }, response) => {
+    /** Opens a gateway for a REST service that has no `pet`, and responds with orders after `gate`. */
+    const open = (gate?: Promise<void>) =>
+      openForService(async ({ url }, response) => {
         if (url.includes('orders')) {
           await gate;
           sendJson(response, 200, orders);
@@ -462,17 +432,6 @@ describe('gateway.execute', () => {
           sendJson(response, 404, '{"code":"pet_not_found","message":"No.","status":404}');
         } else sendJson(response, 200, '[{"id":9007199254740993,"name":"a","categoryId":1}]');
       });
-      const env = { PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' };
-      const gateway = await createGateway(loadConfig(env));
-      return {
-        gateway,
-        seen: upstream.seen,
-        async [Symbol.asyncDispose]() {
-          await gateway[Symbol.asyncDispose]();
-          await upstream[Symbol.asyncDispose]();
-        },
-      };
-    }
 
     const error = {
       message: 'No.',
@@ -491,16 +450,18 @@ describe('gateway.execute', () => {
       replacement: 'Query.pets(status:)',
     };
 
+    const whole = {
+      errors: [error],
+      data: { pets: [{ id: '9007199254740993', name: 'a' }], orders: expected, pet: null },
+      extensions: { deprecations: [deprecation] },
+    };
+    const caller = { authorization, requestId: 'test' };
+
     it('from the first call on, with ordinary prototypes', async () => {
       await using opened = await open();
       for (let call = 0; call < 5; call++) {
-        const caller = { authorization, requestId: 'test' };
         const result = await opened.gateway.execute(query, {}, caller);
-        expect(result).toStrictEqual({
-          errors: [error],
-          data: { pets: [{ id: '9007199254740993', name: 'a' }], orders: expected, pet: null },
-          extensions: { deprecations: [deprecation] },
-        });
+        expect(result).toStrictEqual(whole);
         expectPlain(result);
         expect(structuredClone(result)).toStrictEqual(result);
       }
@@ -509,19 +470,13 @@ describe('gateway.execute', () => {
     it('in parts too', async () => {
       await using opened = await open();
       for (let call = 0; call < 5; call++) {
-        const caller = { authorization, requestId: 'test' };
         const results = opened.gateway.executeIncrementally(deferred, {}, caller);
         let last: unknown;
         for await (const result of results) {
           expectPlain(result);
           last = structuredClone(result);
         }
-        expect(last).toStrictEqual({
-          errors: [error],
-          data: { pets: [{ id: '9007199254740993', name: 'a' }], orders: expected, pet: null },
-          extensions: { deprecations: [deprecation] },
-          hasNext: false,
-        });
+        expect(last).toStrictEqual({ ...whole, hasNext: false });
       }
     });
 

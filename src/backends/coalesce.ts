@@ -52,7 +52,8 @@ export function coalesceReads(
     operation: string,
     parameters: string,
     call: Call,
-    start: (call: Call) => Promise<T>,
+    start: (call: Call, value: unknown) => Promise<T>,
+    value: unknown,
   ): Promise<T> {
     const { authorization, observer } = call;
     const waitingSince = call.waitingSince ?? performance.now();
@@ -68,11 +69,11 @@ export function coalesceReads(
     ) {
       metrics.coalescedReads.inc({ operation });
       if (flight.observed) observer?.join?.(flight.observed);
-      const restart = () => read(operation, parameters, { ...call, waitingSince }, start);
+      const restart = () => read(operation, parameters, { ...call, waitingSince }, start, value);
       // The type of the result depends only on the operation.
       return join(flight as Flight<T>, call, restart);
     }
-    const result = start(call);
+    const result = start(call, value);
     if (flight !== undefined) return result;
     const observed = observer?.lastCall;
     const own = { authorization, operation, parameters, result, waitingSince, observed, observer };
@@ -100,7 +101,7 @@ export function coalesceReads(
       if (method === 'POST') return write(start(call, value));
       const parameters = value === undefined ? '' : JSON.stringify(value);
       const forwarded = call.forwarded ? JSON.stringify(call.forwarded) : '';
-      return read(id, parameters + forwarded, call, (own) => start(own, value));
+      return read(id, parameters + forwarded, call, start, value);
     };
   }
 

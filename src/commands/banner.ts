@@ -1,16 +1,10 @@
-import type { AppOptions } from '../app.ts';
-import type { BackendOptions } from '../backends/open.ts';
+import type { Config } from '../config/config.ts';
 import type { Service } from '../workers/primary.ts';
-
-/** What the banner depends on. `workers` is the number of processes. */
-interface BannerOptions extends Pick<AppOptions, 'backend' | 'graphiql' | 'persistedDocuments'> {
-  readonly workers: number;
-}
 
 /** Formats the startup message: the backend, the URLs and the API key. */
 export function banner(
   { url, adminUrl }: Pick<Service, 'url' | 'adminUrl'>,
-  { backend, graphiql, persistedDocuments, workers }: BannerOptions,
+  { backend, graphiql, persistedDocuments, workers }: Config,
 ): string {
   const inBrowser = graphiql && persistedDocuments.mode !== 'only';
   const builtin = backend.kind === 'builtin' ? backend : undefined;
@@ -30,7 +24,7 @@ export function banner(
   return `Pet Store gateway\n${text}`;
 }
 
-function describe(backend: BackendOptions): string {
+function describe(backend: Config['backend']): string {
   if (backend.kind === 'rest') return `REST service at ${backend.baseUrl.href}`;
   return `built-in, ${backend.databaseUrl.replace(/\/\/.*@/, '//')}`;
 }

@@ -2,7 +2,7 @@ import type { CreatedApiKey } from '../backends/open.ts';
 import type { AdministrativeCommand } from './administer.ts';
 import { formatTable } from './table.ts';
 
-/** The commands on accounts and API keys. They reject with ApiKeyError what they cannot do. */
+/** The commands on accounts and API keys. They reject with what was expected. */
 export const keyCommands: readonly AdministrativeCommand[] = [
   {
     usage: 'create-account <name>',

@@ -127,51 +127,13 @@ export async function serve(
   options: ServeOptions,
   telemetry: Telemetry,
 ): Promise<Service<ServeOptions>> {
-  await using opening = new AsyncDisposableStack();
-  const { onlyLoopbackHosts, shutdownGraceMs } = options;
-  const { metrics } = telemetry;
-  opening.use(telemetry.tracing);
-  const rateLimit = opening.use(await openRateLimit(options, telemetry));
-  let isDraining = false;
-  const app = opening.use(
-    await openApp(options, {
-      telemetry,
-      admission: opening.use(openOverloadGuard(options, metrics, rateLimit)),
-      isDraining: () => isDraining,
-      onlyLoopbackHosts,
-      createV1,
-    }),
-  );
-  const refuse = (error: NodeJS.ErrnoException) => {
-    throw describeListenError(error, options);
-  };
-  const limits = createByteLimits(metrics);
-  const tls = tlsOf(options);
-  const listening = listen(app.handle, limits, { ...options, tls });
-  const listener = await listening.catch(refuse);
-  opening.defer(() => listener.close(0));
-  const admin = await listenAdmin(metrics, app.health, limits, options).catch(refuse);
-  opening.defer(() => admin?.close(0));
-  const opened = opening.move();
-  return {
-    url: listener.url,
-    adminUrl: admin?.url,
-    checkReady: app.checkReady,
-    async reload(next) {
-      const certificate = tlsOf(next);
-      await app.reload(next);
-      if (certificate) listener.setCertificate(certificate);
-      if (rateLimit && next.rateLimitPerKey) rateLimit.rate.perSecond = next.rateLimitPerKey;
-    },
-    async stop(force) {
-      isDraining = true;
-      const forced = once(force, 'abort');
-      const grace = wait(shutdownGraceMs, undefined, { ref: false });
-      await Promise.race([listener.close(shutdownGraceMs), forced]);
-      // The rest of the grace period is for writes whose clients disconnected, and for traces.
-      await Promise.race([opened.disposeAsync(), grace, forced]);
-    },
-  };
+  const opened = new AsyncDisposableStack();
+  try {
+    return await open(options, telemetry, opened);
+  } catch (error) {
+    await opened.disposeAsync();
+    throw describeListenError(error as NodeJS.ErrnoException, options);
+  }
 }
 
 /** Describes what to change; the system error contains only the address. */
@@ -199,4 +161,50 @@ function describeListenError(error: NodeJS.ErrnoException, options: ServeOptions
 function tlsOf({ tlsCertFile, tlsKeyFile }: Pick<ServeOptions, 'tlsCertFile' | 'tlsKeyFile'>) {
   if (tlsCertFile === undefined) return undefined;
   return readTlsFiles('TLS', { certFile: tlsCertFile, keyFile: tlsKeyFile });
+}
+
+async function open(
+  options: ServeOptions,
+  telemetry: Telemetry,
+  opened: AsyncDisposableStack,
+): Promise<Service<ServeOptions>> {
+  const { onlyLoopbackHosts, shutdownGraceMs } = options;
+  const { metrics } = telemetry;
+  opened.use(telemetry.tracing);
+  const rateLimit = opened.use(await openRateLimit(options, telemetry));
+  let isDraining = false;
+  const app = opened.use(
+    await openApp(options, {
+      telemetry,
+      admission: opened.use(openOverloadGuard(options, metrics, rateLimit)),
+      isDraining: () => isDraining,
+      onlyLoopbackHosts,
+      createV1,
+    }),
+  );
+  const limits = createByteLimits(metrics);
+  const tls = tlsOf(options);
+  const listener = await listen(app.handle, limits, { ...options, tls });
+  opened.defer(() => listener.close(0));
+  const admin = await listenAdmin(metrics, app.health, limits, options);
+  opened.defer(() => admin?.close(0));
+  return {
+    url: listener.url,
+    adminUrl: admin?.url,
+    checkReady: app.checkReady,
+    async reload(next) {
+      const certificate = tlsOf(next);
+      await app.reload(next);
+      if (certificate) listener.setCertificate(certificate);
+      if (rateLimit && next.rateLimitPerKey) rateLimit.rate.perSecond = next.rateLimitPerKey;
+    },
+    async stop(force) {
+      isDraining = true;
+      const forced = once(force, 'abort');
+      const grace = wait(shutdownGraceMs, undefined, { ref: false });
+      await Promise.race([listener.close(shutdownGraceMs), forced]);
+      // The rest of the grace period is for writes whose clients disconnected, and for traces.
+      await Promise.race([opened.disposeAsync(), grace, forced]);
+    },
+  };
 }

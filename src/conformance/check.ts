@@ -9,12 +9,10 @@ export interface Service {
   readonly animals: readonly Pet[];
 }
 
-/** `info` if the contract does not specify the behaviour, `skip` if nothing could be checked. */
-export type Verdict = 'pass' | 'fail' | 'info' | 'skip';
-
 /** The verdict of a check, and what the service did. */
 export interface Finding {
-  readonly verdict: Verdict;
+  /** `info` if the contract does not specify the behaviour, `skip` if nothing could be checked. */
+  readonly verdict: 'pass' | 'fail' | 'info' | 'skip';
   readonly seen: string;
 }
 

@@ -1,5 +1,5 @@
 import { getPetRemoval, type Pet, pageSize, petStatuses } from '../contract/records.ts';
-import { type Check, type Finding, info, requireThat, type Service, skip } from './check.ts';
+import { type Check, info, requireThat, type Service, skip } from './check.ts';
 import { describe, expectError, expectPet, expectPets, formatAnimals, shown } from './expect.ts';
 import { unauthenticatedRequests } from './http-client.ts';
 
@@ -37,16 +37,8 @@ export const readingChecks: readonly Check[] = [
       return `200, animal ${known.id}`;
     },
   },
-  {
-    id: 'get-missing',
-    rule: 'GET /pets/{petId} with an unknown id: 404 with an Error body',
-    run: (service) => expectMissing(service, '2147483647'),
-  },
-  {
-    id: 'get-int64',
-    rule: 'GET /pets/{petId} with the unknown id 2^63-1: 404 with an Error body',
-    run: (service) => expectMissing(service, '9223372036854775807'),
-  },
+  missing('get-missing', 'an unknown id', '2147483647'),
+  missing('get-int64', 'the unknown id 2^63-1', '9223372036854775807'),
   {
     id: 'get-deprecation',
     rule: 'GET /pets/{petId}: headers that announce its removal',
@@ -105,11 +97,17 @@ async function filtering({ send, animals }: Service, status: Pet['status']): Pro
   return `200, ${formatAnimals(pets.length)}`;
 }
 
-async function expectMissing({ send }: Service, id: string): Promise<string | Finding> {
-  const response = await send(`/pets/${id}`);
-  if (response.status !== 200) return expectError(response, 404);
-  expectId(expectPet(response, 200), id);
-  return skip(`animal ${id} exists`);
+function missing(id: string, description: string, petId: string): Check {
+  return {
+    id,
+    rule: `GET /pets/{petId} with ${description}: 404 with an Error body`,
+    async run({ send }) {
+      const response = await send(`/pets/${petId}`);
+      if (response.status !== 200) return expectError(response, 404);
+      expectId(expectPet(response, 200), petId);
+      return skip(`animal ${petId} exists`);
+    },
+  };
 }
 
 function expectId(pet: Pet, id: string): void {

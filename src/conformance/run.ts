@@ -22,10 +22,7 @@ export interface ServiceUnderCheck {
 }
 
 /** A check and its finding. */
-export interface CheckResult extends Finding {
-  readonly id: string;
-  readonly rule: string;
-}
+export type CheckResult = Finding & Pick<Check, 'id' | 'rule'>;
 
 /** The service could not be checked: it did not respond, or it refused the API key. */
 export class NotCheckedError extends Error {

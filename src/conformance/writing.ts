@@ -4,21 +4,20 @@ import { type Check, info, type Service } from './check.ts';
 import { expectError, expectPet, expectSame } from './expect.ts';
 import { type ServiceResponse, unauthenticatedRequests } from './http-client.ts';
 
-/** Bodies without a required field or with an invalid value, for each field. */
+/** Checks bodies without a required field or with an invalid value, for each field. */
 const invalidBodies = Object.values(petFields).flatMap(({ name, kind, isRequired }) => {
   if (name === 'id') return [];
-  const body = (json?: string) => {
+  const refused = (id: string, description: string, json?: string): Check => {
     const value = json === undefined ? undefined : JSON.rawJSON(json);
-    return JSON.stringify({ ...encodePet(validPet([])), [name]: value });
+    const body = JSON.stringify({ ...encodePet(validPet([])), [name]: value });
+    return {
+      id: `create-${id}-${name}`,
+      rule: `POST /pets ${description} ${name}: 400 with an Error body`,
+      run: async ({ send }) => expectError(await send('/pets', { body }), 400),
+    };
   };
-  return [
-    ...(isRequired ? [{ id: `no-${name}`, description: `without ${name}`, body: body() }] : []),
-    ...kind.invalid.map(([id, description, json]) => ({
-      id: `${id}-${name}`,
-      description: `with ${description} as ${name}`,
-      body: body(json),
-    })),
-  ];
+  const wrong = kind.invalid.map(([id, text, json]) => refused(id, `with ${text} as`, json));
+  return isRequired ? [refused('no', 'without'), ...wrong] : wrong;
 });
 
 /** The checks that send POST requests; they add two animals to a service that follows the contract. */
@@ -29,11 +28,7 @@ export const writingChecks: readonly Check[] = [
     run: async ({ send, animals }: Service) =>
       expectError(await send('/pets', { ...request, body: bodyOf(validPet(animals)) }), 401),
   })),
-  ...invalidBodies.map(({ id, description, body }) => ({
-    id: `create-${id}`,
-    rule: `POST /pets ${description}: 400 with an Error body`,
-    run: async ({ send }: Service) => expectError(await send('/pets', { body }), 400),
-  })),
+  ...invalidBodies,
   {
     id: 'create',
     rule: 'POST /pets: 201 with the animal and its id, and GET returns it',

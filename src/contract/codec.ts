@@ -1,6 +1,6 @@
 import type { ErrorBody } from './error.ts';
 import { InvalidInputError, InvalidResponseError } from './error.ts';
-import { type Field, int64, timestamp } from './fields.ts';
+import { type Field, int64 } from './fields.ts';
 import { jsonType, stringifyJson } from './json.ts';
 import {
   type Message,
@@ -61,9 +61,7 @@ export function decodePets(json: unknown): Pet[] {
   if (json.length > pageSize.maximum) {
     throw new InvalidResponseError(`body: expected at most ${pageSize.maximum} animals.`);
   }
-  const pets: Pet[] = [];
-  for (let index = 0; index < json.length; index++) pets.push(decodePet(json[index], index));
-  return pets;
+  return json.map((one, index) => decodePet(one, index));
 }
 
 /**
@@ -94,14 +92,11 @@ function at(index: number | undefined): string {
  */
 export function decodeMessage(json: unknown): Message {
   if (!isObject(json)) throw invalidResponse('body', 'an object', json);
-  for (const { name } of Object.values(messageFields)) {
-    if (typeof json[name] !== 'string') throw invalidResponse(name, 'a string', json[name]);
-  }
-  const { id, message, status, createdAt } = json;
-  if (timestamp.parse(createdAt) === undefined) {
-    throw new InvalidResponseError(`createdAt: expected ${timestamp.expected}.`);
-  }
-  return { id, message, status, createdAt } as Message;
+  const decoded = Object.values(messageFields).map((one) => [
+    one.name,
+    decodeField(json[one.name], one),
+  ]);
+  return Object.fromEntries(decoded);
 }
 
 /** Decodes an Error body; returns undefined for any other JSON. */

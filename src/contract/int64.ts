@@ -4,8 +4,6 @@
  */
 export type Int64 = string;
 
-const minimum = -(2n ** 63n);
-const maximum = 2n ** 63n - 1n;
 const decimal = /^-?(?:0|[1-9][0-9]{0,18})$/;
 
 /**
@@ -14,12 +12,12 @@ const decimal = /^-?(?:0|[1-9][0-9]{0,18})$/;
  */
 export function parseInt64(value: unknown): Int64 | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
-  if (typeof value === 'bigint') return inRange(value) ? String(value) : undefined;
+  if (typeof value === 'bigint') return isInt64(value) ? String(value) : undefined;
   if (typeof value !== 'string' || !decimal.test(value)) return undefined;
   if (value.length < 19) return value === '-0' ? '0' : value;
-  return inRange(BigInt(value)) ? value : undefined;
+  return isInt64(BigInt(value)) ? value : undefined;
 }
 
-function inRange(value: bigint): boolean {
-  return value >= minimum && value <= maximum;
+function isInt64(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
 }

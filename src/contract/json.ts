@@ -1,5 +1,3 @@
-import { isUtf8 } from 'node:buffer';
-
 /** JSON text that `JSON.stringify` copies unchanged (ECMAScript `JSON.rawJSON`). */
 export interface RawJson {
   readonly rawJSON: string;
@@ -17,27 +15,11 @@ declare global {
 }
 
 /**
- * Parses JSON (RFC 8259) without losing digits. A number that a double cannot represent becomes a
- * bigint if it is an integer of up to 64 characters, because parsing a bigint takes quadratic time,
- * otherwise a RawJson. All other values are parsed as `JSON.parse` does.
+ * Parses JSON (RFC 8259) without losing digits: `toExact` returns the value of a number that a double
+ * cannot represent. All other values are parsed as `JSON.parse` does.
  * @throws SyntaxError if the text is not JSON, or has such a number and is nested too deeply.
  */
-export function parseJson(text: string): unknown {
-  return parse(text, (source) =>
-    source.length <= 64 && integer.test(source) ? BigInt(source) : JSON.rawJSON(source),
-  );
-}
-
-/**
- * Parses JSON to plain values, which any program can clone or stringify: a number that a double
- * cannot represent becomes a string of its digits. @throws SyntaxError as `parseJson` does
- */
-export function parsePlainJson(text: string): unknown {
-  return parse(text, (source) => source);
-}
-
-/** Parses JSON, with `toExact` for the text of each number that a double cannot represent. */
-function parse(text: string, toExact: (source: string) => unknown): unknown {
+export function parseJson(text: string, toExact: (source: string) => unknown = toBigInt): unknown {
   // Sixteen consecutive digits and points, or an exponent. A match inside a string costs time but has
   // no other effect. One expression for both takes ten times as long.
   const mayLoseDigits = /\d[\d.]{15}/.test(text) || /\d[eE][-+\d]/.test(text);
@@ -53,6 +35,14 @@ function parse(text: string, toExact: (source: string) => unknown): unknown {
 }
 
 const integer = /^-?[0-9]+$/;
+
+/**
+ * Returns an integer of up to 64 characters as a bigint, because parsing one takes quadratic time,
+ * and any other number as a RawJson.
+ */
+function toBigInt(source: string): bigint | RawJson {
+  return source.length <= 64 && integer.test(source) ? BigInt(source) : JSON.rawJSON(source);
+}
 
 function losesDigits(value: number, source: string): boolean {
   // A double represents every integer and decimal of up to fifteen digits.
@@ -71,20 +61,10 @@ function isExact(value: number, source: string): boolean {
   return isNormal && (digits.length <= 15 || String(value) === source);
 }
 
-/**
- * Decodes UTF-8, the encoding of JSON (RFC 8259), without its BOM.
- * @throws TypeError if it is invalid.
- */
-export function decodeUtf8(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new TypeError('Expected UTF-8');
-  const { buffer, byteOffset, byteLength } = bytes;
-  const text = (
-    Buffer.isBuffer(bytes) ? bytes : Buffer.from(buffer, byteOffset, byteLength)
-  ).toString();
-  return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
-}
+const decoder = new TextDecoder('utf-8', { fatal: true });
 
-const byteOrderMark = 0xfeff;
+/** Decodes UTF-8, the encoding of JSON (RFC 8259), without its BOM. @throws TypeError if it is invalid. */
+export const decodeUtf8 = decoder.decode.bind(decoder);
 
 /** Returns the JSON type of a value of `parseJson`, or `nothing` for undefined. */
 export function jsonType(value: unknown): string {

@@ -55,21 +55,16 @@ export type Pet = { readonly [Name in RequiredField]: Value<Name> } & {
   readonly [Name in Exclude<PetField, RequiredField>]?: Value<Name> | Error | undefined;
 };
 
-/** A message that a backend accepted (contract, "Message record"); `createdAt` is ISO 8601 text. */
-export interface Message {
-  readonly id: string;
-  readonly message: string;
-  readonly status: string;
-  readonly createdAt: string;
-}
-
 /** The fields of a message, all of them text (contract, "Message record"). */
 export const messageFields = {
   id: { name: 'id', kind: text, isRequired: true },
   message: { name: 'message', kind: text, isRequired: true },
   status: { name: 'status', kind: text, isRequired: true },
   createdAt: { name: 'createdAt', kind: timestamp, isRequired: true },
-} as const satisfies Readonly<Record<keyof Message, Field>>;
+} as const satisfies Readonly<Record<string, Field>>;
+
+/** A message that a backend accepted (contract, "Message record"); `createdAt` is ISO 8601 text. */
+export type Message = Readonly<Record<keyof typeof messageFields, string>>;
 
 /** Animals in the order of the service (contract, "Pets"). */
 export type Pets = Iterable<Pet>;

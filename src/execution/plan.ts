@@ -30,15 +30,12 @@ import { planRecord } from './record.ts';
 /** Executes an operation with coerced variables. */
 export type Execute = (context: object, variables: VariableValues) => Promise<ExecutionResult>;
 
-/** The inputs of one execution, and the errors of its fields. */
-interface Execution {
-  readonly context: object;
-  readonly variables: VariableValues;
-  readonly errors: GraphQLError[];
-}
-
 /** Resolves and completes one root field. On failure, returns null and adds the error. */
-type ExecuteField = (execution: Execution) => Promise<unknown>;
+type ExecuteField = (
+  context: object,
+  variables: VariableValues,
+  errors: GraphQLError[],
+) => Promise<unknown>;
 
 /** Completes the value of the root field with this response key. */
 type Complete = (value: unknown, errors: GraphQLError[], key: string) => unknown;
@@ -64,12 +61,11 @@ export function planOperation(
 
   return async (context, given) => {
     const errors: GraphQLError[] = [];
-    const execution = { context, variables: given, errors };
     // The fields of a query start together, those of a mutation one after another.
-    const started = isMutation ? [] : fields.map(({ execute }) => execute(execution));
+    const started = isMutation ? [] : fields.map(({ execute }) => execute(context, given, errors));
     const data: Record<string, unknown> = {};
     for (const [index, { key, execute }] of fields.entries()) {
-      data[key] = await (started[index] ?? execute(execution));
+      data[key] = await (started[index] ?? execute(context, given, errors));
     }
     return errors.length === 0 ? { data } : { errors, data };
   };
@@ -90,7 +86,7 @@ function planField(
   // All that the resolvers of the schema use.
   const info = { path: { key } } as GraphQLResolveInfo;
 
-  return async ({ context, variables, errors }) => {
+  return async (context, variables, errors) => {
     try {
       const value = await resolve(undefined, readArguments(variables), context, info);
       return complete(value, errors, key);

@@ -1,7 +1,6 @@
 import {
   DirectiveLocation,
   GraphQLDirective,
-  type GraphQLField,
   GraphQLNonNull,
   type GraphQLSchema,
   GraphQLString,
@@ -41,10 +40,4 @@ export function markStability(schema: GraphQLSchema, stability: OperationStabili
     field.description = `${field.description}\n\nStability: ${level}.`;
     field.extensions = { ...field.extensions, directives: { stability: { level } } };
   }
-}
-
-/** The level of a field that `markStability` marked. */
-export function stabilityOf({ extensions }: GraphQLField<unknown, unknown>): Stability | undefined {
-  const { stability } = (extensions['directives'] ?? {}) as { stability?: { level: Stability } };
-  return stability?.level;
 }

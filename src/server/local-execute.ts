@@ -1,28 +1,20 @@
 import { type DocumentNode, print } from 'graphql';
-import { parsePlainJson } from '../contract/json.ts';
+import { parseJson } from '../contract/json.ts';
 import type { TypedError } from '../graphql/result.ts';
 import { HttpError } from '../http/error.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
-import type { Refuse } from '../http/refuse.ts';
 import { keyOf } from '../limits/key.ts';
 import { RequestRecord } from '../telemetry/request-record.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Admission } from './admission.ts';
 import type { Delivery, TypedPart } from './graphql/encoded-parts.ts';
 import type { EncodedResult } from './graphql/encoded-result.ts';
-import type { GraphqlHandler } from './graphql/handler.ts';
 import type { LocalCaller, LocalExecution, LocalPartialResult } from './local-caller.ts';
+import type { RouterOptions } from './router.ts';
 
 type PartialResult = LocalPartialResult<Record<string, unknown>>;
 
 type Path = readonly (string | number)[];
 
-interface LocalExecuteOptions {
-  readonly telemetry: Telemetry;
-  readonly admission: Admission;
-  readonly refuse: Refuse;
-  readonly graphql: GraphqlHandler;
-}
+type LocalExecuteOptions = Pick<RouterOptions, 'telemetry' | 'admission' | 'refuse' | 'graphql'>;
 
 /** Creates local execution. Each document object is printed once. */
 export function createLocalExecution(options: LocalExecuteOptions): LocalExecution {
@@ -116,7 +108,7 @@ async function* mergeParts(body: EncodedResult['body']): AsyncGenerator<PartialR
   const paths = new Map<string, Path>();
   let result: PartialResult = { hasNext: true };
   for await (const text of typeof body === 'string' ? [body] : body) {
-    const part = parsePlainJson(text) as TypedPart;
+    const part = parseJson(text, String) as TypedPart;
     for (const { id, path } of part.pending ?? []) paths.set(id, path);
     result = addPart(result, part, paths);
     yield result;

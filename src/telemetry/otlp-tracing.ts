@@ -79,22 +79,17 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
       const { traceparent, tracestate } = head.headers;
       const parent = parseTraceparent(traceparent);
       const traceState = tracestate ? createTraceState(tracestate) : undefined;
-      const parentContext = parent
-        ? trace.setSpanContext(ROOT_CONTEXT, {
-            ...parent,
-            ...(traceState && { traceState }),
-            isRemote: true,
-          })
-        : ROOT_CONTEXT;
+      const remote = parent && { ...parent, ...(traceState && { traceState }), isRemote: true };
+      const parentContext = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
       const options = { kind: SpanKind.SERVER, attributes: attributesOf(head) };
       const request = tracer.startSpan('GraphQL Operation', options, parentContext);
       const requestContext = trace.setSpan(ROOT_CONTEXT, request);
+      const startSpan = (name: string, attributes: Attributes) =>
+        tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, requestContext);
       return {
         traceId: request.spanContext().traceId,
         startCall(call, baseUrl) {
-          const [name, attributes] = describeCall(call, baseUrl);
-          const options = { kind: SpanKind.CLIENT, attributes };
-          const span = tracer.startSpan(name, options, requestContext);
+          const span = startSpan(...describeCall(call, baseUrl));
           return {
             headers: headersOf(span),
             end(outcome, { status, retries }) {
@@ -107,11 +102,7 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
           };
         },
         startQuery(query, databaseUrl) {
-          const options = {
-            kind: SpanKind.CLIENT,
-            attributes: attributesOfQuery(query, databaseUrl),
-          };
-          const span = tracer.startSpan(query, options, requestContext);
+          const span = startSpan(query, attributesOfQuery(query, databaseUrl));
           return (errorType) => end(span, errorType);
         },
         end({ status, requestId, codes, operation, caller, firstPartMs, route }) {

@@ -9,17 +9,7 @@ const maxPathLength = 256;
 const maxOriginLength = 270;
 
 /** The name by which a client identifies itself, unverified; only for logs and metrics. */
-interface ClientName {
-  readonly name: string;
-  readonly version: string | undefined;
-}
-
-/** One call to the REST service, as the log shows it: `status` is the HTTP one, or the kind of failure. */
-interface CallRecord {
-  readonly operation: string;
-  readonly status: number | string;
-  readonly ms: number;
-}
+type ClientName = ReturnType<typeof readClientName>;
 
 /**
  * Collects the data of one request, with the id, trace and client name in its headers. Disposing it
@@ -49,12 +39,13 @@ export class RequestRecord implements Disposable, EndedRequest {
   refusedOrigin: string | undefined;
   /** The time to the first part of a response in parts. */
   firstPartMs: number | undefined;
-  readonly #client: ClientName | undefined;
-  #clientLibrary: ClientName | undefined;
+  readonly #client: ClientName;
+  #clientLibrary: ClientName;
   readonly #telemetry: Telemetry;
   readonly #head: RequestHead;
   readonly #trace: RequestTrace | undefined;
-  readonly #calls: CallRecord[] = [];
+  /** The calls to the REST service, with the HTTP status or the kind of failure. */
+  readonly #calls: { operation: string; status: number | string; ms: number }[] = [];
   /** The call to the backend that started last. */
   lastCall: ReturnType<RequestRecord['observe']> | undefined;
   readonly #start = performance.now();
@@ -174,7 +165,7 @@ function impliesAcceptedKey(code: string): boolean {
 }
 
 /** Returns the client's name if it is short and plain. A version without a name is ignored. */
-function readClientName(name: unknown, version: unknown): ClientName | undefined {
+function readClientName(name: unknown, version: unknown) {
   if (!isPlain(name)) return undefined;
   return { name, version: isPlain(version) ? version : undefined };
 }

@@ -1,12 +1,10 @@
 import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/codec.ts';
 import { InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import { decodeUtf8, parseJson } from '../contract/json.ts';
 import type { Call, ListPetsQuery, OperationId, PetStore } from '../contract/pet-store.ts';
 import { pageSize } from '../contract/records.ts';
 import { HttpError } from '../http/error.ts';
-import { requireSmallJson } from '../http/json-limits.ts';
-import { isJsonType, unsupportedMediaType } from '../http/media-type.ts';
+import { readJsonBody } from '../http/json-limits.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
 
 /** A request of an operation, and what handles it. */
@@ -27,11 +25,9 @@ export const handlers: Readonly<
 > = {
   async listPets({ petStore, request, call }) {
     const search = new URLSearchParams(request.search);
-    const limit = single(search, 'limit');
-    const status = single(search, 'status');
     const query: ListPetsQuery = {
-      ...(limit === undefined ? {} : { limit: parseLimit(limit) }),
-      ...(status === undefined ? {} : { status: decodePetStatus(status) }),
+      limit: readParameter(search, 'limit', parseLimit),
+      status: readParameter(search, 'status', decodePetStatus),
     };
     const pets = await petStore.listPets(call, query);
     return json(200, JSON.stringify(Array.from(pets, encodePet)));
@@ -60,19 +56,13 @@ export const handlers: Readonly<
   },
 };
 
-function readJson({ headers, body }: HttpRequest): unknown {
-  const contentType = headers['content-type'];
-  if (!isJsonType(contentType)) {
-    throw new InvalidInputError(unsupportedMediaType(contentType).message);
-  }
-  if (body instanceof HttpError) throw body;
+function readJson(request: HttpRequest): unknown {
   try {
-    const text = decodeUtf8(body);
-    requireSmallJson('body', text);
-    return parseJson(text);
+    return readJsonBody(request);
   } catch (error) {
-    if (error instanceof HttpError) throw new InvalidInputError(error.message);
-    throw new InvalidInputError('body: expected valid JSON in UTF-8.');
+    // A body that was refused before it was read, because it is too large, has its own status.
+    if (!(error instanceof HttpError) || error === request.body) throw error;
+    throw new InvalidInputError(error.message);
   }
 }
 
@@ -85,9 +75,9 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function single(search: URLSearchParams, name: string): string | undefined {
+function readParameter<T>(search: URLSearchParams, name: string, parse: (text: string) => T) {
   const values = search.getAll(name);
-  if (values.length < 2) return values[0];
+  if (values.length < 2) return values[0] === undefined ? undefined : parse(values[0]);
   throw new InvalidInputError(`${name}: expected one value, received ${values.length}.`);
 }
 

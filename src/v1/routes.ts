@@ -83,6 +83,7 @@ export function createV1({ petStore, refuse, demoKey }: V1Options): V1Handler {
   return async (request, caller, scope) => {
     const { path, method, key, signal, headers } = request;
     let added: Route['headers'] | undefined;
+    let response: HttpResponse;
     try {
       const file = reference.get(path);
       if (file !== undefined) {
@@ -100,16 +101,17 @@ export function createV1({ petStore, refuse, demoKey }: V1Options): V1Handler {
       const { requestId } = caller;
       const call: Call = { apiKey, authorization, key, signal, requestId, observer: caller, scope };
       const [, parameter = ''] = route.path.exec(path) ?? [];
-      const response = await handlers[operation]({ petStore, request, call, parameter });
+      response = await handlers[operation]({ petStore, request, call, parameter });
       caller.keyAccepted = true;
-      return withHeaders(response, added);
     } catch (error) {
       if (error instanceof HttpError) throw error;
       if (error instanceof ErrorResponse && error.status === 404) caller.keyAccepted = true;
       const body = toErrorBody(error);
       if (body.status === 500) refuse(error, caller.requestId);
-      return withHeaders(errorBodyResponse(body), added);
+      response = errorBodyResponse(body);
     }
+    Object.assign(response.headers, added);
+    return response;
   };
 }
 
@@ -117,9 +119,4 @@ function allowedBy({ operations: byMethod }: Route): string {
   return Object.keys(byMethod)
     .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name))
     .join(', ');
-}
-
-function withHeaders(response: HttpResponse, headers: Route['headers'] | undefined): HttpResponse {
-  Object.assign(response.headers, headers);
-  return response;
 }

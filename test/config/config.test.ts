@@ -313,7 +313,7 @@ describe('loadConfig', () => {
       INTROSPECTION: 'on',
       WORKERS: 'auto',
       RATE_LIMIT_PER_KEY: '20',
-      RATE_LIMIT_STORE: 'rediss://:secret@redis.example:6379/1',
+      RATE_LIMIT_STORE: 'redis://:secret@redis.example:6379/1',
       LOG_CREDENTIAL_SECRET: 'hunter2hunter2hunter2',
     };
     const config = loadConfig(env);
@@ -329,7 +329,7 @@ describe('loadConfig', () => {
     expect(rows).toContainEqual(['DATABASE_URL', 'postgres://***@db.example/pets', 'environment']);
     expect(rows).toContainEqual([
       'RATE_LIMIT_STORE',
-      'rediss://***@redis.example:6379/1',
+      'redis://***@redis.example:6379/1',
       'environment',
     ]);
     expect(rows).toContainEqual(['LOG_CREDENTIAL_SECRET', '***', 'environment']);

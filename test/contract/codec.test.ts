@@ -112,7 +112,7 @@ describe('decoding backend responses', () => {
     ],
     [
       '{"id":"m","message":"hi","status":"queued","createdAt":"today"}',
-      'createdAt: expected an ISO 8601 timestamp.',
+      'createdAt: expected an ISO 8601 timestamp, received string.',
     ],
   ])('rejects the message %s', (text, message) => {
     expect(() => decodeMessage(parseJson(text))).toThrow(new InvalidResponseError(message));

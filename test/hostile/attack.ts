@@ -11,9 +11,8 @@ export interface Target {
 
 /** A way to make a gateway spend more than one client's share of its resources. */
 export interface Attack {
+  /** What the attack sends. */
   readonly id: string;
-  /** What the attack does, in one sentence. */
-  readonly description: string;
   /** The gateway's backend. */
   readonly backend: 'rest' | 'built-in';
   /** Environment variables that the attack needs, for example to turn a page on. */

@@ -7,7 +7,6 @@ import { builtInAttacks } from './attacks/pages.ts';
 export const attacks: readonly Attack[] = [
   {
     id: 'none',
-    description: 'The honest client is alone.',
     backend: 'rest',
     run: ({ signal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve())),

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
@@ -14,6 +14,7 @@ import { startGateway, type TestOptions } from '../support/gateway.ts';
 import { outlastHalfClose } from '../support/half-close.ts';
 import { openTelemetry } from '../support/log.ts';
 import { readParts, sendForParts } from '../support/parts.ts';
+import { connectTo } from '../support/raw-http.ts';
 
 const authorization = 'Bearer demo-key';
 const caller = { authorization };
@@ -57,11 +58,10 @@ async function open({ replace, limits, timeoutMs }: GatewayOptions) {
   );
   const { petStore } = rest;
   const gateway = stack.use(await startGateway({ petStore, ...replace?.(petStore, released) }));
-  const { hostname, port } = new URL(gateway.url);
   const disposables = stack.move();
 
   function connectClient(): Socket {
-    const client = connect(Number(port), hostname).on('error', () => {});
+    const client = connectTo(gateway.url);
     disposables.defer(() => void client.destroy());
     return client;
   }
@@ -200,22 +200,41 @@ const request = ['requests', 'unknown_requests'];
 const call = ['pets_calls', ...request];
 const receiving = [...call, 'pets_response_bytes'];
 
+/** Requests before they end. */
+const idle = { holds: [], bytes: '' };
+const sending = { holds: ['body_bytes'], bytes: partOfBody };
+const sendingChunks = { holds: ['body_bytes'], bytes: partOfChunks };
+const reading = { holds: call, bytes: post(orders), calls: 1 };
+const readingWithBody = {
+  holds: [...call, 'body_bytes'],
+  bytes: post(orders, { length: 100_000 }),
+  calls: 1,
+};
+const waiting = {
+  holds: [...call, 'pets_waiting_calls'],
+  limits: { maxConnections: 1 },
+  bytes: post('{ orders pet(id: 1) { id } }'),
+  calls: 1,
+};
+const receivingResponse = {
+  ...reading,
+  holds: receiving,
+  response: largeOrders.subarray(0, 200_000),
+};
+const unread = {
+  holds: ['unread_bytes'],
+  bytes: post('{ a: orders b: orders }'),
+  calls: 1,
+  response: largeOrders,
+};
+const readingParts = { holds: call, bytes: post(ordersLater, acceptParts), received: firstPart };
+
 const leaving: Record<string, EndedRequest> = {
   'while it sends a body': { holds: ['body_bytes'], bytes: partOfBody, end: destroy },
   'while it sends a body in chunks': { holds: ['body_bytes'], bytes: partOfChunks, end: reset },
-  'while its call is in flight': {
-    holds: [...call, 'body_bytes'],
-    bytes: post(orders, { length: 100_000 }),
-    calls: 1,
-    end: destroy,
-  },
+  'while its call is in flight': { ...readingWithBody, end: destroy },
   'with a reset': { holds: call, bytes: post(orders), calls: 1, end: reset },
-  'by ending its side of the connection': {
-    holds: call,
-    bytes: post(orders),
-    calls: 1,
-    end: (client) => client.end(),
-  },
+  'by ending its side of the connection': { ...reading, end: (client) => client.end() },
   'with further input behind its request': {
     holds: [...call, 'unparsed_bytes'],
     bytes: post(orders) + 'x'.repeat(10_000),
@@ -231,13 +250,7 @@ const leaving: Record<string, EndedRequest> = {
       respond(encodeResponse('201 Created', '{"id":1}'), '/v1/pets');
     },
   },
-  'while its call waits for a connection': {
-    holds: [...call, 'pets_waiting_calls'],
-    limits: { maxConnections: 1 },
-    bytes: post('{ orders pet(id: 1) { id } }'),
-    calls: 1,
-    end: destroy,
-  },
+  'while its call waits for a connection': { ...waiting, end: destroy },
   'while the retry of its call is paused': {
     holds: [...request, 'pets_retries'],
     bytes: post(orders),
@@ -245,27 +258,9 @@ const leaving: Record<string, EndedRequest> = {
     response: encodeResponse('503 Busy', '', ['Retry-After: 5']),
     end: destroy,
   },
-  'while the response of the service arrives': {
-    holds: receiving,
-    bytes: post(orders),
-    calls: 1,
-    response: largeOrders.subarray(0, 200_000),
-    end: destroy,
-  },
-  'before it reads its response': {
-    holds: ['unread_bytes'],
-    bytes: post('{ a: orders b: orders }'),
-    calls: 1,
-    response: largeOrders,
-    end: destroy,
-  },
-  'with a reset before it reads its response': {
-    holds: ['unread_bytes'],
-    bytes: post('{ a: orders b: orders }'),
-    calls: 1,
-    response: largeOrders,
-    end: reset,
-  },
+  'while the response of the service arrives': { ...receivingResponse, end: destroy },
+  'before it reads its response': { ...unread, end: destroy },
+  'with a reset before it reads its response': { ...unread, end: reset },
   'before the first part of its response': {
     holds: call,
     bytes: post('{ pet(id: 1) { id } ... @defer { orders } }', acceptParts),
@@ -279,34 +274,19 @@ const leaving: Record<string, EndedRequest> = {
     response: largeOrders,
     end: destroy,
   },
-  'after the first part of its response': {
-    holds: call,
-    bytes: post(ordersLater, acceptParts),
-    received: firstPart,
-    end: destroy,
-  },
+  'after the first part of its response': { ...readingParts, end: destroy },
 };
 
 const responses: Record<string, EndedRequest> = {
   'that is complete': {
-    holds: [...call, 'body_bytes'],
-    bytes: post(orders, { length: 100_000 }),
-    calls: 1,
+    ...readingWithBody,
     end: respondWith(noOrders, /\{"data":\{"orders":\[\]\}\}/),
   },
   'with an error of the service': {
-    holds: call,
-    bytes: post(orders),
-    calls: 1,
+    ...reading,
     end: respondWith(encodeResponse('403 Forbidden', ''), /"FORBIDDEN"/),
   },
-  'that is read late': {
-    holds: ['unread_bytes'],
-    bytes: post('{ a: orders b: orders }'),
-    calls: 1,
-    response: largeOrders,
-    end: expectRest(/x"\}\}$/),
-  },
+  'that is read late': { ...unread, end: expectRest(/x"\}\}$/) },
   'after one of the service that breaks the contract': {
     holds: receiving,
     bytes: post(orders),
@@ -315,36 +295,25 @@ const responses: Record<string, EndedRequest> = {
     end: respondWith('}', /"UPSTREAM_INVALID_RESPONSE"/),
   },
   'after one that the service cuts off': {
-    holds: receiving,
-    bytes: post(orders),
-    calls: 1,
-    response: largeOrders.subarray(0, 200_000),
+    ...receivingResponse,
     async end(client, { breakCalls }) {
       breakCalls();
       expect(await text(client)).toContain('"UPSTREAM_UNAVAILABLE"');
     },
   },
   'after the deadline of its call': {
-    holds: call,
+    ...reading,
     timeoutMs: 500,
-    bytes: post(orders),
-    calls: 1,
     end: expectRest(/"UPSTREAM_TIMEOUT"/),
   },
   'after the deadline of a call that waits for a connection': {
-    holds: [...call, 'pets_waiting_calls'],
+    ...waiting,
     timeoutMs: 500,
-    limits: { maxConnections: 1 },
-    bytes: post('{ orders pet(id: 1) { id } }'),
-    calls: 1,
     end: expectRest(/"UPSTREAM_TIMEOUT".*"UPSTREAM_TIMEOUT"/),
   },
   'after the deadline of a call whose response arrives': {
-    holds: receiving,
+    ...receivingResponse,
     timeoutMs: 500,
-    bytes: post(orders),
-    calls: 1,
-    response: largeOrders.subarray(0, 200_000),
     end: expectRest(/"UPSTREAM_TIMEOUT"/),
   },
   'in parts that is complete': {
@@ -367,18 +336,12 @@ const refusals: Record<string, EndedRequest> = {
     end: sendRest(' '.repeat(200_000), /^HTTP\/1\.1 413 /),
   },
   'of a body in too many chunks': {
-    holds: ['body_bytes'],
-    bytes: partOfChunks,
+    ...sendingChunks,
     end: sendRest('1\r\n \r\n'.repeat(5000), /^HTTP\/1\.1 413 /),
   },
-  'of a malformed body': {
-    holds: ['body_bytes'],
-    bytes: partOfChunks,
-    end: sendRest('nonsense\r\n', /^HTTP\/1\.1 400 /),
-  },
+  'of a malformed body': { ...sendingChunks, end: sendRest('nonsense\r\n', /^HTTP\/1\.1 400 /) },
   'of a body that its client does not complete': {
-    holds: ['body_bytes'],
-    bytes: partOfBody,
+    ...sending,
     async end(client) {
       expect(await text(client.end())).toMatch(/^HTTP\/1\.1 400 /);
     },
@@ -389,8 +352,7 @@ const refusals: Record<string, EndedRequest> = {
     end: sendRest(' ', /"GRAPHQL_VALIDATION_FAILED"/),
   },
   'for the bodies of its key': {
-    holds: [],
-    bytes: '',
+    ...idle,
     async end(_, { byteLimits, send }) {
       using _most = takeMost(byteLimits.bodyBytes, 8 * MiB);
       const refused = await text(send(post(orders, { length: 100_000 })));
@@ -398,8 +360,7 @@ const refusals: Record<string, EndedRequest> = {
     },
   },
   'for the unparsed input of its key': {
-    holds: [],
-    bytes: '',
+    ...idle,
     async end(_, { byteLimits, send }) {
       using _most = takeMost(byteLimits.unparsedBytes, 4 * MiB);
       const chunks = '1\r\n \r\n'.repeat(3000);
@@ -418,31 +379,23 @@ const refusals: Record<string, EndedRequest> = {
     },
   },
   'for the requests in flight of its key': {
-    holds: call,
+    ...reading,
     replace: () => ({ maxRequestsInFlightPerKey: 1 }),
-    bytes: post(orders),
-    calls: 1,
     end: refuseNext('demo-key', 429),
   },
   'for all requests in flight': {
-    holds: call,
+    ...reading,
     replace: () => ({ maxRequestsInFlight: 1 }),
-    bytes: post(orders),
-    calls: 1,
     end: refuseNext('other', 503),
   },
   'for the requests in flight of unknown keys': {
-    holds: call,
+    ...reading,
     replace: () => ({ maxRequestsInFlight: 2 }),
-    bytes: post(orders),
-    calls: 1,
     end: refuseNext('other', 503),
   },
   'of a call, because too many wait': {
-    holds: call,
+    ...reading,
     limits: { maxConnections: 1, maxWaiting: 0 },
-    bytes: post(orders),
-    calls: 1,
     async end(client, gateway) {
       expect(await text(gateway.send(post(orders)))).toContain('"UPSTREAM_UNAVAILABLE"');
       await respondWith(noOrders, /"orders":\[\]/)(client, gateway);
@@ -452,37 +405,18 @@ const refusals: Record<string, EndedRequest> = {
 
 const closing: Record<string, EndedRequest> = {
   'and lets a request finish': {
-    holds: call,
-    bytes: post(orders),
-    calls: 1,
+    ...reading,
     async end(client, gateway) {
       const closed = gateway.close(10_000);
       await respondWith(noOrders, /"orders":\[\]/)(client, gateway);
       await closed;
     },
   },
-  'before a request finishes': {
-    holds: call,
-    bytes: post(orders),
-    calls: 1,
-    end: (_, { close }) => close(200),
-  },
-  'before a body arrives': {
-    holds: ['body_bytes'],
-    bytes: partOfBody,
-    end: (_, { close }) => close(200),
-  },
-  'before a response is read': {
-    holds: ['unread_bytes'],
-    bytes: post('{ a: orders b: orders }'),
-    calls: 1,
-    response: largeOrders,
-    end: (_, { close }) => close(200),
-  },
+  'before a request finishes': { ...reading, end: (_, { close }) => close(200) },
+  'before a body arrives': { ...sending, end: (_, { close }) => close(200) },
+  'before a response is read': { ...unread, end: (_, { close }) => close(200) },
   'and ends a response in parts': {
-    holds: call,
-    bytes: post(ordersLater, acceptParts),
-    received: firstPart,
+    ...readingParts,
     async end(client, { close }) {
       const closed = close(500);
       expect(await text(client)).toContain('"hasNext":false');

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
+import { startServer } from './server.ts';
 
 /**
  * Responds to a request, which has arrived completely. `request` is its text, and `attempt` counts
@@ -10,11 +9,8 @@ export type Respond = (socket: Socket, attempt: number, request: string) => void
 
 /** Starts a TCP server that reads HTTP requests. `respond` writes the bytes of each response. */
 export async function startFaultServer(respond: Respond) {
-  const sockets = new Set<Socket>();
   let attempts = 0;
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
     let received = '';
     socket.setEncoding('latin1').on('data', (chunk) => {
       received += chunk;
@@ -28,19 +24,13 @@ export async function startFaultServer(respond: Respond) {
       respond(socket, attempts, request);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const started = await startServer(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...started,
     attempts: () => attempts,
     /** Refuses connections until `accept` is called. */
     refuse: () => server.close(),
-    accept: () => server.listen(port, '127.0.0.1'),
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    accept: () => server.listen(started.port, '127.0.0.1'),
   };
 }
 

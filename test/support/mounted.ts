@@ -1,29 +1,15 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { createNodeListener, type Gateway } from '../../src/index.ts';
 import { installed, isConsumerInstalled } from './consumer.ts';
+import { startServer } from './server.ts';
 
 /** A server with its own route `/hello` and the gateway at `/api/graphql`. */
 export interface Mounted extends AsyncDisposable {
   readonly url: string;
-}
-
-/** Starts a server on a free port. */
-export async function startServer(server: Server): Promise<Mounted> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 /** Mounts a gateway in a server of `node:http`. */

@@ -18,12 +18,12 @@ export function sendRaw(url: string, bytes: string): Promise<string> {
 
 /** Encodes a GET. `headers` are whole lines. */
 export function rawGet(path: string, headers = ''): string {
-  return `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 }
 
 /** Encodes a POST of JSON with the demo key. `headers` are whole lines. */
 export function rawPost(body: string, headers = '', path = '/graphql'): string {
-  return `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer demo-key\r\nContent-Type: application/json\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  return `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer demo-key\r\nContent-Type: application/json\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
 /** A last request, after which the server closes the connection. */

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startServer } from './server.ts';
 
 /** A request that the upstream received. */
 export interface SeenRequest {
@@ -17,24 +16,17 @@ export async function startUpstream(
   respond: (request: SeenRequest, response: ServerResponse) => void,
 ) {
   const seen: SeenRequest[] = [];
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const { method = '', url = '', headers } = request;
-    const received = { method, url, headers, body };
-    seen.push(received);
-    respond(received, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    seen,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const server = await startServer(
+    createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      const { method = '', url = '', headers } = request;
+      const received = { method, url, headers, body };
+      seen.push(received);
+      respond(received, response);
+    }),
+  );
+  return { ...server, seen };
 }
 
 /** Sends a response with this status and JSON body. */

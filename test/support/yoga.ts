@@ -9,7 +9,7 @@ import {
   type PetStoreRefs,
   usePetStore,
 } from '../../src/schema.ts';
-import { startServer } from './mounted.ts';
+import { startServer } from './server.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -23,7 +23,7 @@ export async function startMounted(env: Environment) {
   const gateway = await createGateway(loadConfig({ LOG_LEVEL: 'silent', ...env }));
   const server = await startServer(createServer(createNodeListener(gateway)));
   return {
-    url: server.url,
+    ...server,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await gateway[Symbol.asyncDispose]();

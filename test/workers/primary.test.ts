@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -16,7 +17,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const startWorkers = (env: Record<string, string> = {}) =>
-  nodeStart({ WORKERS: '2', ADMIN_PORT: '0', DATABASE_URL: `file:${folder}/shared.db`, ...env });
+  nodeStart({
+    WORKERS: '2',
+    ADMIN_PORT: '0',
+    DATABASE_URL: `file:${folder}/${randomUUID()}.db`,
+    ...env,
+  });
 
 type Started = Awaited<ReturnType<typeof startWorkers>>;
 
@@ -141,19 +147,6 @@ describe('a gateway with two workers', () => {
     expect(started.output.stderr).not.toContain('Error');
   }, 60_000);
 
-  it('replaces a worker that is stopped with SIGSTOP', async () => {
-    await using started = await startWorkers();
-    const [stopped = 0] = workersOf(started);
-    process.kill(stopped, 'SIGSTOP');
-    await vi.waitFor(() => expect(workersOf(started)).not.toContain(stopped), { timeout: 30_000 });
-    await vi.waitFor(
-      () => expect(started.output.stderr.match(/"msg":"worker is serving"/g)).toHaveLength(3),
-      withTimeout,
-    );
-    expect(started.output.stderr).toContain('"msg":"worker does not respond: killing it"');
-    expect(await sendMany(started, 20)).toEqual(new Set([200]));
-  }, 60_000);
-
   it('leaves no workers when the primary is killed', async () => {
     await using started = await startWorkers();
     const workers = workersOf(started);
@@ -170,7 +163,23 @@ describe('a gateway with two workers', () => {
     expect(second.output.stderr.match(/EADDRINUSE/g)).toHaveLength(1);
   }, 30_000);
 
-  it('keeps serving with one worker while the other cannot start, and retries', async () => {
+  // These three wait for pings and for pauses between starts.
+  it.concurrent('is ready while one of two workers responds, and replaces one that is stopped with SIGSTOP', async () => {
+    await using started = await startWorkers();
+    const [stopped = 0] = workersOf(started);
+    process.kill(stopped, 'SIGSTOP');
+    const ready = await fetch(`${adminOf(started)}/readyz`);
+    expect(await ready.text()).toBe('ready\n');
+    await vi.waitFor(() => expect(workersOf(started)).not.toContain(stopped), { timeout: 30_000 });
+    await vi.waitFor(
+      () => expect(started.output.stderr.match(/"msg":"worker is serving"/g)).toHaveLength(3),
+      withTimeout,
+    );
+    expect(started.output.stderr).toContain('"msg":"worker does not respond: killing it"');
+    expect(await sendMany(started, 20)).toEqual(new Set([200]));
+  }, 60_000);
+
+  it.concurrent('keeps serving with one worker while the other cannot start, and retries', async () => {
     const manifest = join(folder, 'missing.json');
     await copyFile(manifestFile, manifest);
     await using started = await startWorkers({
@@ -188,16 +197,7 @@ describe('a gateway with two workers', () => {
     await vi.waitFor(() => expect(count('worker is serving')).toBe(3), withTimeout);
   }, 60_000);
 
-  it('is ready while one of two workers responds', async () => {
-    await using started = await startWorkers();
-    const [stuck = 0] = workersOf(started);
-    process.kill(stuck, 'SIGSTOP');
-    const ready = await fetch(`${adminOf(started)}/readyz`);
-    process.kill(stuck, 'SIGCONT');
-    expect(await ready.text()).toBe('ready\n');
-  }, 30_000);
-
-  it('exits when workers repeatedly exit before they serve', async () => {
+  it.concurrent('exits when workers repeatedly exit before they serve', async () => {
     const manifest = join(folder, 'manifest.json');
     await copyFile(manifestFile, manifest);
     await using started = await startWorkers({

@@ -3,7 +3,6 @@ import { ApiKeys } from './api-keys.ts';
 import { engineOf, openDatabase } from './database.ts';
 import { exportLines } from './export.ts';
 import { importLines } from './import.ts';
-import type { Kind, Line } from './import-line.ts';
 import { migrate } from './migrations.ts';
 
 /** Administrative access to the built-in backend's database: API keys, import and export. */
@@ -16,10 +15,9 @@ export async function openAdministration(databaseUrl: string, log: Log) {
   return {
     keys: new ApiKeys(database),
     /** Imports all lines or none; see `importLines`. */
-    importLines: (kind: Kind, lines: AsyncIterable<Line>, onProgress: (records: number) => void) =>
-      importLines(database, engine, kind, lines, onProgress),
+    importLines: importLines.bind(undefined, database, engine),
     /** Exports all records of a kind as JSON Lines. */
-    exportLines: (kind: Kind) => exportLines(database, kind),
+    exportLines: exportLines.bind(undefined, database),
     /** Undoes the migrations after this one, so that an earlier version can run. */
     migrateTo: (migration: string) => migrate(database, engine, migration),
     [Symbol.asyncDispose]: () => database.destroy(),

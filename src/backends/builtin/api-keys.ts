@@ -1,24 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from './database.ts';
 
-/** An API key without its secret. Times are ISO 8601 text. */
-interface ApiKey {
-  readonly id: string;
-  readonly account: string;
-  readonly label: string | null;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  /** When a gateway last accepted the key, up to a minute earlier than it really did. */
-  readonly lastUsedAt: string | null;
-  readonly revokedAt: string | null;
-  /** The id of the key that was created by `rotate`. */
-  readonly replacedBy: string | null;
-}
+/** A key that was just created, the only time that its secret is shown. Times are ISO 8601 text. */
+export type CreatedApiKey = Awaited<ReturnType<typeof insertKey>>;
 
-/** A key that was just created, the only time that its secret is shown. */
-export type CreatedApiKey = ApiKey & { readonly key: string };
-
-/** The columns of `ApiKey`. */
+/** The columns of a key that are shown. */
 export const keyColumns = [
   'id',
   'account',
@@ -30,11 +16,6 @@ export const keyColumns = [
   'replaced_by as replacedBy',
 ] as const;
 
-/** An account or key command failed, for example because the account does not exist. */
-export class ApiKeyError extends Error {
-  override readonly name = 'ApiKeyError';
-}
-
 /** The accounts and API keys of the built-in backend. */
 export class ApiKeys {
   readonly #database: Database;
@@ -43,10 +24,10 @@ export class ApiKeys {
     this.#database = database;
   }
 
-  /** Creates an account. @throws ApiKeyError if the name is taken or contains invalid characters. */
+  /** Creates an account. @throws if the name is taken or contains invalid characters. */
   async createAccount(name: string): Promise<{ name: string; createdAt: string }> {
     if (!/^[\w.@+-]{1,64}$/.test(name)) {
-      throw new ApiKeyError(
+      throw new Error(
         `Account name: expected 1 to 64 characters of A-Z a-z 0-9 _ . @ + -, received ${JSON.stringify(name)}.`,
       );
     }
@@ -57,7 +38,7 @@ export class ApiKeys {
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     if (numInsertedOrUpdatedRows === 0n) {
-      throw new ApiKeyError(`An account with the name ${JSON.stringify(name)} already exists.`);
+      throw new Error(`An account with the name ${JSON.stringify(name)} already exists.`);
     }
     return { name, createdAt: row.created_at };
   }
@@ -74,20 +55,20 @@ export class ApiKeys {
   /**
    * Creates a key of 256 random bits. Only its hash is stored, so the key cannot be shown again.
    * Without a lifetime, in milliseconds, it never expires.
-   * @throws ApiKeyError if the account does not exist or the label is not printable.
+   * @throws if the account does not exist or the label is not printable.
    */
-  async create(account: string, label?: string, lifetimeMs?: number): Promise<CreatedApiKey> {
+  async create(account: string, label?: string, lifetimeMs?: number) {
     await this.#requireAccount(account);
     if (label === undefined || /^\P{C}{1,64}$/u.test(label)) {
       return insertKey(this.#database, account, label, lifetimeMs);
     }
-    throw new ApiKeyError(
+    throw new Error(
       `Label: expected 1 to 64 printable characters, received ${JSON.stringify(label)}.`,
     );
   }
 
-  /** Lists an account's keys, oldest first. @throws ApiKeyError if the account does not exist. */
-  async list(account: string): Promise<ApiKey[]> {
+  /** Lists an account's keys, oldest first. @throws if the account does not exist. */
+  async list(account: string) {
     await this.#requireAccount(account);
     return this.#database
       .selectFrom('api_keys')
@@ -101,12 +82,9 @@ export class ApiKeys {
   /**
    * Creates a key with the label and the lifetime of another one, which expires after the overlap and
    * is returned as `replaces`.
-   * @throws ApiKeyError if there is no such key, or if it is revoked, expired or replaced.
+   * @throws if there is no such key, or if it is revoked, expired or replaced.
    */
-  async rotate(
-    id: string,
-    overlapMs: number,
-  ): Promise<CreatedApiKey & { readonly replaces: ApiKey }> {
+  async rotate(id: string, overlapMs: number) {
     return this.#database.transaction().execute(async (transaction) => {
       const { account, label, createdAt, expiresAt } = await findKey(transaction, id);
       const lifetimeMs = expiresAt ? Date.parse(expiresAt) - Date.parse(createdAt) : undefined;
@@ -125,15 +103,15 @@ export class ApiKeys {
         .returning(keyColumns)
         .executeTakeFirst();
       if (replaces !== undefined) return { ...created, replaces };
-      throw new ApiKeyError(`The API key ${id} is revoked, expired or already replaced.`);
+      throw new Error(`The API key ${id} is revoked, expired or already replaced.`);
     });
   }
 
   /**
    * Revokes a key; running gateways refuse it within `cacheMs`. A revoked key stays unchanged.
-   * @throws ApiKeyError if the key does not exist.
+   * @throws if the key does not exist.
    */
-  async revoke(id: string): Promise<ApiKey> {
+  async revoke(id: string) {
     await this.#database
       .updateTable('api_keys')
       .set({ revoked_at: new Date().toISOString() })
@@ -150,7 +128,7 @@ export class ApiKeys {
       .where('name', '=', name)
       .executeTakeFirst();
     if (account !== undefined) return;
-    throw new ApiKeyError(
+    throw new Error(
       `There is no account with the name ${JSON.stringify(name)}. Create it with: keys create-account ${name}`,
     );
   }
@@ -161,7 +139,7 @@ async function insertKey(
   account: string,
   label: string | null = null,
   lifetimeMs?: number,
-): Promise<CreatedApiKey> {
+) {
   const key = `pet_${randomBytes(32).toString('base64url')}`;
   const id = randomBytes(6).toString('hex');
   const now = Date.now();
@@ -175,14 +153,14 @@ async function insertKey(
   return { ...row, key };
 }
 
-async function findKey(database: Database, id: string): Promise<ApiKey> {
+async function findKey(database: Database, id: string) {
   const key = await database
     .selectFrom('api_keys')
     .select(keyColumns)
     .where('id', '=', id)
     .executeTakeFirst();
   if (key !== undefined) return key;
-  throw new ApiKeyError(
+  throw new Error(
     `There is no API key with the id ${JSON.stringify(id)}. List the keys of an account with: keys list ACCOUNT`,
   );
 }

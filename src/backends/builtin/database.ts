@@ -21,6 +21,7 @@ export interface Tables {
     key_hash: string;
     created_at: string;
     expires_at: string | null;
+    /** When a gateway last accepted the key, up to a minute earlier than it really did. */
     last_used_at: string | null;
     revoked_at: string | null;
     /** The id of the key that replaces this one. */

@@ -70,18 +70,14 @@ async function createStaged(session: Session): Promise<void> {
 }
 
 /** The contents of the staging table. */
-interface Contents {
-  readonly records: number;
-  readonly lastLine: number;
-  readonly withIds: boolean;
-}
+type Contents = Awaited<ReturnType<typeof stage>>;
 
 async function stage(
   session: Session,
   kind: Kind,
   lines: AsyncIterable<Line>,
   onProgress: (records: number) => void,
-): Promise<Contents> {
+) {
   let line = 0;
   let records = 0;
   let withIds: boolean | undefined;

@@ -51,16 +51,13 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
   metrics?.databaseConnections({ state: 'used' }, () => pool.totalCount - pool.idleCount);
   metrics?.databaseConnections({ state: 'idle' }, () => pool.idleCount);
   metrics?.waitingQueries({}, () => pool.waitingCount);
-  return new SharedSessionDialect({ pool: createPool(pool, settings) });
-}
-
-/** `migrate` has a lock of its own, because Kysely's belongs to a session. */
-class SharedSessionDialect extends PostgresDialect {
-  override createAdapter(): PostgresAdapter {
-    const noLock = async () => {};
-    const locks = { acquireMigrationLock: noLock, releaseMigrationLock: noLock };
-    return Object.assign(new PostgresAdapter(), locks);
-  }
+  // `migrate` has a lock of its own, because Kysely's belongs to a session.
+  const noLock = async () => {};
+  const locks = { acquireMigrationLock: noLock, releaseMigrationLock: noLock };
+  const createAdapter = () => Object.assign(new PostgresAdapter(), locks);
+  return Object.assign(new PostgresDialect({ pool: createPool(pool, settings) }), {
+    createAdapter,
+  });
 }
 
 /** Parses int8 as a bigint, and all other types as pg does. */

@@ -15,7 +15,8 @@ export interface CircuitLimits {
 export class Circuit {
   readonly #limits: CircuitLimits;
   readonly #onChange: ((state: 'open' | 'closed') => void) | undefined;
-  #failures = 0;
+  /** The number of failures since the last success. */
+  failures = 0;
   /** The failures of each key; there are at most as many keys as failures. */
   readonly #failuresByKey = new Map<number, number>();
   #succeededAt = 0;
@@ -32,11 +33,6 @@ export class Circuit {
   get state(): number {
     if (this.#openedAt === undefined) return 0;
     return this.#isProbing ? 0.5 : 1;
-  }
-
-  /** The number of failures since the last success. */
-  get failures(): number {
-    return this.#failures;
   }
 
   /** How long no call may start, in milliseconds: 0 if one may now, a second while one is the probe. */
@@ -58,8 +54,8 @@ export class Circuit {
   end(effect: Effect, startedAt: number, key = 0, maxPerKey = Number.POSITIVE_INFINITY): void {
     if (effect === 'success') {
       this.#succeededAt = performance.now();
-      if (this.#failures > 0) this.#failuresByKey.clear();
-      this.#failures = 0;
+      if (this.failures > 0) this.#failuresByKey.clear();
+      this.failures = 0;
       if (this.#openedAt !== undefined) this.#onChange?.('closed');
       this.#openedAt = undefined;
       this.#isProbing = false;
@@ -72,8 +68,8 @@ export class Circuit {
       const ofKey = (this.#failuresByKey.get(key) ?? 0) + 1;
       if (ofKey > maxPerKey) return;
       this.#failuresByKey.set(key, ofKey);
-      this.#failures++;
-      if (this.#failures < this.#limits.breakAfterFailures) return;
+      this.failures++;
+      if (this.failures < this.#limits.breakAfterFailures) return;
       this.#openedAt = performance.now();
       this.#onChange?.('open');
     }
@@ -87,36 +83,31 @@ const maxKeys = 1000;
  * One circuit per key with failures, so that failures of one key only affect that key. A key
  * without a failure since its last success needs no memory.
  */
-export class KeyCircuits {
+export class KeyCircuits extends Map<number, Circuit> {
   readonly #limits: CircuitLimits;
-  readonly #circuits = new Map<number, Circuit>();
 
   constructor(limits: CircuitLimits) {
+    super();
     this.#limits = limits;
-  }
-
-  /** Returns the circuit of a key; undefined if it has no failures. */
-  find(key: number): Circuit | undefined {
-    return this.#circuits.get(key);
   }
 
   /** Records the end of a call that started at `startedAt`. */
   end(key: number, effect: Effect, startedAt: number): void {
-    if (effect !== 'failure' && this.#circuits.size === 0) return;
-    const circuit = this.#circuits.get(key) ?? new Circuit(this.#limits);
+    if (effect !== 'failure' && this.size === 0) return;
+    const circuit = this.get(key) ?? new Circuit(this.#limits);
     circuit.end(effect, startedAt);
     // Moved to the end of the map, because the first key is dropped first.
-    this.#circuits.delete(key);
-    if (circuit.failures > 0) this.#circuits.set(key, circuit);
-    if (this.#circuits.size > maxKeys) {
-      const [oldest = 0] = this.#circuits.keys();
-      this.#circuits.delete(oldest);
+    this.delete(key);
+    if (circuit.failures > 0) this.set(key, circuit);
+    if (this.size > maxKeys) {
+      const [oldest = 0] = this.keys();
+      this.delete(oldest);
     }
   }
 
   /** Returns the number of keys whose calls are rejected now. */
   countOpen(): number {
     const now = performance.now();
-    return [...this.#circuits.values()].filter((circuit) => circuit.rejectsForMs(now) > 0).length;
+    return [...this.values()].filter((circuit) => circuit.rejectsForMs(now) > 0).length;
   }
 }

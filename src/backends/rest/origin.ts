@@ -65,7 +65,7 @@ export function openOrigin(
   limits: OriginLimits,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ) {
-  const { connectTimeoutMs, maxConnectionAgeMs } = limits;
+  const { connectTimeoutMs, maxConnectionAgeMs, maxResponseBytes: maxBodyBytes } = limits;
   let connect = createConnector(connectTimeoutMs, tls, proxy);
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
@@ -77,7 +77,7 @@ export function openOrigin(
     // The deadline of the call applies to the body. A timeout between chunks would not limit a body
     // that arrives slowly but steadily.
     bodyTimeout: 0,
-    maxResponseSize: limits.maxResponseBytes,
+    maxResponseSize: maxBodyBytes,
   });
   const maxPerKey = Math.ceil(limits.breakAfterFailures * maxKeyFraction);
   const circuit = new Circuit(limits, (state) =>
@@ -92,30 +92,6 @@ export function openOrigin(
   }
   metrics.circuits({ service }, () => circuit.state);
   metrics.refusedKeys({ service }, () => keyCircuits.countOpen());
-
-  async function send(
-    key: number,
-    options: Dispatcher.DispatchOptions,
-    cancellation: Cancellation,
-  ): Promise<Outcome> {
-    const startedAt = performance.now();
-    const keyCircuit = keyCircuits.find(key);
-    // The key's circuit is checked first, so that a failing key does not probe the origin.
-    const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
-    if (keyRejectedMs > 0) return { why: 'keyCircuit', retryAfterMs: keyRejectedMs };
-    const rejectedMs = circuit.rejectsForMs(startedAt);
-    if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
-    keyCircuit?.start();
-    circuit.start();
-    const maxBodyBytes = limits.maxResponseBytes;
-    const callLimits = { cancellation, bodyBytes, key, maxBodyBytes };
-    const outcome = await dispatchCall(pool, options, callLimits);
-    const effects = consequencesOf(outcome);
-    keyCircuits.end(key, effects.key, startedAt);
-    if (effects.key === 'failure') circuit.end(effects.service, startedAt, key, maxPerKey);
-    else circuit.end(effects.service, startedAt);
-    return outcome;
-  }
 
   return {
     proxy,
@@ -138,7 +114,22 @@ export function openOrigin(
       if (place === undefined) return cancellation.outcome(false);
       if (typeof place === 'string') return { why: place, retryAfterMs: 1000 };
       try {
-        return await send(key, options, cancellation);
+        const startedAt = performance.now();
+        const keyCircuit = keyCircuits.get(key);
+        // The key's circuit is checked first, so that a failing key does not probe the origin.
+        const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
+        if (keyRejectedMs > 0) return { why: 'keyCircuit', retryAfterMs: keyRejectedMs };
+        const rejectedMs = circuit.rejectsForMs(startedAt);
+        if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
+        keyCircuit?.start();
+        circuit.start();
+        const callLimits = { cancellation, bodyBytes, key, maxBodyBytes };
+        const outcome = await dispatchCall(pool, options, callLimits);
+        const effects = consequencesOf(outcome);
+        keyCircuits.end(key, effects.key, startedAt);
+        if (effects.key === 'failure') circuit.end(effects.service, startedAt, key, maxPerKey);
+        else circuit.end(effects.service, startedAt);
+        return outcome;
       } finally {
         queue.leave(place);
       }

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { driftOf } from '../../contract/drift.ts';
 import { ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
+import type { Int64 } from '../../contract/int64.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
   type Call,
@@ -13,6 +14,7 @@ import {
   type RestRequest,
 } from '../../contract/pet-store.ts';
 import { readPets } from '../../contract/pets-text.ts';
+import type { NewPet } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import { createLabels } from '../../telemetry/label-values.ts';
@@ -84,17 +86,20 @@ export function openRestPetStore(
 
   const reportDrift = createDriftReport(telemetry);
 
-  function callService<T>(
+  /** Creates the method of an operation. `describe` returns what its request has beside the path. */
+  function method<Value, Result>(
     operation: OperationId,
-    call: Call,
-    read: Read<T>,
-    { parameter = '', search = '', json }: Parameters = {},
-  ): Promise<T> {
+    read: Read<Result>,
+    describe: (value: Value) => Parameters,
+  ) {
     const declared = operations[operation];
     const { method, path: template } = declared;
-    const path = template.replace(/\{\w+\}/, parameter) + search;
-    const body = json && JSON.stringify(json);
-    return callPath(declared, call, { operation, method, path, template, body }, read);
+    return (call: Call, value: Value) => {
+      const { parameter = '', search = '', json } = describe(value);
+      const path = template.replace(/\{\w+\}/, parameter) + search;
+      const body = json && JSON.stringify(json);
+      return callPath(declared, call, { operation, method, path, template, body }, read);
+    };
   }
 
   async function callPath<T>(
@@ -154,13 +159,11 @@ export function openRestPetStore(
 
   const otherPath = createLabels(100, '');
   return {
-    listPets: (call, query) =>
-      callService('listPets', call, readPets, { search: formatSearch(query) }),
-    createPet: (call, pet) => callService('createPet', call, readPet, { json: encodePet(pet) }),
-    getPet: (call, petId) => callService('getPet', call, readPet, { parameter: petId }),
-    listOrders: (call) => callService('listOrders', call, readAny),
-    sendMessage: (call, message) =>
-      callService('sendMessage', call, readMessage, { json: { message } }),
+    listPets: method('listPets', readPets, describePage),
+    createPet: method('createPet', readPet, (pet: NewPet) => ({ json: encodePet(pet) })),
+    getPet: method('getPet', readPet, (petId: Int64) => ({ parameter: petId })),
+    listOrders: method<void, JsonText>('listOrders', readAny, () => ({})),
+    sendMessage: method('sendMessage', readMessage, (message: string) => ({ json: { message } })),
     send(call, request) {
       const operation = otherPath(request.operation);
       const read = request.method === 'GET' ? readAny : readWritten;
@@ -194,12 +197,12 @@ const readWritten: Read<JsonText> = (text, ...rest) => readAny(text || 'null', .
 const readPet = (text: string, inspect: Inspect) => decodePet(inspect(readJson(text)));
 const readMessage = (text: string, inspect: Inspect) => decodeMessage(inspect(readJson(text)));
 
-/** Formats the query string. The values need no escaping. */
-function formatSearch({ limit, status }: ListPetsQuery): string {
+/** Returns the query string. The values need no escaping. */
+function describePage({ limit, status }: ListPetsQuery): Parameters {
   const parameters = [];
   if (limit !== undefined) parameters.push(`limit=${limit}`);
   if (status !== undefined) parameters.push(`status=${status}`);
-  return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
+  return { search: parameters.length === 0 ? '' : `?${parameters.join('&')}` };
 }
 
 /**

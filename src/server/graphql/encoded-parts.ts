@@ -6,11 +6,11 @@ import type {
 import type { FailedRequest } from '../../graphql/errors.ts';
 import type { TypedError } from '../../graphql/result.ts';
 import type { BodyParts } from '../../http/message.ts';
-import { nextSlice } from '../../limits/slices.ts';
+import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import {
   type EncodingContext,
   type EngineResult,
-  isLarge,
+  lengthOf,
   maxResponseLength,
   responseTooLarge,
   type TypedResult,
@@ -136,7 +136,7 @@ async function* writeParts(
   try {
     for await (const part of parts) {
       if (isLast) continue;
-      if (isLarge(part)) await nextSlice(key);
+      if (lengthOf(part, sliceBytes) > sliceBytes) await nextSlice(key);
       const isFirst = end === undefined;
       if (isFirst && !calls.signal.aborted) record.onFirstPart();
       for (const { id } of part.pending ?? []) pending.add(id);

@@ -51,7 +51,7 @@ export async function encodeResult(
 ): Promise<EncodedResult> {
   const typed = typeResult(result, context);
   const isExecuted = 'data' in typed;
-  if (!isLarge(typed)) return { body: write(typed), isExecuted };
+  if (lengthOf(typed, sliceBytes) <= sliceBytes) return { body: write(typed), isExecuted };
   await nextSlice(context.key);
   return { body: writeBounded(typed, context.record), isExecuted };
 }
@@ -89,11 +89,6 @@ export function typeErrors<Entry extends { readonly errors?: readonly GraphQLErr
   return { errors: typed, ...rest };
 }
 
-/** Whether writing a result takes milliseconds, so that it has to wait for a slice. */
-export function isLarge(result: TypedResult): boolean {
-  return lengthOf(result, sliceBytes) > sliceBytes;
-}
-
 /** Encodes a result, or a part of one, as JSON. Returns undefined if it has more characters. */
 export function writeWithin(result: TypedResult, limit: number): string | undefined {
   if (lengthOf(result, limit) > limit) return undefined;
@@ -123,7 +118,7 @@ export function write(object: object, isData = false): string {
  *
  * `for…in` instead of `Object.entries` halves the time (docs/performance.md).
  */
-function lengthOf(value: unknown, enough: number): number {
+export function lengthOf(value: unknown, enough: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return String(value).length;
   if (value instanceof JsonText) return value.text.length;

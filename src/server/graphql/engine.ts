@@ -1,10 +1,9 @@
 import { GraphQLError } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { compileOperation } from '../../execution/compile.ts';
-import type { OperationLimits } from '../../graphql/operation-cost.ts';
 import { schema } from '../../graphql/schema.ts';
 import { useBoundedValidation } from './plugins/use-bounded-validation.ts';
-import { useOperationLimits } from './plugins/use-operation-limits.ts';
+import { type OperationLimits, useOperationLimits } from './plugins/use-operation-limits.ts';
 import { PreparedDocument } from './prepared-document.ts';
 
 /** What documents may contain. */

@@ -14,7 +14,7 @@ import { type EncodedResult, type EngineResult, encodeResult } from './encoded-r
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
 import { type GraphqlParams, readParams } from './params.ts';
-import { type PersistedDocuments, RequestedDocuments } from './persisted-documents.ts';
+import { createFindDocument, type PersistedDocuments } from './persisted-documents.ts';
 import { PreparedDocument, PreparedOperation } from './prepared-document.ts';
 import { readDelivery, toResponse } from './response.ts';
 
@@ -90,7 +90,7 @@ export interface GraphqlHandler {
 /** Creates the handler. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
   const { petStore, graphiql, refuse } = options;
-  const requested = new RequestedDocuments(options.persistedDocuments);
+  const findDocument = createFindDocument(options.persistedDocuments);
   const findOperation = createFindOperation(options.prepare);
 
   async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
@@ -137,7 +137,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       const explain = headers['x-petstore-explain'] === '1';
       const rest = { isReadOnly, explain, record, scope, delivery };
       const caller = { authorization, headers, key, signal, ...rest };
-      const text = requested.find(params, caller);
+      const text = findDocument(params, caller);
       const result =
         typeof text === 'string'
           ? await execute({ ...params, text }, caller)

@@ -1,7 +1,6 @@
-import { decodeUtf8, jsonType, parseJson } from '../../contract/json.ts';
+import { jsonType } from '../../contract/json.ts';
 import { badRequest, HttpError } from '../../http/error.ts';
-import { requireSmallJson } from '../../http/json-limits.ts';
-import { isJsonType, unsupportedMediaType } from '../../http/media-type.ts';
+import { parseSmallJson, readJsonBody } from '../../http/json-limits.ts';
 import type { HttpRequest } from '../../http/message.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -37,24 +36,13 @@ const types: Readonly<Record<string, 'string' | 'object'>> = {
 export function readParams(
   request: Pick<HttpRequest, 'method' | 'search' | 'headers' | 'body'>,
 ): GraphqlParams {
-  if (request.method === 'POST') return checkParams(readBody(request));
+  if (request.method === 'POST') {
+    return checkParams(requireObject('body', readJsonBody(request)));
+  }
   if (request.method === 'GET') return checkParams(readSearch(request.search));
   throw new HttpError(405, 'BAD_REQUEST', 'Expected GET or POST, received another method.', {
     allow: 'GET, POST',
   });
-}
-
-function readBody({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): Members {
-  const contentType = headers['content-type'];
-  if (!isJsonType(contentType)) throw unsupportedMediaType(contentType);
-  if (body instanceof HttpError) throw body;
-  let text: string;
-  try {
-    text = decodeUtf8(body);
-  } catch {
-    throw badRequest('body: expected UTF-8 text, received other bytes.');
-  }
-  return parseObject('body', text);
 }
 
 function readSearch(search: string): Members {
@@ -62,22 +50,13 @@ function readSearch(search: string): Members {
   for (const [name, value] of new URLSearchParams(search)) {
     // Other parameters are ignored: links may have more, such as tracking parameters.
     if (!Object.hasOwn(types, name) || value === '' || name in members) continue;
-    members[name] = types[name] === 'object' ? parseObject(name, value) : value;
+    members[name] =
+      types[name] === 'object' ? requireObject(name, parseSmallJson(name, value)) : value;
   }
   return members;
 }
 
-/**
- * Parses a JSON object. @throws HttpError, because the parser's own message would quote the text.
- */
-function parseObject(name: string, text: string): Members {
-  requireSmallJson(name, text);
-  let json: unknown;
-  try {
-    json = parseJson(text);
-  } catch {
-    throw badRequest(`${name}: expected JSON, received other text.`);
-  }
+function requireObject(name: string, json: unknown): Members {
   if (jsonType(json) === 'object') return json as Members;
   throw objectExpected(name, json);
 }

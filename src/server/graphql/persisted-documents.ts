@@ -99,41 +99,40 @@ interface DocumentCaller {
 }
 
 /**
- * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). In the mode
- * `allow`, a request with text and hash registers the document for the caller's key, if the backend
- * accepts that key (Apollo's automatic persisted queries).
+ * Creates a function that finds documents by text or hash (GraphQL over HTTP, appendix "Persisted
+ * Documents"). It returns the text, or the GraphQL error to respond with. In the mode `allow`, a
+ * request with text and hash registers the document for the caller's key, if the backend accepts that
+ * key (Apollo's automatic persisted queries). The function throws an HttpError if a request has
+ * neither text nor hash, except in the mode `only`.
  */
-export class RequestedDocuments {
-  readonly #persisted: PersistedDocuments;
-  readonly #registered = new LRUCache<string, string>(maxRegisteredBytes);
+export function createFindDocument(persisted: PersistedDocuments) {
+  const registered = new LRUCache<string, string>(maxRegisteredBytes);
 
-  constructor(persisted: PersistedDocuments) {
-    this.#persisted = persisted;
-  }
-
-  /**
-   * Returns the text of the document, or the GraphQL error to respond with.
-   * @throws HttpError if the request has neither text nor hash, except in the mode `only`.
-   */
-  find(
+  return function findDocument(
     params: GraphqlParams,
     { authorization, record, scope }: DocumentCaller,
   ): string | GraphQLError {
     const { query } = params;
-    const { mode, manifest } = this.#persisted;
+    const { mode, manifest } = persisted;
     const hash = hashOf(params);
     if (mode === 'only') {
       if (query !== undefined) return documentRequired('the text of a document');
       if (hash === undefined) return documentRequired('no hash');
       return manifest.get(hash) ?? documentRequired('an unknown hash');
     }
-    if (query === undefined) {
-      if (hash === undefined) {
-        throw badRequest('query: expected the text of a document, received none.');
-      }
-      return this.#findByHash(hash, authorization);
+    if (hash === undefined) {
+      if (query !== undefined) return query;
+      throw badRequest('query: expected the text of a document, received none.');
     }
-    if (hash === undefined || mode === 'off') return query;
+    if (mode === 'off') {
+      return query ?? refusal('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
+    }
+    if (query === undefined) {
+      const text =
+        manifest.get(hash) ?? (authorization && registered.get(cacheKey(authorization, hash)));
+      // Clients recognize this message and send the text next, so it must stay as it is.
+      return text || refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
+    }
     const actual = digest('sha256', query);
     if (actual !== hash) {
       return refusal(
@@ -145,21 +144,10 @@ export class RequestedDocuments {
       if (!record.keyAccepted || authorization === undefined) return;
       // Two bytes per character, plus the cache key and the cache's overhead.
       const size = query.length * 2 + 256;
-      this.#registered.set(cacheKey(authorization, hash), query, { size });
+      registered.set(cacheKey(authorization, hash), query, { size });
     });
     return query;
-  }
-
-  #findByHash(hash: string, authorization: string | undefined): string | GraphQLError {
-    if (this.#persisted.mode === 'off') {
-      return refusal('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
-    }
-    const text =
-      this.#persisted.manifest.get(hash) ??
-      (authorization && this.#registered.get(cacheKey(authorization, hash)));
-    // Clients recognize this message and send the text next, so it must stay as it is.
-    return text || refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
-  }
+  };
 }
 
 /** Returns the hash from `documentId` (GraphQL over HTTP) or `extensions` (Apollo's clients). */

@@ -136,28 +136,3 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     );
   });
 });
-
-describe('DATABASE_POOL_SIZE', () => {
-  it('limits the connections to PostgreSQL', async () => {
-    await using postgres = await startPostgres();
-    const databaseUrl = await postgres.createDatabase();
-    for (const poolSize of [2, undefined]) {
-      const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key', poolSize } as const;
-      await using store = await openPetStore(options, quiet);
-      const load = Array.from({ length: 50 }, () =>
-        store.createPet(callWith(), {
-          name: 'Rex',
-          categoryId: '1',
-        }),
-      );
-      await Promise.all(load);
-      const client = new pg.Client(databaseUrl);
-      await client.connect();
-      const { rows } = await client.query(
-        "select count(*)::int as used from pg_stat_activity where datname = current_database() and application_name = 'petstore-gateway'",
-      );
-      await client.end();
-      expect(rows).toEqual([{ used: poolSize ?? 10 }]);
-    }
-  }, 60_000);
-});

@@ -1,32 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthority } from '../../support/authority.ts';
 import { callWith, openBuiltin } from '../../support/gateway.ts';
 import { startPostgres } from '../../support/postgres.ts';
 
-let folder: string;
+const authority = createAuthority();
+const other = createAuthority();
+const server = authority.issue('DNS:localhost');
 let postgres: Awaited<ReturnType<typeof startPostgres>>;
 
-/** Creates a key and a self-signed certificate for a host. */
-async function createCertificate(name: string, host: string) {
-  const [key, certificate] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
-  const subject = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`];
-  const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
-  execFileSync('openssl', [...request, '-nodes', '-keyout', key, '-out', certificate, ...subject], {
-    stdio: 'ignore',
-  });
-  return { path: certificate, key: await readFile(key, 'utf8') };
-}
-
-let trusted: string;
-let other: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-tls-'));
-  const server = await createCertificate('server', 'localhost');
-  trusted = server.path;
-  other = (await createCertificate('other', 'localhost')).path;
   // PostgreSQL resolves the paths of certificates from its data directory, and that of hba_file from
   // the parent directory.
   postgres = await startPostgres(
@@ -37,7 +19,7 @@ beforeAll(async () => {
       hba_file: 'hba.conf',
     },
     {
-      'server.crt': await readFile(server.path, 'utf8'),
+      'server.crt': server.cert,
       'server.key': server.key,
       'hba.conf':
         'hostssl all petstore 127.0.0.1/32 password\nhost all postgres 127.0.0.1/32 password\n',
@@ -46,7 +28,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await postgres[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
+  authority[Symbol.dispose]();
+  other[Symbol.dispose]();
 });
 
 describe('TLS to PostgreSQL', () => {
@@ -59,7 +42,7 @@ describe('TLS to PostgreSQL', () => {
   }
 
   it('is established with sslmode=verify-full and the certificate authority of the server', async () => {
-    const parameters = { sslmode: 'verify-full', sslrootcert: trusted };
+    const parameters = { sslmode: 'verify-full', sslrootcert: authority.caFile };
     await using store = await openBuiltin(await databaseUrl('localhost', parameters));
     expect(await store.listPets(callWith(), { limit: 1 })).toHaveLength(1);
   });
@@ -69,10 +52,10 @@ describe('TLS to PostgreSQL', () => {
     [
       'another certificate authority',
       'localhost',
-      () => ({ sslrootcert: other }),
-      /self-signed certificate/,
+      () => ({ sslrootcert: other.caFile }),
+      /unable to verify the first certificate/,
     ],
-    ['another host name', '127.0.0.1', () => ({ sslrootcert: trusted }), /does not match/],
+    ['another host name', '127.0.0.1', () => ({ sslrootcert: authority.caFile }), /does not match/],
   ])('fails with %s', async (_, host, trust, reason) => {
     const parameters = trust();
     const mode = 'sslrootcert' in parameters ? { sslmode: 'verify-full' } : {};

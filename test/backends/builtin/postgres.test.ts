@@ -1,15 +1,15 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
-import { openAdministration } from '../../../src/backends/open.ts';
+import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { describeOnEveryDatabase } from '../../support/databases.ts';
 import { callWith, openBuiltin } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { nodeStart } from '../../support/process.ts';
+import { startServer } from '../../support/server.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
@@ -120,15 +120,30 @@ describe('PostgreSQL', () => {
   it.each([
     ['it cannot be reached', (proxy: CuttingProxy) => proxy[Symbol.asyncDispose]()],
     ['a load balancer without a primary hangs up', (proxy: CuttingProxy) => proxy.hangUp()],
-  ])('reports that nothing was stored if %s', async (_, cut) => {
+  ])('reports that nothing was stored if %s', async (_, fail) => {
     await using proxy = await startCuttingProxy(await postgres.createDatabase());
     await using store = await openBuiltin(proxy.databaseUrl);
-    await cut(proxy);
+    await fail(proxy);
     await vi.waitFor(() =>
       expect(store.createPet(callWith(), { name: 'Rex', categoryId: '1' })).rejects.toThrow(
         /cannot be reached\. Nothing was stored\. Try again later\.$/,
       ),
     );
+  });
+
+  it.each([2, undefined])('has at most DATABASE_POOL_SIZE connections: %s', async (poolSize) => {
+    const databaseUrl = await postgres.createDatabase();
+    const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key', poolSize } as const;
+    await using store = await openPetStore(options, quiet);
+    const rex = { name: 'Rex', categoryId: '1' };
+    await Promise.all(Array.from({ length: 50 }, () => store.createPet(callWith(), rex)));
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    const { rows } = await client.query(
+      "select count(*)::int as used from pg_stat_activity where datname = current_database() and application_name = 'petstore-gateway'",
+    );
+    await client.end();
+    expect(rows).toEqual([{ used: poolSize ?? 10 }]);
   });
 
   it('keeps its password out of the error if it cannot be opened', async () => {
@@ -193,36 +208,37 @@ async function startCuttingProxy(databaseUrl: string) {
   const sockets = new Set<Socket>();
   let cut = false;
   let hangsUp = false;
-  const server = createServer((client) => {
-    if (hangsUp) return void client.destroy();
-    const upstream = connectTcp(Number(target.port), target.hostname);
-    let isInsert = false;
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket
-        .on('error', () => {})
-        .once('close', () => {
+  const server = await startServer(
+    createServer((client) => {
+      if (hangsUp) return void client.destroy();
+      const upstream = connectTcp(Number(target.port), target.hostname);
+      let isInsert = false;
+      for (const socket of [client, upstream]) {
+        sockets.add(socket);
+        socket
+          .on('error', () => {})
+          .once('close', () => {
+            client.destroy();
+            upstream.destroy();
+          });
+      }
+      client.on('data', (bytes) => {
+        isInsert = cut && bytes.includes('insert into "pets"');
+        upstream.write(bytes);
+      });
+      upstream.on('data', (bytes) => {
+        // The first bytes after the insert are its result, so it has been committed.
+        if (isInsert) {
+          cut = false;
           client.destroy();
-          upstream.destroy();
-        });
-    }
-    client.on('data', (bytes) => {
-      isInsert = cut && bytes.includes('insert into "pets"');
-      upstream.write(bytes);
-    });
-    upstream.on('data', (bytes) => {
-      // The first bytes after the insert are its result, so it has been committed.
-      if (isInsert) {
-        cut = false;
-        client.destroy();
-      } else client.write(bytes);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+        } else client.write(bytes);
+      });
+    }),
+  );
   const url = new URL(databaseUrl);
-  url.port = String((server.address() as AddressInfo).port);
+  url.port = String(server.port);
   return {
+    ...server,
     databaseUrl: url.href,
     cutAfterNextInsert() {
       cut = true;
@@ -231,10 +247,6 @@ async function startCuttingProxy(databaseUrl: string) {
     hangUp() {
       hangsUp = true;
       for (const socket of sockets) socket.destroy();
-    },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

@@ -1,22 +1,15 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../../src/backends/rest/cancellation.ts';
 import { dispatchCall } from '../../../src/backends/rest/dispatch-call.ts';
-import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { Share } from '../../../src/limits/share.ts';
-import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
-import { callWith } from '../../support/gateway.ts';
-import { quiet } from '../../support/log.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+import { encodeResponse } from '../../support/fault-server.ts';
+import { startRest } from '../../support/faulty-rest.ts';
 
 /** Returns the memory in use after garbage collection. */
 function usedBytes(): number {
-  collectGarbage();
+  globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
@@ -161,14 +154,8 @@ describe('a call', () => {
 
 describe('oversized responses', () => {
   async function listWith(body: string) {
-    await using server = await startFaultServer((socket) =>
-      socket.write(encodeResponse('200 OK', body)),
-    );
-    await using petStore = openRestPetStore(
-      { baseUrl: new URL(server.url), messagesBaseUrl: undefined, timeoutMs: 10_000 },
-      quiet,
-    );
-    return await petStore.listPets(callWith(), {});
+    await using rest = await startRest((socket) => socket.write(encodeResponse('200 OK', body)));
+    return await rest.list();
   }
   const pet = (name: string) => JSON.stringify({ id: 1, name, categoryId: 1 });
 

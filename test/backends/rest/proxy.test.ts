@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { type ProxyOptions, proxyOf } from '../../../src/backends/rest/proxy.ts';
@@ -10,6 +8,7 @@ import { createAuthority } from '../../support/authority.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';
 import { hasTinyproxy, startProxy, startTinyproxy } from '../../support/proxy.ts';
+import { startServer } from '../../support/server.ts';
 
 const authority = createAuthority();
 afterAll(() => authority[Symbol.dispose]());
@@ -25,13 +24,12 @@ async function startService(protocol: 'http' | 'https', options: ProxyOptions) {
     request.resume();
     response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
   };
-  const server =
+  const server = await startServer(
     protocol === 'https'
       ? createHttpsServer(certificate, listener)
-      : createHttpServer({}, listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      : createHttpServer({}, listener),
+  );
+  const host = `127.0.0.1:${server.port}`;
   const telemetry = openTelemetry();
   const baseUrl = new URL(`${protocol}://${host}/v1`);
   const rest = { baseUrl, messagesBaseUrl: undefined, timeoutMs: 5000 };
@@ -46,8 +44,7 @@ async function startService(protocol: 'http' | 'https', options: ProxyOptions) {
     list: async () => Array.from(await petStore.listPets(callWith(key), {})),
     async [Symbol.asyncDispose]() {
       await petStore[Symbol.asyncDispose]();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
     },
   };
 }

@@ -12,14 +12,12 @@ const pad = (index: number, length: number) => String(index).padEnd(length, ' ')
 /** Creates an attack that sends many requests of one kind. */
 function floodOf(
   id: string,
-  description: string,
   connections: number,
   make: (index: number) => string | FloodRequest,
   settings: Readonly<Record<string, string>> = {},
 ): Attack {
   return {
     id,
-    description,
     backend: 'rest',
     settings,
     run: (target) =>
@@ -35,92 +33,54 @@ function floodOf(
  * execute.
  */
 export const documentAttacks: readonly Attack[] = [
-  floodOf(
-    'variable of 250 KB',
-    'A variable has a name of 250 KB and a hundred unknown fields.',
-    12,
-    () =>
-      graphql(addPet, {
-        input: {
-          name: long,
-          ...Object.fromEntries([...Array(100).keys()].map((n) => [`u${n}`, n])),
-        },
-      }),
+  floodOf('variable of 250 KB', 12, () =>
+    graphql(addPet, {
+      input: {
+        name: long,
+        ...Object.fromEntries([...Array(100).keys()].map((n) => [`u${n}`, n])),
+      },
+    }),
   ),
-  floodOf(
-    'literal of 250 KB',
-    'A literal has a name of 250 KB and a hundred unknown fields.',
-    12,
-    () =>
-      graphql(
-        `mutation { addPet(input: { name: "${long}" ${fields(100, (n) => `u${n}: 1`)} }) { id } }`,
-      ),
+  floodOf('literal of 250 KB', 12, () =>
+    graphql(
+      `mutation { addPet(input: { name: "${long}" ${fields(100, (n) => `u${n}: 1`)} }) { id } }`,
+    ),
   ),
-  floodOf(
-    'enum value of 250 KB',
-    'Fifteen variables of an enum have an unknown value of 16 KB each.',
-    12,
-    () =>
-      graphql(
-        `query(${fields(15, (n) => `$v${n}: PetStatus`)}) { ${fields(15, (n) => `a${n}: pets(status: $v${n}) { id }`)} }`,
-        Object.fromEntries([...Array(15).keys()].map((n) => [`v${n}`, 'x'.repeat(16_000)])),
-      ),
+  floodOf('enum value of 250 KB', 12, () =>
+    graphql(
+      `query(${fields(15, (n) => `$v${n}: PetStatus`)}) { ${fields(15, (n) => `a${n}: pets(status: $v${n}) { id }`)} }`,
+      Object.fromEntries([...Array(15).keys()].map((n) => [`v${n}`, 'x'.repeat(16_000)])),
+    ),
   ),
-  floodOf('variable with a name of 240 KB', 'A hundred errors name one variable.', 12, () => {
+  floodOf('variable with a name of 240 KB', 12, () => {
     const name = 'v'.repeat(240_000 / 2);
     return graphql(`query($${name}: AddPetInput!) { __typename }`, {
       [name]: Object.fromEntries([...Array(100).keys()].map((n) => [`u${n}`, n])),
     });
   }),
-  floodOf(
-    'list as a variable',
-    'A variable is a list of 100,000 numbers instead of an object.',
-    12,
-    () => graphql(addPet, { input: Array(100_000).fill(1) }),
-  ),
-  floodOf('unknown fields of 10 KB', 'Twenty unknown fields have names of 10 KB.', 12, (index) =>
+  floodOf('list as a variable', 12, () => graphql(addPet, { input: Array(100_000).fill(1) })),
+  floodOf('unknown fields of 10 KB', 12, (index) =>
     graphql(`{ ${fields(20, (n) => `f${index}_${n}${'x'.repeat(10_000)}`)} }`),
   ),
-  floodOf(
-    'aliases of 12 KB',
-    'Twenty fields with aliases of 12 KB fail, and each error contains its path.',
-    12,
-    () => graphql(`{ ${fields(20, (n) => `a${n}${'x'.repeat(12_000)}: pets(limit: 0) { id }`)} }`),
+  floodOf('aliases of 12 KB', 12, () =>
+    graphql(`{ ${fields(20, (n) => `a${n}${'x'.repeat(12_000)}: pets(limit: 0) { id }`)} }`),
   ),
-  floodOf(
-    'type of 120 KB',
-    'Fragments, variables and directives name types of 80 KB that do not exist.',
-    12,
-    () => {
-      const name = 'T'.repeat(80_000);
-      return graphql(`query($v: ${name}) @${name} { ...f } fragment f on ${name} { id }`);
-    },
-  ),
-  floodOf('invalid documents', 'Invalid documents, each different.', 32, (index) =>
-    graphql(`{ nope${index} }`),
-  ),
-  floodOf('long invalid documents', 'Invalid documents of 200 KB, each different.', 16, (index) =>
-    graphql(`{ nope${pad(index, 200_000)} }`),
-  ),
-  floodOf('syntax errors', 'Incomplete documents of 200 KB, each different.', 16, (index) =>
-    graphql(`{ nope${pad(index, 200_000)} `),
-  ),
-  floodOf('valid documents', 'Valid documents, each different.', 32, (index) =>
-    graphql(`{ a${index}: pets(limit: 3) { id name } }`),
-  ),
-  floodOf('long valid documents', 'Valid documents of 100 KB, each different.', 16, (index) =>
+  floodOf('type of 80 KB', 12, () => {
+    const name = 'T'.repeat(80_000);
+    return graphql(`query($v: ${name}) @${name} { ...f } fragment f on ${name} { id }`);
+  }),
+  floodOf('invalid documents', 32, (index) => graphql(`{ nope${index} }`)),
+  floodOf('long invalid documents', 16, (index) => graphql(`{ nope${pad(index, 200_000)} }`)),
+  floodOf('syntax errors', 16, (index) => graphql(`{ nope${pad(index, 200_000)} `)),
+  floodOf('valid documents', 32, (index) => graphql(`{ a${index}: pets(limit: 3) { id name } }`)),
+  floodOf('long valid documents', 16, (index) =>
     graphql(`{ ${pad(index, 100_000).replace(/^\d+/, (digits) => `a${digits}: __typename`)} }`),
   ),
-  floodOf(
-    'wide valid documents',
-    'Valid documents with 240 fields under one root field.',
-    32,
-    (index) =>
-      graphql(`{ a${index}: pets(limit: 3) { ${'id name categoryId status '.repeat(60)} } }`),
+  floodOf('wide valid documents', 32, (index) =>
+    graphql(`{ a${index}: pets(limit: 3) { ${'id name categoryId status '.repeat(60)} } }`),
   ),
   floodOf(
     'made-up registrations',
-    'Clients with invalid keys register documents by hash.',
     32,
     (index) => {
       const query = `{ a${pad(index, 20_000).replace(/^\d+/, (digits) => `${digits}: pets { id }`)} }`;
@@ -132,80 +92,55 @@ export const documentAttacks: readonly Attack[] = [
     },
     { PERSISTED_DOCUMENTS: 'allow' },
   ),
-  floodOf('made-up keys', 'Each request has a different invalid key.', 32, (index) => ({
+  floodOf('made-up keys', 32, (index) => ({
     headers: { authorization: `Bearer ${'k'.repeat(8000)}${index}` },
     body: graphql('{ pets { id } }'),
   })),
-  floodOf('alias flood', 'One field with thousands of aliases.', 16, () =>
-    graphql(`{ ${fields(20_000, (n) => `a${n}: orders`)} }`),
-  ),
-  floodOf('repeated fields', 'One field, 80,000 times.', 16, () =>
-    graphql(`{ ${'id '.repeat(80_000)} }`),
-  ),
-  floodOf('deep query', 'A hundred thousand nested selections.', 16, () =>
-    graphql('{a'.repeat(100_000)),
-  ),
-  floodOf('deep literal', 'A hundred thousand nested lists.', 16, () =>
+  floodOf('alias flood', 16, () => graphql(`{ ${fields(20_000, (n) => `a${n}: orders`)} }`)),
+  floodOf('repeated fields', 16, () => graphql(`{ ${'id '.repeat(80_000)} }`)),
+  floodOf('deep query', 16, () => graphql('{a'.repeat(100_000))),
+  floodOf('deep literal', 16, () =>
     graphql(`{ pets(limit: ${'['.repeat(100_000)}${']'.repeat(100_000)}) { id } }`),
   ),
   floodOf(
     'deep extensions',
-    'Extensions of 40,000 nested objects.',
     16,
     () => `{"query":"{ __typename }","extensions":${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}}`,
   ),
-  floodOf('doubling fragments', 'Each of forty fragments spreads the next one twice.', 16, () =>
+  floodOf('doubling fragments', 16, () =>
     graphql(
       `{ ...f0 } ${fields(40, (n) => `fragment f${n} on Query { ...f${n + 1} ...f${n + 1} }`)} fragment f40 on Query { __typename }`,
     ),
   ),
-  floodOf('cyclic fragments', 'Nine fragments that each spread all nine.', 16, () => {
+  floodOf('cyclic fragments', 16, () => {
     const spreads = fields(9, (n) => `...f${n}`);
     return graphql(`{ ${spreads} } ${fields(9, (n) => `fragment f${n} on Query { ${spreads} }`)}`);
   }),
-  floodOf(
-    'fields to merge',
-    'Many selections of one field are compared with each other.',
-    16,
-    (index) =>
-      graphql(
-        `{ ${fields(19, (n) => `a: pets(limit: 3) { a${index}: id b${n}: name ${'c: id '.repeat(10)} }`)} }`,
-      ),
+  floodOf('fields to merge', 16, (index) =>
+    graphql(
+      `{ ${fields(19, (n) => `a: pets(limit: 3) { a${index}: id b${n}: name ${'c: id '.repeat(10)} }`)} }`,
+    ),
   ),
-  floodOf('directives', 'A field with thousands of directives.', 16, () =>
-    graphql(`{ __typename ${'@skip(if: false) '.repeat(14_000)} }`),
+  floodOf('directives', 16, () => graphql(`{ __typename ${'@skip(if: false) '.repeat(14_000)} }`)),
+  floodOf('operation name of 120 KB', 16, (index) => {
+    const operationName = `q${index}${'x'.repeat(120_000)}`;
+    return JSON.stringify({ query: `query ${operationName} { __typename }`, operationName });
+  }),
+  floodOf('operation names', 32, (index) => graphql(`query Q${index} { pets(limit: 2) { id } }`)),
+  floodOf('three hundred operations', 16, (index) =>
+    graphql(fields(300, (n) => `query Q${index}_${n} { a }`)),
   ),
-  floodOf(
-    'operation name of 120 KB',
-    'An operation name of 120 KB in document and request, each different.',
-    16,
-    (index) => {
-      const operationName = `q${index}${'x'.repeat(120_000)}`;
-      return JSON.stringify({ query: `query ${operationName} { __typename }`, operationName });
-    },
-  ),
-  floodOf('operation names', 'Each operation has a different name.', 32, (index) =>
-    graphql(`query Q${index} { pets(limit: 2) { id } }`),
-  ),
-  floodOf(
-    'three hundred operations',
-    'A document of three hundred operations, without an operation name in the request.',
-    16,
-    (index) => graphql(fields(300, (n) => `query Q${index}_${n} { a }`)),
-  ),
-  floodOf('id of 250,000 zeros', 'An id is a string of 250,000 zeros.', 12, () =>
+  floodOf('id of 250,000 zeros', 12, () =>
     graphql('query($v: ID!) { pet(id: $v) { id } }', { v: `${'0'.repeat(250_000)}1` }),
   ),
   floodOf(
     'escapes',
-    'A name of 35,000 escape sequences.',
     12,
     () =>
       `{"query":"mutation { addPet(input: { name: \\"${'\\\\u0000'.repeat(35_000)}\\", categoryId: 1 }) { id } }"}`,
   ),
   floodOf(
     'misspelt names',
-    'Misspelt fields that cause suggestions, each different.',
     16,
     (index) =>
       graphql(
@@ -213,36 +148,29 @@ export const documentAttacks: readonly Attack[] = [
       ),
     { INTROSPECTION: 'on' },
   ),
-  floodOf('links', 'Documents in URLs of 12 KB, each different.', 32, (index) => ({
+  floodOf('links', 32, (index) => ({
     method: 'GET',
     path: `/graphql?query=${encodeURIComponent(`{ nope${index}${'x'.repeat(12_000)} }`)}`,
   })),
   floodOf(
     'deep variable',
-    'A variable of 120,000 nested lists.',
     16,
     () =>
       `{"query":"query($v: Int) { pets(limit: $v) { id } }","variables":{"v":${'['.repeat(120_000)}${']'.repeat(120_000)}}}`,
   ),
-  floodOf(
-    'id of 250,000 digits',
-    'Literals and variables are numbers of 250,000 digits.',
-    12,
-    (index) =>
-      index % 4 < 2
-        ? graphql(`{ pet(id: ${'9'.repeat(250_000)}) { id } }`)
-        : `{"query":"query($v: ID!) { pet(id: $v) { id } }","variables":{"v":${'9'.repeat(250_000)}}}`,
+  floodOf('id of 250,000 digits', 12, (index) =>
+    index % 4 < 2
+      ? graphql(`{ pet(id: ${'9'.repeat(250_000)}) { id } }`)
+      : `{"query":"query($v: ID!) { pet(id: $v) { id } }","variables":{"v":${'9'.repeat(250_000)}}}`,
   ),
   floodOf(
     'numbers beyond 2^53',
-    'A variable is a list of 12,000 integers above 2^53.',
     12,
     () =>
       `{"query":"query($v: Int) { pets(limit: $v) { id } }","variables":{"v":[${Array(12_000).fill('9223372036854775807').join()}]}}`,
   ),
   floodOf(
     'introspection',
-    'Introspection of the whole schema.',
     32,
     (index) =>
       graphql(
@@ -250,28 +178,17 @@ export const documentAttacks: readonly Attack[] = [
       ),
     { INTROSPECTION: 'on' },
   ),
-  floodOf('fifteen large pages', 'Fifteen aliases of a page with large names.', 8, () => ({
+  floodOf('fifteen large pages', 8, () => ({
     body: graphql(`{ ${fields(15, (n) => `a${n}: pets(limit: 99) { id name }`)} }`),
   })),
-  floodOf(
-    'orders of 3.5 MB',
-    'Sixteen connections read large orders, with a key and without one.',
-    16,
-    () => graphql('{ orders }'),
+  floodOf('orders of 3.5 MB', 16, () => graphql('{ orders }')),
+  floodOf('fifteen lists of orders', 8, () => graphql(`{ ${fields(15, (n) => `a${n}: orders`)} }`)),
+  floodOf('twenty different large pages', 8, () =>
+    graphql(
+      `{ ${fields(20, (n) => `a${n}: pets(limit: ${90 + (n % 10)}${n < 10 ? '' : ', status: sold'}) { id }`)} }`,
+    ),
   ),
-  floodOf('fifteen lists of orders', 'Fifteen aliases of orders of 3.5 MB.', 8, () =>
-    graphql(`{ ${fields(15, (n) => `a${n}: orders`)} }`),
-  ),
-  floodOf(
-    'twenty different large pages',
-    'Each field selects a different page with large names.',
-    8,
-    () =>
-      graphql(
-        `{ ${fields(20, (n) => `a${n}: pets(limit: ${90 + (n % 10)}${n < 10 ? '' : ', status: sold'}) { id }`)} }`,
-      ),
-  ),
-  floodOf('a large page thirty times', 'One field of a large page with thirty aliases.', 8, () =>
+  floodOf('a large page thirty times', 8, () =>
     graphql(`{ pets(limit: 99) { ${fields(30, (n) => `a${n}: name`)} } }`),
   ),
 ];

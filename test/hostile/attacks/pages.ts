@@ -10,7 +10,6 @@ function pageAttacks(path: string, headers = ''): readonly Attack[] {
   return [
     {
       id: `${path}, read`,
-      description: 'A hundred connections load it repeatedly.',
       backend: 'built-in',
       settings,
       run: (target) =>
@@ -22,7 +21,6 @@ function pageAttacks(path: string, headers = ''): readonly Attack[] {
     },
     {
       id: `${path}, unread`,
-      description: '300 connections request it three times and read nothing.',
       backend: 'built-in',
       settings,
       run: (target) =>
@@ -46,7 +44,6 @@ export const builtInAttacks: readonly Attack[] = [
   ...pageAttacks('/graphql', html),
   {
     id: 'names of 250 KB',
-    description: 'Animals with names of 250 KB are added over REST.',
     backend: 'built-in',
     run: (target) =>
       flood(target, { connections: 12, requests: 5000 }, () => ({
@@ -56,14 +53,12 @@ export const builtInAttacks: readonly Attack[] = [
   },
   {
     id: 'twenty pages of a hundred',
-    description: 'Queries of twenty pages of a hundred animals each.',
     backend: 'built-in',
     run: (target) =>
       flood(target, { connections: 16, requests: 5000 }, () => ({ body: twentyPages })),
   },
   {
     id: 'twenty pages of a hundred, unread',
-    description: 'Fifty connections pipeline these queries and read nothing.',
     backend: 'built-in',
     run: (target) => {
       const request = rawPost(twentyPages, target);
@@ -76,7 +71,6 @@ export const builtInAttacks: readonly Attack[] = [
   },
   {
     id: 'unknown paths',
-    description: 'Requests for unknown paths of 8 KB, with long request ids and trace headers.',
     backend: 'built-in',
     run: (target) =>
       flood(target, { connections: 32, requests: 50_000 }, (index) => ({
@@ -87,7 +81,6 @@ export const builtInAttacks: readonly Attack[] = [
   },
   {
     id: 'probes',
-    description: 'Endless health checks.',
     backend: 'built-in',
     run: (target) =>
       flood(target, { connections: 64, requests: 100_000 }, (index) => ({
@@ -97,7 +90,6 @@ export const builtInAttacks: readonly Attack[] = [
   },
   {
     id: 'twenty writes per request',
-    description: 'Mutations that add twenty animals each.',
     backend: 'built-in',
     run: (target) => {
       const one = (n: number) => `a${n}: addPet(input: { name: "Rex", categoryId: ${n} }) { id }`;

@@ -1,13 +1,13 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import * as http2 from 'node:http2';
-import { type AddressInfo, connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { BodyParts } from '../../../src/http/message.ts';
 import { createByteLimits } from '../../../src/server/byte-limits.ts';
 import { createNodeListener } from '../../../src/server/http/node.ts';
 import { quiet } from '../../support/log.ts';
+import { connectTo } from '../../support/raw-http.ts';
+import { startServer } from '../../support/server.ts';
 
 const { bodyBytes } = createByteLimits(quiet.metrics);
 
@@ -17,17 +17,15 @@ describe('a handler that rejects', () => {
     ['does not change a response that was already sent', true, 200],
   ])('%s, and does not crash the process', async (_, isSent, status) => {
     const listener = createNodeListener(() => Promise.reject(new Error('secret')), bodyBytes);
-    const server = createServer((incoming, outgoing) => {
-      if (isSent) outgoing.end('sent');
-      listener(incoming, outgoing);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const response = await fetch(`http://127.0.0.1:${port}/`);
+    await using server = await startServer(
+      createServer((incoming, outgoing) => {
+        if (isSent) outgoing.end('sent');
+        listener(incoming, outgoing);
+      }),
+    );
+    const response = await fetch(server.url);
     expect(response.status).toBe(status);
     expect(await response.text()).not.toContain('secret');
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
   });
 });
 
@@ -56,9 +54,8 @@ describe('a body in parts', () => {
   it('is produced only as fast as the client reads, and cancelled when it disconnects', async () => {
     const { response, finished, produced } = endlessParts();
     const handle = async () => response;
-    const server = createServer(createNodeListener(handle, bodyBytes)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+    await using server = await startServer(createServer(createNodeListener(handle, bodyBytes)));
+    const client = connectTo(server.url).pause();
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await vi.waitFor(() => expect(produced()).toBeGreaterThan(0));
     for (let turns = 0; turns < 200; turns++) await turn();
@@ -68,7 +65,6 @@ describe('a body in parts', () => {
     await vi.waitFor(() => expect(produced()).toBeGreaterThan(unread + 50), { timeout: 10_000 });
     client.destroy();
     await finished;
-    await new Promise((resolve) => server.close(resolve));
   });
 
   it('is cancelled when its client leaves over HTTP/2', async () => {
@@ -79,9 +75,8 @@ describe('a body in parts', () => {
       return response;
     }, bodyBytes);
     // Node calls requests of HTTP/2 compatible with those of HTTP/1.1; their types differ.
-    const server = http2.createServer(listener as never).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await using server = await startServer(http2.createServer(listener as never));
+    const session = http2.connect(server.url);
     session
       .request({ ':path': '/' })
       .on('error', () => {})
@@ -90,6 +85,5 @@ describe('a body in parts', () => {
     session.destroy();
     await finished;
     expect(signals[0]?.aborted).toBe(true);
-    await new Promise((resolve) => server.close(resolve));
   });
 });

@@ -1,18 +1,20 @@
 import { once } from 'node:events';
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createByteLimits } from '../../../src/server/byte-limits.ts';
 import { Connection } from '../../../src/server/listener/connection.ts';
 import { quiet } from '../../support/log.ts';
+import { connectTo, rawGet as get } from '../../support/raw-http.ts';
+import { startServer } from '../../support/server.ts';
 import { countTurns } from '../../support/turns.ts';
 
 type Respond = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /** Starts an HTTP server whose connections are passed on as by the gateway's listener. */
-async function startServer(respond: Respond, onSocket = (_: Socket) => {}) {
+async function startListener(respond: Respond, onSocket = (_: Socket) => {}) {
   const limits = createByteLimits(quiet.metrics);
   const sockets = new Set<Socket>();
   const connections: Connection[] = [];
@@ -20,17 +22,17 @@ async function startServer(respond: Respond, onSocket = (_: Socket) => {}) {
     (incoming.socket as unknown as Connection).start(outgoing);
     respond(incoming, outgoing);
   });
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+  const tcp = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     sockets.add(socket);
     const connection = new Connection(socket, limits);
     http.emit('connection', connection);
     connections.push(connection);
     onSocket(socket);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = await startServer(tcp);
   return {
-    open: () => connect(port, '127.0.0.1').on('error', () => {}),
+    ...server,
+    open: () => connectTo(server.url),
     /** Checks the deadline of the first connection as it is after `ms`. Returns whether it is open. */
     isOpenAfter(ms: number) {
       const [connection] = connections as [Connection];
@@ -41,10 +43,6 @@ async function startServer(respond: Respond, onSocket = (_: Socket) => {}) {
     closeIfIdle: (ms: number) => connections[0]?.closeIfIdle(ms),
     /** The bytes that were received on all connections. */
     bytesRead: () => sockets.values().reduce((sum, { bytesRead }) => sum + bytesRead, 0),
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }
 
@@ -52,7 +50,7 @@ async function startServer(respond: Respond, onSocket = (_: Socket) => {}) {
 async function startEcho() {
   const counts = { requests: 0, mostInFlight: 0 };
   const inFlight = new Map<object, number>();
-  const server = await startServer(async (incoming, outgoing) => {
+  const server = await startListener(async (incoming, outgoing) => {
     const { socket } = incoming;
     const add = (count: number) => {
       const ofSocket = (inFlight.get(socket) ?? 0) + count;
@@ -69,7 +67,6 @@ async function startEcho() {
   return { ...server, counts };
 }
 
-const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 const last = get('/last', 'Connection: close\r\n');
 const post = (path: string, headers: string, body: string) =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`;
@@ -133,25 +130,11 @@ describe('pipelined requests', () => {
     expect(server.counts.mostInFlight).toBe(1);
   });
 
-  it.each(Object.entries(kinds))('%s may arrive byte by byte', async (_, [sent, response]) => {
-    await using server = await startEcho();
-    const socket = server.open().setNoDelay();
-    const received = text(socket);
-    let written = 0;
-    for (const byte of sent + sent + last) {
-      socket.write(byte);
-      written++;
-      await vi.waitFor(() => expect(server.bytesRead()).toBe(written), { interval: 1 });
-    }
-    expect(responsesIn(await received)).toEqual([response, response, '</last  {}>']);
-    expect(server.counts.mostInFlight).toBe(1);
-  });
-
   it.each(
     Object.entries(kinds),
   )('%s are not parsed before the response to the first one', async (_, [sent, response]) => {
     const held: ServerResponse[] = [];
-    await using server = await startServer(async (incoming, outgoing) => {
+    await using server = await startListener(async (incoming, outgoing) => {
       const body = await text(incoming);
       held.push(outgoing);
       outgoing.write(`<${incoming.url} ${body} ${JSON.stringify(incoming.trailers)}>`);
@@ -178,7 +161,7 @@ describe('bodies in chunks', () => {
   it('are parsed one slice per turn of the event loop', async () => {
     using counted = countTurns();
     const chunksPerTurn = new Map<number, number>();
-    await using server = await startServer((incoming, outgoing) => {
+    await using server = await startListener((incoming, outgoing) => {
       let size = 0;
       incoming.on('data', ({ length }: Buffer) => {
         size += length;
@@ -206,7 +189,7 @@ describe('bodies in chunks', () => {
 describe('the deadline of a connection', () => {
   it('is 10 s for headers, and 15 s for the request', async () => {
     let requests = 0;
-    await using server = await startServer(() => requests++);
+    await using server = await startListener(() => requests++);
     const socket = server.open();
     socket.write('GET / HTTP/1.1');
     await vi.waitFor(() => expect(server.bytesRead()).toBe(14));
@@ -236,7 +219,7 @@ describe('the deadline of a connection', () => {
   it('is one second after its client has ended it, unless the response has begun', async () => {
     for (const hasBegun of [false, true]) {
       const responses: ServerResponse[] = [];
-      await using server = await startServer((_, outgoing) => responses.push(outgoing));
+      await using server = await startListener((_, outgoing) => responses.push(outgoing));
       const socket = server.open();
       socket.end(get('/'));
       await vi.waitFor(() => expect(responses).toHaveLength(1));
@@ -250,7 +233,7 @@ describe('the deadline of a connection', () => {
   it('is five minutes for reading a response, however slowly it is read', async () => {
     const bytes = Buffer.alloc(64 * 1024 * 1024);
     const sockets: Socket[] = [];
-    await using server = await startServer(
+    await using server = await startListener(
       (_, outgoing) => outgoing.end(bytes),
       (socket) => sockets.push(socket),
     );
@@ -286,7 +269,7 @@ describe('a client', () => {
     const limitMs = 500;
     const bytes = Buffer.alloc(64 * 1024 * 1024);
     const closedAfter: number[] = [];
-    await using server = await startServer(
+    await using server = await startListener(
       (_, outgoing) => outgoing.end(bytes),
       (socket) => {
         const start = performance.now();

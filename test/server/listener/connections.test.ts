@@ -72,8 +72,8 @@ describe('a body in chunks', () => {
   it('gets its response beside an offer of HTTP/2, as from Java', async () => {
     await using service = await startGateway();
     const offer = chunkedPost([typename]).replace(
-      'Host: x',
-      'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAM10000',
+      'Host: localhost',
+      'Host: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAM10000',
     );
     const responses = await sendRaw(service.url, offer + rawPost(typename) + offer + lastProbe);
     expect(statusesOf(responses)).toEqual([200, 200, 200, 200]);

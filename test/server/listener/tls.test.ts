@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { Client } from 'undici';
@@ -7,8 +7,10 @@ import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthority } from '../../support/authority.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../../support/gateway.ts';
 import { outlastHalfClose } from '../../support/half-close.ts';
+import { holdingOrders } from '../../support/parts.ts';
 import { probeUntilRefused } from '../../support/probing.ts';
 import { nodeStart } from '../../support/process.ts';
+import { connectTo, lastProbe, rawGet, rawPost, statusesOf } from '../../support/raw-http.ts';
 
 const authority = createAuthority();
 afterAll(() => authority[Symbol.dispose]());
@@ -26,16 +28,9 @@ function addressOf(url: string) {
 function openTls(url: string, options: ConnectionOptions = {}): TLSSocket {
   return tlsConnect({ ...addressOf(url), ca, ...options }).on('error', () => {});
 }
-function openPlain(url: string): Socket {
-  return connect(addressOf(url)).on('error', () => {});
-}
 
-const headers = 'Host: x\r\nAuthorization: Bearer demo-key\r\nContent-Type: application/json\r\n';
-const body = '{"query":"{ orders }"}';
-const post = `POST /graphql HTTP/1.1\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
-const probe = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
-const last = probe.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
-const statusesOf = (responses: string) => responses.match(/HTTP\/1\.1 \d+/g);
+const post = rawPost('{"query":"{ orders }"}');
+const probe = rawGet('/livez');
 
 /** A client that trusts the authority and keeps its connection until the end of the test. */
 function openClient(url: string): Client {
@@ -53,74 +48,82 @@ async function serialOf(url: string): Promise<string> {
 }
 
 describe('a gateway with a certificate', () => {
-  it('serves HTTPS over HTTP/1.1, and says so in its banner', async () => {
+  it.each([
+    '1',
+    '2',
+  ])('serves HTTPS with %s processes, and loses no request when it ends under load', async (WORKERS) => {
     await using started = await nodeStart({
-      DATABASE_URL: ':memory:',
+      DATABASE_URL: `file:${authority.write('pets.db', '')}`,
       TLS_CERT_FILE: certFile,
       TLS_KEY_FILE: keyFile,
       ADMIN_PORT: '0',
+      WORKERS,
     });
     expect(started.output.stdout).toMatch(/GraphQL +https:\/\/127\.0\.0\.1:\d+\/graphql /);
     expect(started.output.stdout).toMatch(/REST +https:/);
     // Prometheus and probes do not know the certificate.
     expect(started.output.stdout).toMatch(/Metrics +http:/);
     const socket = openTls(started.url, { ALPNProtocols: ['h2', 'http/1.1'] });
-    socket.write(last);
-    expect(statusesOf(await text(socket))).toEqual(['HTTP/1.1 200']);
+    socket.write(rawGet('/v1/pets?limit=1', 'Connection: close\r\n'));
+    expect(statusesOf(await text(socket))).toEqual([401]);
     expect(socket.alpnProtocol).toBe('http/1.1');
-    const client = openClient(started.url);
-    const response = await client.request({ method: 'GET', path: '/v1/pets?limit=1' });
-    expect(response.statusCode).toBe(401);
-    await response.body.dump();
-  }, 30_000);
+    const endings = await probeUntilRefused(
+      () => tlsConnect({ ...addressOf(started.url), ca }),
+      () => process.kill(started.pid, 'SIGTERM'),
+    );
+    expect(endings).toEqual(['200', 'ECONNREFUSED']);
+    expect(await started.exited).toBe(0);
+  }, 60_000);
 
   it('answers pipelined requests one after the other', async () => {
     await using service = await start();
     const socket = openTls(service.url);
-    socket.write(post + probe.repeat(2000) + last);
-    expect(statusesOf(await text(socket))).toEqual(Array(2002).fill('HTTP/1.1 200'));
+    socket.write(post + probe.repeat(2000) + lastProbe);
+    expect(statusesOf(await text(socket))).toEqual(Array(2002).fill(200));
   });
 
-  it('closes connections whose handshake fails or is never completed', async () => {
+  // Both wait for the timeout of a handshake.
+  it.concurrent('closes connections whose handshake fails or is never completed', async () => {
     await using service = await start();
     const whole = openTls(service.url);
     const untrusting = tlsConnect(addressOf(service.url));
     await expect(once(untrusting, 'close')).rejects.toThrow('unable to verify');
     const began = performance.now();
-    const [silent, partial, plain] = [1, 2, 3].map(() => openPlain(service.url).resume());
+    const [silent, partial, plain] = [1, 2, 3].map(() => connectTo(service.url).resume());
     // The start of a ClientHello, and HTTP without TLS.
     partial?.write(Buffer.from('1603010200010001fc0303', 'hex'));
-    plain?.write(last);
+    plain?.write(lastProbe);
     await once(plain as Socket, 'close');
     expect(performance.now() - began).toBeLessThan(4000);
     await Promise.all([silent, partial].map((socket) => once(socket as Socket, 'close')));
     expect(performance.now() - began).toBeGreaterThan(4000);
-    whole.write(last);
-    expect(statusesOf(await text(whole))).toEqual(['HTTP/1.1 200']);
+    whole.write(lastProbe);
+    expect(statusesOf(await text(whole))).toEqual([200]);
     expect(service.logged).toEqual([]);
   }, 30_000);
 
+  it.concurrent('does not wait for connections that are idle or whose handshake is not complete', async () => {
+    const service = await start();
+    const [idle, silent] = [openTls(service.url).resume(), connectTo(service.url).resume()];
+    await once(idle, 'secureConnect');
+    const closed = [idle, silent].map((socket) => once(socket, 'close'));
+    await service.close(600_000);
+    await Promise.all(closed);
+    await service.petStore[Symbol.asyncDispose]();
+  }, 30_000);
+
   it('responds to a client that ends its side, and cancels the reads of one that leaves', async () => {
-    const petStore = await openBuiltin();
-    let cancelled = 0;
-    await using service = await start({
-      petStore: {
-        ...petStore,
-        listOrders: ({ signal }) => {
-          signal?.addEventListener('abort', () => cancelled++);
-          return new Promise(() => {});
-        },
-      },
-    });
+    const held = holdingOrders(await openBuiltin());
+    await using service = await start({ petStore: held.petStore });
     const ended = openTls(service.url, { allowHalfOpen: true } as ConnectionOptions);
-    ended.end(post.replace('orders', 'pets{id}').replace(/: 22/, ': 24'));
-    expect(statusesOf(await text(ended))).toEqual(['HTTP/1.1 200']);
+    ended.end(rawPost('{"query":"{ pets { id } }"}'));
+    expect(statusesOf(await text(ended))).toEqual([200]);
     const socket = openTls(service.url);
     await once(socket, 'secureConnect');
     socket.write(post);
     await outlastHalfClose();
     socket.end();
-    await vi.waitFor(() => expect(cancelled).toBe(1), { timeout: 5000 });
+    await vi.waitFor(() => expect(held.cancelled()).toBe(1), { timeout: 5000 });
   });
 
   it('uses another certificate for new connections only', async () => {
@@ -137,37 +140,9 @@ describe('a gateway with a certificate', () => {
     expect(connections).toBe(1);
   });
 
-  it.each([
-    '1',
-    '2',
-  ])('loses no request when it ends under load, with %s processes', async (WORKERS) => {
-    await using started = await nodeStart({
-      DATABASE_URL: `file:${authority.write('pets.db', '')}`,
-      TLS_CERT_FILE: certFile,
-      TLS_KEY_FILE: keyFile,
-      WORKERS,
-    });
-    const endings = await probeUntilRefused(
-      () => tlsConnect({ ...addressOf(started.url), ca }),
-      () => process.kill(started.pid, 'SIGTERM'),
-    );
-    expect(endings).toEqual(['200', 'ECONNREFUSED']);
-    expect(await started.exited).toBe(0);
-  }, 60_000);
-
-  it('does not wait for connections that are idle or whose handshake is not complete', async () => {
-    const service = await start();
-    const [idle, silent] = [openTls(service.url).resume(), openPlain(service.url).resume()];
-    await once(idle, 'secureConnect');
-    const closed = [idle, silent].map((socket) => once(socket, 'close'));
-    await service.close(600_000);
-    await Promise.all(closed);
-    await service.petStore[Symbol.asyncDispose]();
-  }, 30_000);
-
   it('closes a connection in its handshake when the grace period ends', async () => {
     const service = await start();
-    const silent = openPlain(service.url).resume();
+    const silent = connectTo(service.url).resume();
     await once(silent, 'connect');
     const began = performance.now();
     await Promise.all([once(silent, 'close'), service.close(100)]);

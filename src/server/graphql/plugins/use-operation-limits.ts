@@ -1,11 +1,34 @@
-import { type DocumentNode, GraphQLError, parse, TokenKind } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import {
-  type Cost,
-  type OperationLimits,
-  operationCosts,
-} from '../../../graphql/operation-cost.ts';
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLDeferDirective,
+  GraphQLError,
+  Kind,
+  parse,
+  type SelectionSetNode,
+  TokenKind,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import { HttpError } from '../../../http/error.ts';
+
+/** What is limited in an operation, as messages describe it; a fragment counts once per spread. */
+const measures = {
+  // Without those below an introspection field, which graphql-js limits.
+  maxDepth: 'levels of fields',
+  maxAliases: 'aliases',
+  maxDirectives: 'directives',
+  // Each root field is a call to the backend.
+  maxRootFields: 'root fields and deferred fragments',
+  maxFields: 'fields',
+} as const;
+
+type Measure = keyof typeof measures;
+
+/** The limits of one operation, and of the lexical tokens of the whole document. */
+export type OperationLimits = Readonly<Record<Measure | 'maxTokens', number>>;
+
+/** The cost of an operation or a selection set; root fields are without deferred fragments. */
+type Cost = Readonly<Record<Measure | 'deferred', number>>;
 
 /**
  * Refuses documents that exceed the limits with status 400, before their validation is expensive.
@@ -50,16 +73,64 @@ function refuseLongTokens({ loc }: DocumentNode): void {
   }
 }
 
+/**
+ * Yields the cost of each operation of a parsed document that is not validated yet. Takes time
+ * proportional to the document, even with fragments that form a cycle.
+ */
+function* operationCosts({ definitions }: DocumentNode): Generator<Cost> {
+  const known = new Map<SelectionSetNode, Cost>();
+
+  function costOf(selectionSet: SelectionSetNode | undefined): Cost {
+    if (selectionSet === undefined) return nothing;
+    const cost = known.get(selectionSet);
+    if (cost !== undefined) return cost;
+    // A temporary value ends the recursion of a fragment cycle, which validation rejects later.
+    known.set(selectionSet, nothing);
+    const total: Record<keyof Cost, number> = { ...nothing };
+    for (const selection of selectionSet.selections) {
+      const { directives = [] } = selection;
+      const field = selection.kind === Kind.FIELD ? selection : undefined;
+      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+      const below = costOf(isSpread ? fragments.get(selection.name.value) : selection.selectionSet);
+      const depth = field?.name.value.startsWith('__') ? 0 : below.maxDepth;
+      total.maxDepth = Math.max(total.maxDepth, depth + (field ? 1 : 0));
+      total.maxAliases += below.maxAliases + (field?.alias ? 1 : 0);
+      total.maxDirectives += below.maxDirectives + directives.length;
+      total.maxRootFields += field ? 1 : below.maxRootFields;
+      total.maxFields += below.maxFields + (field ? 1 : 0);
+      total.deferred += below.deferred + directives.filter(isDefer).length;
+    }
+    known.set(selectionSet, total);
+    return total;
+  }
+
+  const fragments = new Map<string, SelectionSetNode>();
+  for (const one of definitions) {
+    if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one.selectionSet);
+  }
+  for (const one of definitions) {
+    if (one.kind !== Kind.OPERATION_DEFINITION) continue;
+    const cost = costOf(one.selectionSet);
+    const maxDirectives = cost.maxDirectives + (one.directives?.length ?? 0);
+    yield { ...cost, maxDirectives, maxRootFields: cost.maxRootFields + cost.deferred };
+  }
+}
+
+const nothing: Cost = {
+  maxDepth: 0,
+  maxAliases: 0,
+  maxDirectives: 0,
+  maxRootFields: 0,
+  maxFields: 0,
+  deferred: 0,
+};
+
+const isDefer = ({ name }: DirectiveNode) => name.value === GraphQLDeferDirective.name;
+
 function refuseBeyond(limits: OperationLimits, cost: Cost): void {
-  const checks = [
-    ['levels of fields', limits.maxDepth, cost.depth],
-    ['aliases', limits.maxAliases, cost.aliases],
-    ['directives', limits.maxDirectives, cost.directives],
-    ['root fields and deferred fragments', limits.maxRootFields, cost.rootFields + cost.deferred],
-    ['fields', limits.maxFields, cost.fields],
-  ] as const;
-  for (const [what, maximum, actual] of checks) {
-    if (actual > maximum) throw tooLarge(what, maximum, String(actual));
+  for (const measure of Object.keys(measures) as Measure[]) {
+    if (cost[measure] <= limits[measure]) continue;
+    throw tooLarge(measures[measure], limits[measure], String(cost[measure]));
   }
 }
 

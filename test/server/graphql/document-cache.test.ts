@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/config.ts';
+import { createRefuse } from '../../../src/http/refuse.ts';
 import { createEngine } from '../../../src/server/graphql/engine.ts';
 import { createGraphqlHandler } from '../../../src/server/graphql/handler.ts';
 import { RequestRecord } from '../../../src/telemetry/request-record.ts';
@@ -23,6 +24,7 @@ describe('the cache of documents', () => {
     await using petStore = await openBuiltin();
     const { operationLimits } = loadConfig({});
     const prepare = createEngine({ introspection: true, operationLimits });
+    const telemetry = openTelemetry();
     let prepared = 0;
     const handler = createGraphqlHandler({
       prepare(text) {
@@ -34,17 +36,13 @@ describe('the cache of documents', () => {
       explain: false,
       forwardHeaders: undefined,
       graphiql: undefined,
-      refuse: (error) => {
-        throw error;
-      },
+      refuse: createRefuse(telemetry),
     });
-    const telemetry = openTelemetry();
+    const head = { method: 'POST', path: '/graphql', headers: {} };
     const text = hasField ? '{ pets { id } }' : '{ __typename }';
     for (let times = 0; times < 3; times++) {
       using scope = new DisposableStack();
-      const record = scope.use(
-        new RequestRecord(telemetry, { method: 'POST', path: '/graphql', headers: {} }),
-      );
+      const record = scope.use(new RequestRecord(telemetry, head));
       const { signal } = new AbortController();
       const rest = { isReadOnly: false, explain: false, record, scope, delivery: () => undefined };
       const caller = { authorization, headers: {}, key: 1, signal, ...rest };
