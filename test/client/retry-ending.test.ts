@@ -95,10 +95,12 @@ describe('an aborted signal', () => {
   });
 
   it('ends the delay of fetch, whatever sends the requests', async () => {
-    await using gateway = await startUpstream((_, response) => sendJson(response, 200, busy(100)));
+    await using gateway = await startUpstream((_, response) =>
+      sendJson(response, 200, busy(60_000)),
+    );
     const caller = new AbortController();
     let sent = 0;
-    const send = createRetryFetch({}, async (url) => {
+    const send = createRetryFetch({ maxDelayMs: 90_000 }, async (url) => {
       sent++;
       const response = await fetch(url);
       response

@@ -147,33 +147,28 @@ describe('a gateway that receives a signal', () => {
     expect(await started.exited).toBe(0);
   }, 30_000);
 
-  it('exits with 0 when the trace collector responds with 500, and logs the failure once', async () => {
-    await using collector = await startUpstream((_, response) => response.writeHead(500).end());
-    await using started = await nodeStart({
-      DATABASE_URL: ':memory:',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    });
-    await (await send(started.url)).text();
-    started.kill('SIGTERM');
-    expect(await started.exited).toBe(0);
-    expect(started.output.stderr.match(/"msg":"traces are not exported"/g)).toHaveLength(1);
-    expect(started.output.stderr).toContain('"msg":"shut down"');
-  }, 30_000);
-
-  it('waits at most a second for a trace collector that never responds', async () => {
-    await using collector = await startUpstream(() => {});
-    await using started = await nodeStart({
-      DATABASE_URL: ':memory:',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      SHUTDOWN_GRACE_MS: '600000',
-    });
-    await (await send(started.url)).text();
-    const begin = performance.now();
-    started.kill('SIGTERM');
-    expect(await started.exited).toBe(0);
-    expect(performance.now() - begin).toBeLessThan(8000);
-    expect(started.output.stderr.match(/"msg":"traces are not exported"/g)).toHaveLength(1);
-  }, 30_000);
+  it.each<[string, Parameters<typeof startUpstream>[0]]>([
+    ['responds with 500', (_, response) => response.writeHead(500).end()],
+    ['never responds', () => {}],
+  ])(
+    'waits at most a second for a trace collector that %s, and logs it once',
+    async (_, respond) => {
+      await using collector = await startUpstream(respond);
+      await using started = await nodeStart({
+        DATABASE_URL: ':memory:',
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        SHUTDOWN_GRACE_MS: '600000',
+      });
+      await (await send(started.url)).text();
+      const begin = performance.now();
+      started.kill('SIGTERM');
+      expect(await started.exited).toBe(0);
+      expect(performance.now() - begin).toBeLessThan(8000);
+      expect(started.output.stderr.match(/"msg":"traces are not exported"/g)).toHaveLength(1);
+      expect(started.output.stderr).toContain('"msg":"shut down"');
+    },
+    30_000,
+  );
 });
 
 describe('a gateway with a closed standard output', () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -59,16 +59,29 @@ export async function copySources(from: string, files: readonly string[]): Promi
   return source;
 }
 
-/** Packs files in a temporary folder, because two builds in one folder conflict. @returns the tarball's path. */
+/**
+ * Packs files in a temporary folder, because two builds in one folder conflict. Later calls of a test
+ * run copy the result. @returns the tarball's path.
+ */
 async function pack(folder: string, from: string, files: readonly string[]): Promise<string> {
-  const source = await copySources(from, files);
-  const path = `${join(repository, 'node_modules/.bin')}:${process.env['PATH']}`;
-  const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
-    cwd: source,
-    env: { ...process.env, PATH: path },
-  });
-  await rm(source, { recursive: true });
-  return join(folder, packed.stdout.trim());
+  const packed = join(`${process.env['TEST_LOGS']}-packed`, from, 'tarball');
+  if (!existsSync(packed)) {
+    const source = await copySources(from, files);
+    const target = join(source, 'packed');
+    await mkdir(target);
+    const path = `${join(repository, 'node_modules/.bin')}:${process.env['PATH']}`;
+    await run('npm', ['pack', '--silent', '--pack-destination', target], {
+      cwd: source,
+      env: { ...process.env, PATH: path },
+    });
+    await mkdir(dirname(packed), { recursive: true });
+    // Another test file may have packed it first.
+    if (!existsSync(packed)) await rename(target, packed).catch(() => {});
+    await rm(source, { recursive: true });
+  }
+  const [name = ''] = await readdir(packed);
+  await cp(join(packed, name), join(folder, name));
+  return join(folder, name);
 }
 
 /** Packs the client package with `npm pack`. @returns the path of the tarball. */

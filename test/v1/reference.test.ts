@@ -88,43 +88,42 @@ describe('the files of the reference page', () => {
 });
 
 describe('the reference page in a browser', () => {
-  browserTest('groups operations by tag', async () => {
-    await using opened = await openReference();
-    expect(await opened.operationsOf('animals')).toEqual(
-      expect.arrayContaining([
-        'GET /pets List all animals',
-        'POST /pets Add an animal',
-        'GET /pets/{petId} deprecated Get an animal',
-      ]),
-    );
-    expect(await opened.operationsOf('Operations without a tag')).toEqual([
-      'GET /store/orders List store orders',
-      'POST /messages Send a message',
-    ]);
-    expect(await opened.page.locator('.opblock-tag').allInnerTexts()).toEqual([
-      expect.stringMatching(/^animals/),
-      expect.stringMatching(/^Operations without a tag/),
-    ]);
-  });
-
-  browserTest('lists all tags above the operations, including empty ones', async () => {
-    await using opened = await openReference();
-    const tags = opened.page.getByRole('navigation', { name: 'Tags' });
-    expect((await tags.getByRole('listitem').allInnerTexts()).map(oneLine)).toEqual([
-      'animals List, add and fetch animals.',
-      'Store Navigation group for the store.',
-      'Pets Navigation group for pets.',
-      'Operations without a tag',
-    ]);
-    expect(await tags.getByRole('link').allInnerTexts()).toEqual([
-      'animals',
-      'Operations without a tag',
-    ]);
-    await tags.getByRole('link', { name: 'Operations without a tag' }).click();
-    const hash = '#operations-tag-Operations_without_a_tag';
-    await opened.page.waitForURL(`**/v1/docs${hash}`);
-    expect(await opened.page.locator(hash).innerText()).toBe('Operations without a tag');
-  });
+  browserTest(
+    'groups operations by tag, and lists all tags above them, including empty ones',
+    async () => {
+      await using opened = await openReference();
+      expect(await opened.operationsOf('animals')).toEqual(
+        expect.arrayContaining([
+          'GET /pets List all animals',
+          'POST /pets Add an animal',
+          'GET /pets/{petId} deprecated Get an animal',
+        ]),
+      );
+      expect(await opened.operationsOf('Operations without a tag')).toEqual([
+        'GET /store/orders List store orders',
+        'POST /messages Send a message',
+      ]);
+      expect(await opened.page.locator('.opblock-tag').allInnerTexts()).toEqual([
+        expect.stringMatching(/^animals/),
+        expect.stringMatching(/^Operations without a tag/),
+      ]);
+      const tags = opened.page.getByRole('navigation', { name: 'Tags' });
+      expect((await tags.getByRole('listitem').allInnerTexts()).map(oneLine)).toEqual([
+        'animals List, add and fetch animals.',
+        'Store Navigation group for the store.',
+        'Pets Navigation group for pets.',
+        'Operations without a tag',
+      ]);
+      expect(await tags.getByRole('link').allInnerTexts()).toEqual([
+        'animals',
+        'Operations without a tag',
+      ]);
+      await tags.getByRole('link', { name: 'Operations without a tag' }).click();
+      const hash = '#operations-tag-Operations_without_a_tag';
+      await opened.page.waitForURL(`**/v1/docs${hash}`);
+      expect(await opened.page.locator(hash).innerText()).toBe('Operations without a tag');
+    },
+  );
 
   browserTest('shows the x-stability of an operation', async () => {
     await using opened = await openReference({

@@ -1,20 +1,29 @@
 import SchemaBuilder from '@pothos/core';
 import { GraphQLError } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addPetStore, loadConfig, type PetStoreContext, usePetStore } from '../../src/schema.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema, openYoga, postTo, startMounted, startYoga } from '../support/yoga.ts';
 
-const env = { DATABASE_URL: ':memory:', LOG_LEVEL: 'silent' };
+const env = { DATABASE_URL: ':memory:', LOG_LEVEL: 'silent', EXPLAIN: 'on' };
+
+let gateway: Awaited<ReturnType<typeof startMounted>>;
+let yoga: Awaited<ReturnType<typeof startYoga>>;
+beforeAll(async () => {
+  gateway = await startMounted(env);
+  yoga = await startYoga(env);
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await yoga[Symbol.asyncDispose]();
+});
 
 it.each([
   ['an operation beyond a limit', `{"query":"{ ${'a: orders '.repeat(400)} }"}`, [400, 200]],
   ['a request without query', '{}', [400, 200]],
   ['an unknown operation name', '{"query":"query A { orders }","operationName":"B"}', [400, 400]],
 ])('a Yoga server responds to %s with the code of the gateway', async (_, body, statuses) => {
-  await using gateway = await startMounted(env);
-  await using yoga = await startYoga(env);
   const responses = await Promise.all([gateway, yoga].map((server) => postTo(server, body)));
   expect(responses.map(({ status }) => status)).toEqual(statuses);
   const results = await Promise.all(responses.map((response) => response.json()));
@@ -78,8 +87,6 @@ describe('a Yoga server differs from the gateway:', () => {
     ['GET with a mutation', '?query=mutation{sendMessage(message:"a"){id}}', 'GET'],
     ['PUT', '', 'PUT'],
   ])('%s has the same code and another message', async (_, search, method) => {
-    await using gateway = await startMounted(env);
-    await using yoga = await startYoga(env);
     const results = await Promise.all(
       [gateway, yoga].map(async ({ url }) => {
         const response = await fetch(`${url}/graphql${search}`, { method });
@@ -96,8 +103,6 @@ describe('a Yoga server differs from the gateway:', () => {
   });
 
   it('no @defer, no EXPLAIN, no Cache-Control', async () => {
-    await using gateway = await startMounted({ ...env, EXPLAIN: 'on' });
-    await using yoga = await startYoga({ ...env, EXPLAIN: 'on' });
     const deferred = '{"query":"{ ... @defer { __typename } }"}';
     expect((await postTo(gateway, deferred)).status).toBe(200);
     const result = await (await postTo(yoga, deferred)).json();
@@ -175,10 +180,9 @@ describe('a Yoga server differs from the gateway:', () => {
   it('issues are in the order of its schema', async () => {
     const query = 'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }';
     const body = { query, variables: { input: { name: '', categoryId: 'a' } } };
-    await using gateway = await startMounted(env);
-    await using yoga = await openYoga(plain, env);
+    await using server = await openYoga(plain, env);
     const own = await (await postTo(gateway, JSON.stringify(body))).json();
-    const other = await yoga.post(body);
+    const other = await server.post(body);
     const pathsOf = ({ errors }: { errors: [{ extensions: { issues: [{ path: string[] }] } }] }) =>
       errors[0].extensions.issues.map(({ path }) => path.join('.'));
     expect(pathsOf(own)).toEqual(['input.name', 'input.categoryId']);

@@ -52,9 +52,9 @@ describe('the circuits of keys', () => {
       circuits.end(index, 'failure', performance.now());
     }
     expect(circuits.countOpen()).toBe(1000);
-    expect(circuits.find(3999)).toBeUndefined();
-    expect(circuits.find(4000)?.rejectsForMs(performance.now())).toBeGreaterThan(0);
+    expect(circuits.get(3999)).toBeUndefined();
+    expect(circuits.get(4000)?.rejectsForMs(performance.now())).toBeGreaterThan(0);
     circuits.end(4000, 'success', performance.now());
-    expect(circuits.find(4000)).toBeUndefined();
+    expect(circuits.get(4000)).toBeUndefined();
   });
 });

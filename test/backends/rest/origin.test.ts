@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { KeyCircuits } from '../../../src/backends/rest/circuit.ts';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { BackendTimeoutError, BackendUnavailableError } from '../../../src/contract/error.ts';
 import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';
@@ -92,18 +91,6 @@ describe('the failures of one key', () => {
     expect(await rest.list('good')).toEqual([]);
     await late;
     expect(await rest.list('good')).toEqual([]);
-  });
-
-  it('are stored for a limited number of keys', () => {
-    const circuits = new KeyCircuits({ breakAfterFailures: 1, halfOpenAfterMs: 60_000 });
-    for (let index = 0; index < 5000; index++) {
-      circuits.end(index, 'failure', performance.now());
-    }
-    expect(circuits.countOpen()).toBe(1000);
-    expect(circuits.get(3999)).toBeUndefined();
-    expect(circuits.get(4000)?.rejectsForMs(performance.now())).toBeGreaterThan(0);
-    circuits.end(4000, 'success', performance.now());
-    expect(circuits.get(4000)).toBeUndefined();
   });
 
   it('allow another probe if the first one was cancelled', async () => {

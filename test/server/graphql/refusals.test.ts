@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatewayErrorCodes } from '../../../packages/client/src/errors.ts';
 import { apiKey, startGateway } from '../../support/gateway.ts';
 
@@ -98,8 +98,13 @@ const refusals: readonly [name: string, string | RequestInit, number, string, st
 ];
 
 describe('the gateway refuses', () => {
+  let service: Awaited<ReturnType<typeof startGateway>>;
+  beforeAll(async () => {
+    service = await startGateway({ introspection: false });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
   it.each(refusals)('%s', async (_, sent, status, code, message) => {
-    await using service = await startGateway({ introspection: false });
     const [search, init] = typeof sent === 'string' ? [sent, {}] : ['', sent];
     const headers = { ...init.headers, authorization: `Bearer ${apiKey}` };
     const response = await fetch(`${service.url}/graphql${search}`, { ...init, headers });

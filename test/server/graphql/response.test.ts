@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { openBuiltin, startGateway } from '../../support/gateway.ts';
-import { holdingOrders, petsFirst, sendForParts } from '../../support/parts.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../support/gateway.ts';
+import { petsFirst, sendForParts } from '../../support/parts.ts';
 
 const response = 'application/graphql-response+json';
 const json = 'application/json';
@@ -13,6 +13,12 @@ const typeOf = ({ headers }: Response) =>
   headers
     .get('content-type')
     ?.replace(/; (?:charset=utf-8|boundary="-"|incrementalSpec=v0\.2)/g, '');
+
+let service: Awaited<ReturnType<typeof startGateway>>;
+beforeAll(async () => {
+  service = await startGateway({ graphiql: true });
+});
+afterAll(() => service[Symbol.asyncDispose]());
 
 describe('the media type of a response', () => {
   it.each([
@@ -40,7 +46,6 @@ describe('the media type of a response', () => {
     [`${response};note="a, ${json}", ${json};q=0.5`, response],
     [`;,${json};q=,;,`, json],
   ])('for Accept: %s is %s', async (accept, expected) => {
-    await using service = await startGateway();
     expect(typeOf(await sendForParts(fetch, service.url, '{ __typename }', accept))).toBe(expected);
   });
 
@@ -65,9 +70,6 @@ describe('the media type of a response', () => {
     [`${mixed};q=0, ${json}`, json],
     [`${response}, ${json};q=0.9`, response],
   ])('with a deferred fragment for Accept: %s is %s', async (accept, expected) => {
-    const { petStore, release } = holdingOrders(await openBuiltin());
-    await using service = await startGateway({ petStore });
-    release();
     const received = await sendForParts(fetch, service.url, petsFirst, accept);
     expect(typeOf(received)).toBe(expected);
     await received.body?.cancel();
@@ -86,14 +88,12 @@ describe('the media type of a response', () => {
     ['*/*', json],
     ['', json],
   ])('at the path of GraphiQL for Accept: %s is %s', async (accept, expected) => {
-    await using service = await startGateway({ graphiql: true });
     const received = await fetch(`${service.url}/graphql`, { headers: { accept } });
     expect(typeOf(received)).toBe(expected);
     await received.body?.cancel();
   });
 
   it('is decided in linear time', async () => {
-    await using service = await startGateway();
     for (const text of [',', ';', '"', 'a/b;c="', 'a/b;c=="\\', 'a/b;q=0.1,', ' \t', '*/*,']) {
       const accept = `x${text.repeat(12_000 / text.length)}x`;
       const received = await sendForParts(fetch, service.url, '{ __typename }', accept);
