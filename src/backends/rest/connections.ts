@@ -1,16 +1,13 @@
-import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { openTunnel, type ServiceProxy } from './proxy.ts';
 
 /** Connecting failed, so nothing was sent. `cause` is the error of the connection. */
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
-  /** The subject of a certificate that was rejected, such as `CN=pets.example, O=Pets`. */
-  readonly certificateSubject: string | undefined;
 
-  constructor(cause: Error, certificateSubject: string | undefined) {
+  constructor(cause: Error) {
     super('Connecting failed', { cause });
-    this.certificateSubject = certificateSubject;
   }
 }
 
@@ -36,7 +33,7 @@ export function createConnector(
     else {
       openTunnel(proxy, options, timeoutMs).then(
         (httpSocket) => connect({ ...options, httpSocket }, callback),
-        (error) => callback(new ConnectionFailed(error, undefined), null),
+        (error) => callback(new ConnectionFailed(error), null),
       );
     }
   };
@@ -45,20 +42,11 @@ export function createConnector(
 function createDirectConnector(timeoutMs: number, tls: SecureContextOptions): Connector {
   const connect = buildConnector({ ...tls, timeout: timeoutMs, allowH2: false });
   return (options, callback) => {
-    let subject: string | undefined;
     const hostname = options.hostname.replace(/^\[|\]$/g, '');
-    // undici's types hide that its connector returns the socket.
-    const socket: unknown = connect({ ...options, hostname }, (...[error, connected]) => {
-      if (error === null) callback(null, connected);
-      else callback(new ConnectionFailed(error, subject), null);
+    connect({ ...options, hostname }, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(new ConnectionFailed(error), null);
     });
-    if (options.protocol === 'https:') {
-      // Read before Node verifies the certificate, because it closes the connection on failure.
-      (socket as TLSSocket).prependOnceListener('secure', () => {
-        const names = Object.entries((socket as TLSSocket).getPeerCertificate().subject ?? {});
-        subject = names.map(([name, value]) => `${name}=${value}`).join(', ');
-      });
-    }
   };
 }
 

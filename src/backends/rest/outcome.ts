@@ -153,10 +153,10 @@ export function outcomeOfFailure(
   mayBeStale: boolean,
 ): Failed {
   if (cause instanceof ConnectionFailed) {
-    const { certificateSubject, cause: reason } = cause;
-    const isTimeout = reason instanceof errors.ConnectTimeoutError;
-    const why = certificateSubject ? 'certificate' : isTimeout ? 'connectTimeout' : 'noConnection';
-    return { why, cause };
+    const { cause: reason } = cause;
+    if (reason instanceof errors.ConnectTimeoutError) return { why: 'connectTimeout', cause };
+    const { code = '' } = reason as NodeJS.ErrnoException;
+    return { why: rejectedCertificate.test(code) ? 'certificate' : 'noConnection', cause };
   }
   if (!wasSent) {
     return { why: isReset(cause) ? 'connectionClosed' : 'noConnection', cause };
@@ -170,6 +170,10 @@ export function outcomeOfFailure(
   if (status > 0) return { why: 'cutOff', cause };
   return { why: mayBeStale && isReset(cause) ? 'stale' : 'reset', cause };
 }
+
+/** The error codes of rejected certificates in the documentation of `node:tls`. */
+const rejectedCertificate =
+  /^(?:ERR_TLS_CERT_|UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH)/;
 
 const notHttp = 'Expected HTTP, received something else.';
 

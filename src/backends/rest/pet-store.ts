@@ -204,8 +204,7 @@ function describePage({ limit, status }: ListPetsQuery): Parameters {
 
 /**
  * Logs a failed call. Of the cause, logs only the name and code, because the message may contain an
- * address; of a rejected certificate, the subject. `clientLeft`: nobody received the
- * error.
+ * address. `clientLeft`: nobody received the error.
  */
 function logFailure(
   log: Log,
@@ -215,10 +214,9 @@ function logFailure(
   error: Error,
 ): void {
   const { message: reason, cause } = error;
-  const connection = cause instanceof ConnectionFailed ? cause : undefined;
-  const { name, code } = (connection?.cause ?? cause ?? {}) as NodeJS.ErrnoException;
-  const certificateSubject = connection?.certificateSubject;
-  const details = { reason, causeName: name, causeCode: code, certificateSubject };
+  const deepest = cause instanceof ConnectionFailed ? cause.cause : cause;
+  const { name, code } = (deepest ?? {}) as NodeJS.ErrnoException;
+  const details = { reason, causeName: name, causeCode: code };
   const { status, hidden }: Partial<ErrorResponse> = error instanceof ErrorResponse ? error : {};
   // Shortened, so that the line fits into an atomic write to a pipe.
   const body = { code: hidden?.code.slice(0, 100), message: hidden?.message.slice(0, 500) };
