@@ -85,6 +85,7 @@ const packages = {
   'graphql-yoga': '^src/(?:server/|schema\\.ts$)',
   hono: '^src/http/',
   '@pothos/core': '^src/graphql/',
+  dataloader: '^src/graphql/',
   kysely: '^src/backends/builtin/',
   'lru-cache': '^src/server/graphql/',
   pino: '^src/telemetry/log\\.ts$',

@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
 import type { JsonText } from '../contract/json.ts';
@@ -46,11 +47,23 @@ type Method = (call: Call, parameters: unknown) => Promise<unknown>;
 /** The response key of the root field that makes a call; only explained contexts use it. */
 export type ResponseKey = string | number;
 
+/** A call to make. */
+interface OneCall {
+  readonly id: OperationId | 'send';
+  readonly parameters: unknown;
+}
+
+/** A service without bulk reads has one call for each distinct read, so nothing waits for others. */
+const eachRead = {
+  batch: false,
+  batchScheduleFn: queueMicrotask,
+  cacheKeyFn: ({ id, parameters }: OneCall) => `${id} ${JSON.stringify(parameters)}`,
+};
+
 /** Makes the calls of a request; each operation has a method, which is added below. */
 class RequestCalls {
   readonly #options: ContextOptions;
-  /** The reads since the last write, by operation and parameters. */
-  readonly #reads = new Map<string, Promise<unknown>>();
+  #reads: DataLoader<OneCall, unknown, string> | undefined;
   #call: Call | undefined;
 
   constructor(options: ContextOptions) {
@@ -65,16 +78,14 @@ class RequestCalls {
 
   /** Makes a call. Equal reads are one, until a write has ended. */
   make(id: OperationId | 'send', method: string, parameters: unknown): Promise<unknown> {
-    if (method === 'POST') return this.#send(id, parameters).finally(() => this.#reads.clear());
-    const key = `${id} ${JSON.stringify(parameters)}`;
-    const known = this.#reads.get(key);
-    if (known !== undefined) return known;
-    const read = this.#send(id, parameters);
-    this.#reads.set(key, read);
-    return read;
+    if (method === 'POST') {
+      return this.#send({ id, parameters }).finally(() => this.#reads?.clearAll());
+    }
+    this.#reads ??= new DataLoader(async ([read]) => [await this.#send(read as OneCall)], eachRead);
+    return this.#reads.load({ id, parameters });
   }
 
-  async #send(id: OperationId | 'send', parameters: unknown): Promise<unknown> {
+  async #send({ id, parameters }: OneCall): Promise<unknown> {
     const { petStore, listener, signal, key, requestId, observer, scope, forwarded } =
       this.#options;
     // Starts no field, and above all no mutation, after the client disconnects.
