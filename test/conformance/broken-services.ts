@@ -342,7 +342,7 @@ export const brokenServices: readonly BrokenService[] = [
       const { createdAt, ...message } = JSON.parse(await response.text());
       return json(200, message);
     },
-    failures: { message: 'createdAt: expected a string, received nothing.' },
+    failures: { message: 'createdAt: expected an ISO 8601 timestamp, received nothing.' },
   },
   {
     name: 'fails to send messages',
