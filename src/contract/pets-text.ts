@@ -1,42 +1,40 @@
 import { decodePets } from './codec.ts';
 import { JsonText } from './json.ts';
-import { type Pet, type Pets, pageSize, petFields } from './records.ts';
+import { type Pet, type PetField, type Pets, pageSize, petFields } from './records.ts';
 import { readJson } from './response-json.ts';
 
 const fields = Object.entries(petFields);
 
 /**
- * Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member. If it
- * is complete, it has the optional fields, too.
+ * Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member. Only
+ * these optional fields have to be present.
  */
-function animal(open: string, isComplete: boolean): string {
+function animal(open: string, present: readonly string[]): string {
   const members = fields.map(([name, { kind, isRequired }], index) => {
     const quote = kind.isText ? '"' : '';
     const value = `${quote}${open}${kind.pattern})${quote}`;
     const key = `${index > 0 ? ',' : ''}"${name}":`;
-    return isRequired || isComplete ? key + value : `(?:${key}(?:null|${value}))?`;
+    return isRequired || present.includes(name) ? key + value : `(?:${key}(?:null|${value}))?`;
   });
   return `\\{${members.join('')}\\}`;
 }
 
-function listOf(isComplete: boolean): RegExp {
-  const one = animal('(?:', isComplete);
+function listWith(present: readonly string[]): RegExp {
+  const one = animal('(?:', present);
   return new RegExp(`^\\[${one}(?:,${one}){0,${pageSize.maximum - 1}}\\]$`);
 }
 
+const optional = fields.flatMap(([name, { isRequired }]) => (isRequired ? [] : [name]));
+
 /** Lists whose animals have all fields, and those in which optional ones are absent or null. */
-const complete = listOf(true);
-const incomplete = listOf(false);
-const animals = new RegExp(animal('(', false), 'g');
+const complete = listWith(optional);
+const incomplete = listWith([]);
+const animals = new RegExp(animal('(', []), 'g');
 
 /** An animal whose members are the groups of `animals`. */
 const groups = Object.fromEntries(
   fields.map(([name], index) => [name, `$${index + 1}`]),
 ) as unknown as Pet;
-
-const optionalGroups = fields.flatMap(([, { isRequired }], index) =>
-  isRequired ? [] : [`$${index + 1}`],
-);
 
 /** The most characters of a list that is matched, because aliases can repeat them all. */
 const maxLength = 64 * 1024;
@@ -73,11 +71,19 @@ export class PetsText implements Iterable<Pet> {
 
   /**
    * Writes a list with the text that `write` returns for each animal. Returns undefined if that
-   * contains an optional field, which an animal may not have.
+   * contains an optional field that an animal does not have.
    */
   writeEach(write: (pet: Pet) => string): JsonText | undefined {
     const members = write(groups);
-    const isSafe = this.#isComplete || optionalGroups.every((group) => !members.includes(group));
-    return isSafe ? new JsonText(this.#text.replace(animals, members)) : undefined;
+    if (!this.#isComplete && !this.#hasEach(members)) return undefined;
+    return new JsonText(this.#text.replace(animals, members));
+  }
+
+  /** Whether each animal has the optional fields whose groups are in a text. */
+  #hasEach(members: string): boolean {
+    const used = optional.filter((name) => members.includes(String(groups[name as PetField])));
+    if (used.length === 0) return true;
+    // The list is known not to have all of them.
+    return used.length < optional.length && listWith(used).test(this.#text);
   }
 }
