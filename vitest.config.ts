@@ -13,6 +13,8 @@ export default defineConfig({
   test: {
     globalSetup: 'test/support/no-keys-logged.ts',
     include: ['test/**/*.test.ts'],
+    // By default one core would be left for others; the tests mostly wait.
+    maxWorkers: '100%',
     // Tests of what is kept collect garbage themselves.
     execArgv: ['--expose-gc'],
     // Many tests start processes, which takes long on a busy machine.

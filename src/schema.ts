@@ -41,6 +41,7 @@ interface Opened extends ReturnType<typeof readHead> {
  * and typed errors; and closes the backend with the server (`yoga.dispose()`).
  * @throws if the backend can't be opened.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the hooks of one plugin share the records of requests.
 export async function usePetStore(config: Config): Promise<Plugin<GatewayContext>> {
   const { corsOrigins, forwardHeaders = [] } = config;
   const log = createLog(config.logLevel, process.stderr);

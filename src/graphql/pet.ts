@@ -10,6 +10,7 @@ import type { PetStoreBuilder } from './builder.ts';
 import { invalidArguments, isPageSize } from './invalid-input.ts';
 
 /** Adds animals, their queries and their mutation. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of declarations.
 export function addPets(builder: PetStoreBuilder) {
   const PetStatus = builder.enumType('PetStatus', {
     description: 'Whether an animal is available.',

@@ -46,6 +46,7 @@ const maxPathLength = 256;
  * describe the process.
  * If an export fails, its spans are lost; only the first failure in a row is logged.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the spans share one processor.
 export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tracing {
   const url = `${endpoint.href.replace(/\/+$/, '')}/v1/traces`;
   let isFailing = false;

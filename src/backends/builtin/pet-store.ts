@@ -43,6 +43,7 @@ export async function openBuiltinPetStore(
   return createPetStore(database, options, telemetry);
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the database and the check of keys.
 function createPetStore(
   database: Database,
   { databaseUrl, demoKey }: BuiltinPetStoreOptions,

@@ -57,6 +57,7 @@ export type Origin = ReturnType<typeof openOrigin>;
  * of several keys get no complete response; that of a key on failures that may be specific to the
  * key, such as a 5xx status.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share a pool, circuits and limits.
 export function openOrigin(
   service: string,
   origin: string,

@@ -58,6 +58,7 @@ type Inspect = (json: unknown) => unknown;
 type Read<T> = (text: string, inspect: Inspect, key: number) => T | Promise<T>;
 
 /** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the way of every call.
 export function openRestPetStore(
   options: RestPetStoreOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,

@@ -72,6 +72,7 @@ const statuses: Readonly<Record<string, number>> = {
 /**
  * Serves a handler over HTTP/1.1, over TLS if it has a certificate. @throws the listen error, such as EADDRINUSE.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the events of one server share its connections.
 export async function listen(
   handle: HttpHandler,
   limits: ByteLimits,
