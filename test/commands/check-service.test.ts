@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createAuthority } from '../support/authority.ts';
 import { apiKey, startGateway } from '../support/gateway.ts';
 import { runCommand } from '../support/process.ts';
+import { startProxy } from '../support/proxy.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -32,6 +34,20 @@ describe('check-service', () => {
     expect(stdout).toContain('404, code "[API key]"');
     expect(stdout).toContain('FAIL     GET /pets without a key: 401 with an Error body');
     expect(stdout).not.toContain(apiKey);
+  });
+
+  it('reaches a service of a private authority behind a proxy, as Node is configured', async () => {
+    using authority = createAuthority();
+    await using proxy = await startProxy();
+    await using service = await startGateway({ tls: authority.issue('IP:127.0.0.1') });
+    const result = await run(['--base-url', `${service.url}/v1`, '--key', apiKey], {
+      NODE_USE_ENV_PROXY: '1',
+      HTTPS_PROXY: proxy.url,
+      NODE_EXTRA_CA_CERTS: authority.caFile,
+    });
+    expect([result.code, result.stderr]).toEqual([0, '']);
+    expect(proxy.heads[0]).toContain(`CONNECT ${new URL(service.url).host}`);
+    expect(proxy.received()).not.toContain(apiKey);
   });
 
   it.each([
