@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
@@ -191,6 +192,24 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     expect(number - one.errors - two.errors).toBeLessThanOrEqual(90);
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
   }, 20_000);
+
+  it('needs no other permissions than those in docs/production.md', async () => {
+    await using redis = await startRedis();
+    const page = readFileSync('docs/production.md', 'utf8');
+    const [, permissions = ''] = /^user petstore on (.+)$/m.exec(page) ?? [];
+    const rules = permissions.replace('PASSWORD', 'correct-horse').split(' ');
+    await redis.send('ACL', 'SETUSER', 'petstore', 'on', ...rules);
+    const url = new URL('/1', redis.url);
+    Object.assign(url, { username: 'petstore', password: 'correct-horse' });
+    await using gateway = await open(url.href);
+    expect(await served(gateway.url, 5)).toBe(5);
+    // Without the script in its cache, Redis receives the text.
+    await redis.send('SCRIPT', 'FLUSH');
+    expect(await served(gateway.url, 5)).toBe(5);
+    expect(await redis.send('INFO', 'commandstats')).toMatch(/cmdstat_eval:calls=/);
+    // What was denied.
+    expect(await redis.send('ACL', 'LOG')).toEqual([]);
+  });
 
   it('stores a hash of the key, which expires', async () => {
     await using redis = await startRedis();
