@@ -73,6 +73,8 @@ export function openOrigin(
     connect: (...to) => connect(...to),
     factory: (url, options) => new TrackedClient(url, options),
     clientTtl: maxConnectionAgeMs,
+    // Otherwise all calls wait for the first connection, because it may be one of HTTP/2.
+    allowH2: false,
     keepAliveMaxTimeout: maxConnectionAgeMs,
     headersTimeout: limits.headersTimeoutMs,
     // The deadline of the call applies to the body. A timeout between chunks would not limit a body

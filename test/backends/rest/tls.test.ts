@@ -1,6 +1,7 @@
 import { createSecureServer, type SecureServerOptions } from 'node:http2';
+import { createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import type { TlsFiles } from '../../../src/tls-files.ts';
 import { createAuthority } from '../../support/authority.ts';
@@ -79,6 +80,27 @@ describe('a REST service with a certificate of a private authority', () => {
     expect(await Promise.all(['a', 'b', 'c'].map(started.list))).toEqual([[], [], []]);
     await started.checkReady();
     expect(started.versions).toEqual(['1.1', '1.1', '1.1']);
+  });
+
+  it('is connected to by each call at once, although the first handshake does not end', async () => {
+    const sockets: Socket[] = [];
+    await using server = await startServer(createServer((socket) => sockets.push(socket)));
+    await using petStore = openRestPetStore(
+      {
+        baseUrl: new URL(`https://127.0.0.1:${server.port}/v1`),
+        messagesBaseUrl: undefined,
+        timeoutMs: 5000,
+      },
+      quiet,
+    );
+    const pet = { name: 'Rex', categoryId: '2' };
+    const calls = Promise.allSettled(
+      ['a', 'b', 'c'].map((key) => petStore.createPet(callWith(key), pet)),
+    );
+    // In less than the time to connect.
+    await vi.waitFor(() => expect(sockets).toHaveLength(3), { timeout: 1500 });
+    for (const socket of sockets) socket.destroy();
+    for (const { status } of await calls) expect(status).toBe('rejected');
   });
 
   const otherName = authority.issue('DNS:other.example');
