@@ -1,5 +1,11 @@
 import SchemaBuilder from '@pothos/core';
-import { GraphQLError } from 'graphql';
+import {
+  GraphQLDeferDirective,
+  GraphQLError,
+  GraphQLSchema,
+  GraphQLStreamDirective,
+  specifiedDirectives,
+} from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addPetStore, loadConfig, type PetStoreContext, usePetStore } from '../../src/schema.ts';
@@ -121,6 +127,17 @@ describe('a Yoga server differs from the gateway:', () => {
       [gateway, yoga].map(({ url }) => fetch(`${url}/graphql?query={__typename}`)),
     );
     expect(got.map(({ headers }) => headers.get('cache-control'))).toEqual(['private', null]);
+  });
+
+  it('@defer and @stream have no effect, even if its schema has them', async () => {
+    const directives = [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective];
+    const schema = new GraphQLSchema({ ...plain.toConfig(), directives });
+    await using yoga = await openYoga(schema, { ...env, DEMO: 'on' });
+    const query = '{ pets(limit: 1) @stream { id ... @defer { name } } }';
+    const headers = { authorization: 'Bearer demo-key' };
+    expect(await yoga.post({ query }, headers)).toMatchObject({
+      data: { pets: [{ id: '1', name: 'Biscuit' }] },
+    });
   });
 
   it('persisted documents are those of a plugin', async () => {

@@ -4,6 +4,7 @@ import {
   experimentalExecuteIncrementally,
   GraphQLDeferDirective,
   GraphQLError,
+  GraphQLStreamDirective,
   getOperationAST,
   Kind,
   legacyExecuteIncrementally,
@@ -26,6 +27,9 @@ type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' 
   /** Undefined if no operation can be compiled, because the schema has fields of others. */
   readonly compile?: typeof compileOperation;
 };
+
+/** The directives of incremental delivery. A server with the schema may have `@stream`. */
+const incremental = [GraphQLDeferDirective.name, GraphQLStreamDirective.name];
 
 /** Upper bounds of the memory of a document, in bytes, from heap measurements. */
 const bytes = { document: 2048, character: 2, node: 1024 };
@@ -102,7 +106,7 @@ export class PreparedOperation {
       Field({ name }) {
         isIntrospection ||= /^__(?:schema|type)$/.test(name.value);
       },
-      Directive: ({ name }) => (name.value === GraphQLDeferDirective.name ? null : undefined),
+      Directive: ({ name }) => (incremental.includes(name.value) ? null : undefined),
     });
     this.isIntrospection = isIntrospection;
     this.isDeferred = whole !== document;
