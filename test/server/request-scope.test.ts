@@ -185,11 +185,24 @@ const failWith = (expected: RegExp) => async (client: Socket, gateway: Opened) =
   expect(await text(client)).toMatch(expected);
 };
 
-/** Takes all but 4 KiB of what the demo key may use of a limit. */
-function takeMost(share: Share, total: number) {
-  const taken = share.take(keyOf(authorization), total - 4096);
+/** Takes all but 4 KiB of an amount, by default for the demo key. */
+function takeMost(share: Share, total: number, holder = authorization) {
+  const taken = share.take(keyOf(holder), total - 4096);
   if (typeof taken === 'string') throw new Error('Expected an unused limit');
   return { [Symbol.dispose]: taken };
+}
+
+/** Expects that the connection is closed before the end of the response. */
+async function expectCut(client: Socket): Promise<void> {
+  let received = '';
+  client
+    .resume()
+    .setEncoding('utf8')
+    .on('data', (chunk) => {
+      received += chunk;
+    });
+  await once(client, 'close');
+  expect(received).not.toMatch(/x"\}\}$/);
 }
 
 /** A pet store whose orders fail with this error, when the test allows it. */
@@ -228,6 +241,7 @@ const unread = {
   calls: 1,
   response: largeOrders,
 };
+const tooLarge = { holds: call, bytes: unread.bytes, calls: 1 };
 const readingParts = { holds: call, bytes: post(ordersLater, acceptParts), received: firstPart };
 
 const leaving: Record<string, EndedRequest> = {
@@ -371,13 +385,20 @@ const refusals: Record<string, EndedRequest> = {
     },
   },
   'for the unread responses of its key': {
-    holds: call,
-    bytes: post('{ a: orders b: orders }'),
-    calls: 1,
+    ...tooLarge,
     async end(client, { byteLimits, respond }) {
       using _most = takeMost(byteLimits.unreadBytes, 24 * MiB);
       respond(largeOrders);
-      await once(client.resume(), 'close');
+      await expectCut(client);
+    },
+  },
+  'for all unread responses': {
+    ...tooLarge,
+    async end(client, { byteLimits, respond }) {
+      using _some = takeMost(byteLimits.unreadBytes, 20 * MiB, 'Bearer other');
+      using _most = takeMost(byteLimits.unreadBytes, 12 * MiB, 'Bearer another');
+      respond(largeOrders);
+      await expectCut(client);
     },
   },
   'for the requests in flight of its key': {
