@@ -30,6 +30,38 @@ describe('the circuit breaker', () => {
   });
 });
 
+describe('an open circuit', () => {
+  const limits = { breakAfterFailures: 3, halfOpenAfterMs: 100 };
+
+  it.each<[of: string, failing: string[], key: string, fail: (socket: Socket) => void]>([
+    ['a key', ['a', 'a', 'a'], 'a', (socket) => socket.write(encodeResponse('500 Oops', ''))],
+    ['the service', ['a', 'b', 'c'], 'd', (socket) => socket.resetAndDestroy()],
+  ])('of %s lets no other call through while one is tried', async (_, failing, key, fail) => {
+    const probes: Socket[] = [];
+    let isFailing = true;
+    const respond: Respond = (socket) => (isFailing ? fail(socket) : probes.push(socket));
+    await using rest = await startRest(respond, limits, 2000);
+    await Promise.allSettled(failing.map((one) => rest.list(one)));
+    isFailing = false;
+    const tried: Promise<unknown>[] = [];
+    await vi.waitFor(
+      () => {
+        tried.push(rest.list(key).catch(() => undefined));
+        expect(probes).toHaveLength(1);
+      },
+      { interval: 20 },
+    );
+    for (let count = 0; count < 5; count++) {
+      await expect(rest.list(key)).rejects.toThrow('Calls are paused');
+    }
+    for (const probe of probes) probe.write(pets);
+    await Promise.all(tried);
+    expect(probes).toHaveLength(1);
+    isFailing = true;
+    await expect(rest.list(key)).rejects.not.toThrow('Calls are paused');
+  });
+});
+
 describe('the failures of one key', () => {
   const limits = { breakAfterFailures: 5, halfOpenAfterMs: 60_000 };
   const lists = (rest: Awaited<ReturnType<typeof startRest>>, keys: readonly string[]) =>
