@@ -18,7 +18,7 @@ afterAll(() => {
 });
 const nodeAuthorities = getCACertificates();
 const { caFile } = authority;
-const service = authority.issue('IP:127.0.0.1');
+const service = authority.issue('IP:127.0.0.1,DNS:localhost');
 const client = authority.issue('DNS:gateway.example');
 const stranger = other.issue('DNS:gateway.example');
 
@@ -39,7 +39,7 @@ async function startService(files: TlsFiles, options: SecureServerOptions = {}) 
   const petStore = openRestPetStore(
     {
       baseUrl: new URL(`https://127.0.0.1:${server.port}/v1`),
-      messagesBaseUrl: undefined,
+      messagesBaseUrl: new URL(`https://localhost:${server.port}`),
       timeoutMs: 5000,
       limits: { breakAfterFailures: 5, halfOpenAfterMs: 60_000 },
       ...files,
@@ -52,6 +52,7 @@ async function startService(files: TlsFiles, options: SecureServerOptions = {}) 
     connections: () => connections,
     checkReady: () => petStore.checkReady(),
     reload: petStore.reload,
+    send: () => petStore.sendMessage(callWith('a'), 'Hello'),
     list: async (key = 'a') => Array.from(await petStore.listPets(callWith(key), {})),
     async [Symbol.asyncDispose]() {
       await petStore[Symbol.asyncDispose]();
@@ -145,8 +146,11 @@ describe('a REST service with a certificate of a private authority', () => {
     const wrong = { caFile, certFile, keyFile: stranger.keyFile };
     expect(() => started.reload(wrong)).toThrow('UPSTREAM_KEY_FILE: expected the key');
     await expect(started.list()).rejects.toThrow('closed the connection');
+    await expect(started.send()).rejects.toThrow('closed the connection');
     started.reload({ caFile, certFile, keyFile });
     expect(await started.list()).toEqual([]);
+    // The service of messages, which has another origin, responds with a list.
+    await expect(started.send()).rejects.toThrow('body: expected an object');
   });
 
   it.each([
