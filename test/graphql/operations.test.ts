@@ -7,6 +7,7 @@ import {
   SendMessageDocument,
   StorefrontDocument,
 } from '../../packages/client/src/documents.ts';
+import type { PetStore } from '../../src/contract/pet-store.ts';
 import { petFields } from '../../src/contract/records.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
@@ -98,6 +99,26 @@ describe('the REST calls of an operation', () => {
     const response = await postGraphQL(opened.gateway, query, variables);
     return { ...response, calls };
   }
+
+  it('do not start after the client has disconnected, whatever the backend', async () => {
+    const client = new AbortController();
+    const { petStore, calls } = recording(await openBuiltin());
+    const createPet: PetStore['createPet'] = (call, pet) => {
+      client.abort();
+      return petStore.createPet(call, pet);
+    };
+    await using opened = await openGateway({ petStore: { ...petStore, createPet } });
+    const addRex = 'addPet(input: { name: "Rex", categoryId: 2 }) { id }';
+    await opened.gateway(
+      new Request('http://localhost/graphql', {
+        method: 'POST',
+        headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+        body: JSON.stringify({ query: `mutation { a: ${addRex} b: ${addRex} }` }),
+        signal: client.signal,
+      }),
+    );
+    expect(calls).toHaveLength(1);
+  });
 
   it('are shared by fields with equal arguments', async () => {
     const { calls, data } = await callsOf(
