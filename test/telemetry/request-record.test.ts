@@ -144,3 +144,12 @@ describe('the client that sent a request', () => {
     expect(uses[0]).toMatch(/client="other"\} 11$/);
   });
 });
+
+describe('a request that is no operation', () => {
+  it('is logged with its method and the first 256 characters of its path, without its query', async () => {
+    await using service = await startGateway();
+    await fetch(`${service.url}/${'x'.repeat(300)}?key=secret`);
+    expect(requests(service.lines)).toMatchObject([{ operation: `GET /${'x'.repeat(255)}` }]);
+    expect(service.lines.join()).not.toContain('secret');
+  });
+});
