@@ -13,7 +13,7 @@ export type Effect = 'success' | 'failure' | 'none';
 
 /** What follows from an outcome; docs/reliability.md has this table. */
 export interface Consequences {
-  /** What became of the call, for the log. */
+  /** What became of the call, as the log shows it. A write that was not sent was not done. */
   readonly kind: 'responded' | 'notSent' | 'lost' | 'cancelled' | 'invalid';
   /** What it counts as in the circuit of the key, and in that of the service. */
   readonly key: Effect;

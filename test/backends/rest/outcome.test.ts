@@ -166,7 +166,7 @@ describe('a retry', () => {
   });
 
   it('is neither waited for nor counted after its client has disconnected', async () => {
-    // The budget allows a key five retries.
+    // A key may have five retries at a time.
     const clients = 6;
     await using rest = await startRest((socket, attempt) => {
       const after = attempt <= clients ? ['Retry-After: 5'] : [];
@@ -184,13 +184,14 @@ describe('a retry', () => {
     expect(await rest.list('k')).toEqual([]);
   });
 
-  it('does not happen if the deadline is earlier than Retry-After', async () => {
-    await using rest = await startRest(
-      (socket) => socket.write(encodeResponse('503 Busy', '', ['Retry-After: 1'])),
-      {},
-      900,
+  it('does not happen if the deadline is earlier than Retry-After, which is not waited for', async () => {
+    await using rest = await startRest((socket) =>
+      socket.write(encodeResponse('503 Busy', '', ['Retry-After: 60'])),
     );
-    await expect(rest.list()).rejects.toMatchObject({ status: 503, retryAfterMs: 1000 });
+    const start = performance.now();
+    await expect(rest.list()).rejects.toMatchObject({ status: 503, retryAfterMs: 60_000 });
+    // The deadline is ten seconds after the start.
+    expect(performance.now() - start).toBeLessThan(5000);
     expect(rest.attempts()).toBe(1);
   });
 });
@@ -235,6 +236,28 @@ describe('a kept connection that the service closes as a call goes out', () => {
     expect(rest.attempts()).toBe(3);
     expect(await repetitions(rest)).toEqual({ noConnection: 1 });
     expect(rest.logged).toEqual([]);
+  });
+
+  it('decides the outcome if the gateway refuses to send the call again', async () => {
+    const kept: Socket[] = [];
+    await using rest = await startRest(
+      (socket, attempt) => {
+        if (attempt === 1) socket.write(pets);
+        else if (attempt === 2) kept.push(socket);
+        else socket.write(encodeResponse('500 Oops', ''));
+      },
+      { breakAfterFailures: 1 },
+    );
+    await rest.list();
+    // The connection can be used again.
+    await setImmediate();
+    const closed = expect(rest.list()).rejects.toThrow('closed the connection');
+    await vi.waitFor(() => expect(kept).toHaveLength(1), { interval: 5 });
+    await expect(rest.list()).rejects.toMatchObject({ status: 500 });
+    // The circuit of the key is open now.
+    kept[0]?.resetAndDestroy();
+    await closed;
+    expect(rest.attempts()).toBe(3);
   });
 
   /** Lists with one key per call over one connection, which is taken over while a call fails. */
