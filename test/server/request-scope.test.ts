@@ -384,6 +384,19 @@ const refusals: Record<string, EndedRequest> = {
       expect(await refusalsIn(metrics)).toEqual({ 'unparsed_bytes_of_key 429': 1 });
     },
   },
+  'for all unparsed input': {
+    ...idle,
+    async end(_, { byteLimits, metrics, send }) {
+      using others = new DisposableStack();
+      for (const key of ['a', 'b', 'c', 'd']) {
+        others.use(takeMost(byteLimits.unparsedBytes, 4 * MiB, `Bearer ${key}`));
+      }
+      const chunks = '1\r\n \r\n'.repeat(3000);
+      const refused = await text(send(`${head('Transfer-Encoding: chunked')}${chunks}`));
+      expect(refused).toMatch(/^HTTP\/1\.1 503 .*"status":503,"retryAfterMs":1000/s);
+      expect(await refusalsIn(metrics)).toEqual({ 'unparsed_bytes 503': 1 });
+    },
+  },
   'for the unread responses of its key': {
     ...tooLarge,
     async end(client, { byteLimits, respond }) {
