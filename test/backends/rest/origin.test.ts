@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { defaultLimits } from '../../../src/backends/rest/origin.ts';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { BackendTimeoutError, BackendUnavailableError } from '../../../src/contract/error.ts';
 import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';
@@ -8,6 +9,22 @@ import { callWith } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
 
 const pets = encodeResponse('200 OK', '[]');
+
+const MiB = 1024 * 1024;
+
+it('the limits of REST calls are those of docs/reliability.md', () => {
+  expect(defaultLimits).toEqual({
+    connectTimeoutMs: 2000,
+    maxConnectionAgeMs: 30_000,
+    headersTimeoutMs: 5000,
+    maxResponseBytes: 4 * MiB,
+    maxBufferedBytes: 32 * MiB,
+    maxConnections: 128,
+    maxWaiting: 1024,
+    breakAfterFailures: 10,
+    halfOpenAfterMs: 5000,
+  });
+});
 
 describe('the circuit breaker', () => {
   const limits = { breakAfterFailures: 3, halfOpenAfterMs: 100 };
