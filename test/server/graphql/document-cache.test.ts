@@ -15,40 +15,68 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-describe('the cache of documents', () => {
-  it.each([
-    ['without a key', undefined, false],
-    ['whose key is not accepted', 'Bearer made-up', true],
-    ['with an accepted key', 'Bearer demo-key', true],
-  ])('prepares a document of callers %s once', async (_, authorization, hasField) => {
-    await using petStore = await openBuiltin();
-    const { operationLimits } = loadConfig({});
-    const prepare = createEngine({ introspection: true, operationLimits });
-    const telemetry = openTelemetry();
-    let prepared = 0;
-    const handler = createGraphqlHandler({
-      prepare(text) {
-        prepared++;
-        return prepare(text);
-      },
-      petStore,
-      persistedDocuments: { mode: 'off', manifest: new Map() },
-      explain: false,
-      forwardHeaders: undefined,
-      graphiql: undefined,
-      refuse: createRefuse(telemetry),
-    });
-    const head = { method: 'POST', path: '/graphql', headers: {} };
-    const text = hasField ? '{ pets { id } }' : '{ __typename }';
-    for (let times = 0; times < 3; times++) {
+/** Opens a handler that counts how often it prepares a document. */
+async function openHandler() {
+  const petStore = await openBuiltin();
+  const { operationLimits } = loadConfig({});
+  const prepare = createEngine({ introspection: true, operationLimits });
+  const telemetry = openTelemetry();
+  let prepared = 0;
+  const handler = createGraphqlHandler({
+    prepare(text) {
+      prepared++;
+      return prepare(text);
+    },
+    petStore,
+    persistedDocuments: { mode: 'off', manifest: new Map() },
+    explain: false,
+    forwardHeaders: undefined,
+    graphiql: undefined,
+    refuse: createRefuse(telemetry),
+  });
+  const head = { method: 'POST', path: '/graphql', headers: {} };
+  return {
+    /** Executes a document. Returns whether it had to be prepared. */
+    async execute(text: string, authorization?: string): Promise<boolean> {
       using scope = new DisposableStack();
       const record = scope.use(new RequestRecord(telemetry, head));
       const { signal } = new AbortController();
       const rest = { isReadOnly: false, explain: false, record, scope, delivery: () => undefined };
       const caller = { authorization, headers: {}, key: 1, signal, ...rest };
+      const before = prepared;
       await handler.execute({ text }, caller);
-    }
-    expect(prepared).toBe(1);
+      return prepared > before;
+    },
+    [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose](),
+  };
+}
+
+describe('the cache of documents', () => {
+  it.each([
+    ['without a key', undefined, '{ __typename }'],
+    ['whose key is not accepted', 'Bearer made-up', '{ pets { id } }'],
+    ['with an accepted key', 'Bearer demo-key', '{ pets { id } }'],
+  ])('prepares a document of callers %s once', async (_, authorization, text) => {
+    await using handler = await openHandler();
+    const prepared = [];
+    for (let times = 0; times < 3; times++)
+      prepared.push(await handler.execute(text, authorization));
+    expect(prepared).toEqual([true, false, false]);
+  });
+
+  it('keeps 512 KiB of callers without an accepted key, and no document of more than a quarter', async () => {
+    await using handler = await openHandler();
+    const small = (index: number) => `{ a${index}: __typename }`;
+    const large = `{ pets { ${'id '.repeat(200)} } }`;
+    await handler.execute(small(0));
+    expect([await handler.execute(large), await handler.execute(large)]).toEqual([true, true]);
+    expect(await handler.execute(small(0))).toBe(false);
+    // Each is counted with some 8 KiB.
+    for (let index = 1; index < 100; index++) await handler.execute(small(index));
+    expect([await handler.execute(small(0)), await handler.execute(small(99))]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it.each([
