@@ -14,7 +14,7 @@ import type { ServiceProxy } from './proxy.ts';
 export const defaultLimits = {
   connectTimeoutMs: 2000,
   /**
-   * The age beyond which a connection makes no further call, and the longest time without one.
+   * The age at which a connection is closed after its next call, and the longest time without one.
    * Addresses are looked up when a connection opens, so the gateway follows a service that moves.
    */
   maxConnectionAgeMs: 30_000,
@@ -71,8 +71,7 @@ export function openOrigin(
   const pool = new Pool(origin, {
     connections: limits.maxConnections,
     connect: (...to) => connect(...to),
-    factory: (url, options) => new TrackedClient(url, options),
-    clientTtl: maxConnectionAgeMs,
+    factory: (url, options) => new TrackedClient(url, options, maxConnectionAgeMs),
     // Otherwise all calls wait for the first connection, because it may be one of HTTP/2.
     allowH2: false,
     keepAliveMaxTimeout: maxConnectionAgeMs,
