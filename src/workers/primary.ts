@@ -228,7 +228,10 @@ async function request(
 
 /** Lets each worker read the configuration again. @throws the reason of the first that can't. */
 async function reloadAll(): Promise<void> {
-  await Promise.all(workers().map((worker) => request(worker, 'reload', reloadTimeoutMs)));
+  const reloads = workers().map((worker) => request(worker, 'reload', reloadTimeoutMs));
+  // Waits for all of them, so that two reloads never overlap.
+  await Promise.allSettled(reloads);
+  await Promise.all(reloads);
 }
 
 /** Resolves if any worker is ready. @throws the reason of the first worker if none is. */
