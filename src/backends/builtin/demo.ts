@@ -1,5 +1,6 @@
 import type { PetStatus } from '../../contract/records.ts';
 import type { Database } from './database.ts';
+import { type Engine, lockTables } from './migrations.ts';
 
 const pets: readonly [name: string, categoryId: bigint, status: PetStatus | null][] = [
   ['Biscuit', 1n, 'available'],
@@ -22,9 +23,13 @@ const orders = [
   '{"id":9007199254740994,"petId":8,"quantity":1,"shipDate":"2026-11-18T14:00:00Z","status":"approved"}',
 ];
 
-/** Adds a dozen pets and two orders to an empty database; does not change any other. */
-export async function addDemoData(database: Database): Promise<void> {
+/**
+ * Adds a dozen pets and two orders to an empty database, once if several processes start at the same
+ * time; does not change any other.
+ */
+export async function addDemoData(database: Database, engine: Engine): Promise<void> {
   await database.transaction().execute(async (transaction) => {
+    await lockTables(transaction, engine);
     const existing = await transaction.selectFrom('pets').select('id').limit(1).execute();
     if (existing.length > 0) return;
     await transaction

@@ -1,4 +1,4 @@
-import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
+import { type ColumnDefinitionBuilder, type Kysely, sql, type Transaction } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 
 /** The databases that the built-in backend runs on. */
@@ -75,8 +75,19 @@ function migrationsFor(engine: Engine): Record<string, Migration> {
 /** The columns that the second migration adds. SQLite adds and drops one per statement. */
 const keyColumns = ['label', 'expires_at', 'last_used_at', 'replaced_by'];
 
-/** The lock of migrations; Kysely's own, which earlier versions take. */
-const migrationLock = sql.lit(3853314791062309107n);
+/** The lock of the tables; that of Kysely's migrations, which earlier versions take. */
+const tablesLock = sql.lit(3853314791062309107n);
+
+/**
+ * Waits until no other session migrates the tables or adds demo data. The lock ends with the
+ * transaction, so that it works behind PgBouncer, where a session has no end. A transaction of SQLite
+ * needs none: it fails, and is repeated, if another one wrote after its first read.
+ */
+export async function lockTables<T>(transaction: Transaction<T>, engine: Engine): Promise<void> {
+  if (engine === 'postgres') {
+    await sql`select pg_advisory_xact_lock(${tablesLock})`.execute(transaction);
+  }
+}
 
 /**
  * Migrates the tables in one transaction, under a lock: if several processes start at once, one
@@ -90,10 +101,7 @@ export async function migrate<T>(
   target?: string,
 ): Promise<string[]> {
   return database.transaction().execute(async (transaction) => {
-    // Ends with the transaction, so that it works behind PgBouncer, where a session has no end.
-    if (engine === 'postgres') {
-      await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
-    }
+    await lockTables(transaction, engine);
     const migrator = new Migrator({
       db: transaction,
       provider: { getMigrations: async () => migrationsFor(engine) },

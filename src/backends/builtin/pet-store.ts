@@ -39,7 +39,9 @@ export async function openBuiltinPetStore(
     poolSize: options.poolSize,
     metrics: telemetry.metrics,
   });
-  if (options.demoKey) await whenFree(() => addDemoData(database));
+  if (options.demoKey) {
+    await whenFree(() => addDemoData(database, engineOf(options.databaseUrl)));
+  }
   return createPetStore(database, options, telemetry);
 }
 
