@@ -173,7 +173,7 @@ export function outcomeOfFailure(
 
 /** The error codes of rejected certificates in the documentation of `node:tls`. */
 const rejectedCertificate =
-  /^(?:ERR_TLS_CERT_|UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH)/;
+  /^(?:ERR_TLS_CERT_|UNABLE_TO_|(?:ERROR_IN_)?(?:CERT|CRL)_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH)/;
 
 const notHttp = 'Expected HTTP, received something else.';
 

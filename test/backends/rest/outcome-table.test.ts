@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { ConnectionFailed } from '../../../src/backends/rest/connections.ts';
 import {
   consequencesOf,
   type Failed,
   type Outcome,
+  outcomeOfFailure,
   type Responded,
   toError,
 } from '../../../src/backends/rest/outcome.ts';
@@ -57,6 +59,18 @@ const repeats = {
   'all at once': 'at once',
 } as const;
 
+/** https://nodejs.org/api/tls.html#x509-certificate-error-codes, and the code of a wrong host name. */
+const certificateCodes =
+  `
+  UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_CRL UNABLE_TO_DECRYPT_CERT_SIGNATURE
+  UNABLE_TO_DECRYPT_CRL_SIGNATURE UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY CERT_SIGNATURE_FAILURE
+  CRL_SIGNATURE_FAILURE CERT_NOT_YET_VALID CERT_HAS_EXPIRED CRL_NOT_YET_VALID CRL_HAS_EXPIRED
+  ERROR_IN_CERT_NOT_BEFORE_FIELD ERROR_IN_CERT_NOT_AFTER_FIELD ERROR_IN_CRL_LAST_UPDATE_FIELD
+  ERROR_IN_CRL_NEXT_UPDATE_FIELD DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY UNABLE_TO_VERIFY_LEAF_SIGNATURE CERT_CHAIN_TOO_LONG CERT_REVOKED
+  INVALID_CA PATH_LENGTH_EXCEEDED INVALID_PURPOSE CERT_UNTRUSTED CERT_REJECTED HOSTNAME_MISMATCH
+  ERR_TLS_CERT_ALTNAME_INVALID`.match(/\S+/g) ?? [];
+
 /** The last columns of a row: what the client gets. */
 function errorOf(outcome: Outcome): string[] {
   if (outcome.why === undefined && outcome.status < 300) return ['–', '–'];
@@ -88,6 +102,15 @@ describe('docs/reliability.md', () => {
 
   it.each([502, 504])('has one rule for gateway errors: %i', (status) => {
     expect(consequencesOf(responded(status))).toEqual(consequencesOf(responded(503)));
+  });
+
+  it('has one rule for the codes of rejected certificates in the documentation of Node', () => {
+    const outcomeOf = (code: string) => {
+      const cause = new ConnectionFailed(Object.assign(new Error(code), { code }));
+      return outcomeOfFailure(cause, false, 0, false).why;
+    };
+    expect(certificateCodes.filter((code) => outcomeOf(code) !== 'certificate')).toEqual([]);
+    expect(outcomeOf('ECONNREFUSED')).toBe('noConnection');
   });
 
   it('states for a write that it may have been carried out only if that is so', () => {
