@@ -76,8 +76,9 @@ export function createExplainedContext(options: ContextOptions, requestObserver:
 
   const ids = Object.keys(operations) as OperationId[];
   const sends = ids.map((id): [string, Send] => [id, (...args) => explain(id, ...args)]);
-  // The schema of the gateway has no fields that call other paths.
-  const petStore = Object.fromEntries(sends) as unknown as PetStoreCalls;
+  // Calls of other paths are not explained.
+  const { rest } = createContext({ ...options, observer: requestObserver }).petStore;
+  const petStore = { ...Object.fromEntries(sends), rest } as unknown as PetStoreCalls;
   return { context: { petStore }, calls: (): readonly ExplainedCall[] => Object.values(calls) };
 }
 

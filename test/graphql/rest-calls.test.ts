@@ -3,19 +3,25 @@ import { coalesceReads } from '../../src/backends/open.ts';
 import { InvalidInputError } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 import { createContext } from '../../src/graphql/context.ts';
+import { createExplainedContext } from '../../src/graphql/explained-context.ts';
 import { keyOf } from '../../src/limits/key.ts';
+import { RequestRecord } from '../../src/telemetry/request-record.ts';
 import { openBuiltin } from '../support/gateway.ts';
+import { httpRequest } from '../support/http-request.ts';
 import { openTelemetry } from '../support/log.ts';
 import { openRest } from '../support/rest-gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-/** The calls of a new request with this key. */
-function callsOf(petStore: PetStore, apiKey = 'a-key-of-a-test') {
+/** A new request with this key. */
+function requestTo(petStore: PetStore, apiKey = 'a-key-of-a-test') {
   const authorization = `Bearer ${apiKey}`;
   const { signal } = new AbortController();
-  const request = { authorization, key: keyOf(authorization), requestId: 'test', signal };
-  return createContext({ petStore, ...request }).petStore.rest;
+  return { petStore, authorization, key: keyOf(authorization), requestId: 'test', signal };
 }
+
+/** The calls of a new request with this key. */
+const callsOf = (petStore: PetStore, apiKey?: string) =>
+  createContext(requestTo(petStore, apiKey)).petStore.rest;
 
 /** Opens the REST backend for a service that responds with this text. */
 async function open(body: string, status = 200) {
@@ -47,6 +53,13 @@ describe('a call to another path', () => {
       '/v1/categories?all=1&lang=en',
     ]);
     expect(rest.seen[0]?.headers.authorization).toBe('Bearer a-key-of-a-test');
+  });
+
+  it('can be made by a request that asks for its calls', async () => {
+    await using rest = await open('{"name":"dogs"}');
+    using record = new RequestRecord(rest, httpRequest('/graphql'));
+    const { context } = createExplainedContext(requestTo(rest.petStore), record);
+    expect(await context.petStore.rest.get('/categories/1')).toEqual({ name: 'dogs' });
   });
 
   it.each([
