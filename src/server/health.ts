@@ -21,7 +21,7 @@ const cacheMs = 1000;
  * @param isDraining whether the process is shutting down
  */
 export function createHealth(checkReady: () => Promise<void>, isDraining: () => boolean): Health {
-  let cached: Promise<HttpResponse> | undefined;
+  let cached: Promise<[status: number, line: string]> | undefined;
   const forget = () => {
     cached = undefined;
   };
@@ -39,11 +39,11 @@ export function createHealth(checkReady: () => Promise<void>, isDraining: () => 
       }),
     ])
       .then(
-        () => text(200, 'ready'),
-        ({ message }) => text(503, `not ready: ${message}`),
+        (): [number, string] => [200, 'ready'],
+        ({ message }): [number, string] => [503, `not ready: ${message}`],
       )
       .finally(() => setTimeout(forget, cacheMs).unref());
-    return cached;
+    return text(...(await cached));
   };
 }
 
