@@ -76,7 +76,7 @@ export async function openRateLimitStore(
     log.warn({ err: failure.err }, 'the store of rate limits failed: each process limits alone');
   }
 
-  async function ask(key: string): Promise<boolean> {
+  async function take(key: string): Promise<boolean> {
     const timedOut = Promise.withResolvers<never>();
     const fail = () => timedOut.reject(new Error(`no response within ${timeoutMs} ms`));
     // The response may have arrived during a pause of this process, so it is read first.
@@ -99,13 +99,13 @@ export async function openRateLimitStore(
   }
 
   metrics.watchRateLimitStore(() => isUp);
-  const tests = setInterval(() => void (isUp || ask('test')), testMs).unref();
+  const tests = setInterval(() => void (isUp || take('test')), testMs).unref();
   client.on('error', record);
   client.connect().catch(() => {});
   // Rejects at the first error.
   await once(client, 'ready').catch(() => {});
   return {
-    take: (key) => (isUp ? ask(key) : Promise.resolve(true)),
+    take: (key) => (isUp ? take(key) : Promise.resolve(true)),
     [Symbol.dispose]() {
       clearInterval(tests);
       client.destroy();

@@ -43,7 +43,7 @@ export function createLog(level: LogLevel, writer: LogWriter): Log & { level: st
   return Object.assign(logger, {
     request(request: object) {
       if (!logger.isLevelEnabled('info')) return;
-      // Copying it to an object with all members would take 0.5 µs.
+      // pino would first copy it to an object with all members.
       const members = JSON.stringify(request).slice(1, -1);
       writer.write(`{"level":"info","time":"${now()}",${members},"msg":"request"}\n`);
     },
@@ -56,7 +56,7 @@ function serializeError(error: unknown, withStack: boolean): unknown {
   return { name, message, code, ...(withStack && { stack }) };
 }
 
-/** Returns the time in ISO 8601 format. Formatting it once per millisecond saves 1 µs per request. */
+/** Returns the time in ISO 8601 format, which is formatted once per millisecond. */
 function now(): string {
   const ms = Date.now();
   if (ms !== lastMs) {
