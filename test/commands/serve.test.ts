@@ -108,22 +108,36 @@ describe('a gateway that receives a signal', () => {
     30_000,
   );
 
-  it('exits immediately on a second signal', async () => {
-    await using upstream = await startHoldingUpstream();
-    await using started = await nodeStart({
-      PETSTORE_BASE_URL: `${upstream.url}/v1`,
-      SHUTDOWN_GRACE_MS: '600000',
-    });
-    const dropped = expect(send(started.url)).rejects.toThrow();
-    await upstream.pending;
-    started.kill('SIGTERM');
-    await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
-      timeout: 5000,
-    });
-    started.kill('SIGTERM');
-    await dropped;
-    expect(await started.exited).toBe(1);
-  }, 30_000);
+  it.each([
+    ['node', nodeStart],
+    ['npm', npmStart],
+  ])(
+    'exits immediately on a second signal when started by %s',
+    async (_, start) => {
+      await using upstream = await startHoldingUpstream();
+      await using started = await start({
+        PETSTORE_BASE_URL: `${upstream.url}/v1`,
+        SHUTDOWN_GRACE_MS: '600000',
+      });
+      let isDropped = false;
+      send(started.url).catch(() => {
+        isDropped = true;
+      });
+      await upstream.pending;
+      started.kill('SIGTERM');
+      await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
+        timeout: 5000,
+      });
+      // npm forwards each signal, so within half a second a second one counts as the same.
+      const again = () => {
+        if (!isDropped) started.kill('SIGTERM');
+        expect(isDropped).toBe(true);
+      };
+      await vi.waitFor(again, { timeout: 5000, interval: 100 });
+      expect(await started.exited).toBe(1);
+    },
+    30_000,
+  );
 
   it('exits when npm receives the signal', async () => {
     await using started = await npmStart({ DATABASE_URL: ':memory:' });

@@ -66,6 +66,27 @@ describe('PostgreSQL', () => {
   }, 60_000);
   afterAll(() => postgres[Symbol.asyncDispose](), 60_000);
 
+  it('reports that nothing was stored if the server became read-only', async () => {
+    const url = await postgres.createDatabase();
+    await using store = await openBuiltin(url);
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query(
+      `alter database "${new URL(url).pathname.slice(1)}" set default_transaction_read_only = on;
+       select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    await other.end();
+    const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    await vi.waitFor(() =>
+      expect(add()).rejects.toMatchObject({
+        writeOutcome: 'NOT_DONE',
+        message: "The store's database is read-only. Nothing was stored. Try again later.",
+      }),
+    );
+    expect([...(await store.listPets(callWith(), {}))]).toHaveLength(12);
+  });
+
   it('reports an unknown outcome and does not retry if the response to a write is lost', async () => {
     await using proxy = await startCuttingProxy(await postgres.createDatabase());
     await using store = await openBuiltin(proxy.databaseUrl);

@@ -30,6 +30,7 @@ describe('the Host header', () => {
     'user@x',
     'x:port',
     '',
+    'localhost\r\nHost: localhost',
   ])('is refused with 400, without a stack trace: %j', async (host) => {
     const received = await send(service, host);
     expect(received).toMatch(/^HTTP\/1\.1 400 /);
