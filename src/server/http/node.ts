@@ -23,13 +23,22 @@ export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse)
  * signal is aborted and nothing is written. If the handler rejects, the status is 500.
  * @param bodyBytes limits the bytes of bodies
  * @param streams holds the bodies in parts that are being written
+ * @param onClose called when a response is complete or its connection is closed
  */
 export function createNodeListener(
   handle: HttpHandler,
   bodyBytes: Share,
   streams = new Set<BodyParts>(),
+  onClose?: (incoming: IncomingMessage) => void,
 ): NodeListener {
   return async (incoming, outgoing) => {
+    const client = new AbortController();
+    // Node emits `close` once, like the events below; `once` takes longer, and so does a second
+    // listener (docs/performance.md).
+    outgoing.on('close', () => {
+      if (!outgoing.writableEnded || !outgoing.writableFinished) client.abort();
+      onClose?.(incoming);
+    });
     try {
       const key = keyOf(incoming.headers.authorization);
       const reader = new BodyReader(key, bodyBytes);
@@ -38,11 +47,6 @@ export function createNodeListener(
         incoming.httpVersionMajor === 1 && outgoing.setHeader('connection', 'close');
       const body = mayHaveBody(incoming) ? await reader.read(incoming, close) : reader.end();
       if (body === undefined) return;
-      const client = new AbortController();
-      // Node emits `close` once, like the events below; `once` takes longer (docs/performance.md).
-      outgoing.on('close', () => {
-        if (!outgoing.writableEnded || !outgoing.writableFinished) client.abort();
-      });
       const { signal } = client;
       const response = await handle(toRequest(incoming, { key, body, heldBody: reader, signal }));
       if (!signal.aborted && !outgoing.headersSent)

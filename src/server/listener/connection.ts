@@ -91,12 +91,14 @@ export class Connection extends Duplex {
     this.#isInChunks = headers['transfer-encoding'] !== undefined;
     this.#bytesLeft = this.#isInChunks ? sizes.firstSlice : Number(headers['content-length'] ?? 0);
     this.#deadline = this.#startedAt + (this.#hasEnded ? halfClosedMs.grace : limitsMs.request);
-    response.on('close', () => {
-      this.#response = undefined;
-      this.#startedAt = 0;
-      this.#deadline = performance.now() + this.#idleMs;
-      this.#proceed();
-    });
+  }
+
+  /** Called when the response is complete, or its connection is closed. */
+  finish(): void {
+    this.#response = undefined;
+    this.#startedAt = 0;
+    this.#deadline = performance.now() + this.#idleMs;
+    this.#proceed();
   }
 
   /** Refuses input that is malformed or late, and closes the connection. */

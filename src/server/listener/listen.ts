@@ -109,6 +109,7 @@ export async function listen(
     },
     limits.bodyBytes,
     streams,
+    ({ socket }) => (socket as Duplex as Connection).finish(),
   );
   // Never listens: it parses and writes messages on the connections that it is given.
   // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.

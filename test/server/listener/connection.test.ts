@@ -19,7 +19,9 @@ async function startListener(respond: Respond, onSocket = (_: Socket) => {}) {
   const sockets = new Set<Socket>();
   const connections: Connection[] = [];
   const http = new Server((incoming, outgoing) => {
-    (incoming.socket as unknown as Connection).start(outgoing);
+    const connection = incoming.socket as unknown as Connection;
+    connection.start(outgoing);
+    outgoing.on('close', () => connection.finish());
     respond(incoming, outgoing);
   });
   const tcp = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type EventEmitter, once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -29,6 +30,25 @@ function chunkedPost(chunks: readonly string[], path = '/graphql', method = 'POS
     `${method} ${path}`,
   );
 }
+
+describe('a response', () => {
+  it('has one listener per event, because arrays of two make V8 promote requests', async () => {
+    await using service = await startGateway();
+    const counts: number[] = [];
+    const count = (message: unknown) => {
+      const { request, response } = message as Record<'request' | 'response', EventEmitter>;
+      for (const emitter of [request, response]) {
+        for (const name of emitter.eventNames()) counts.push(emitter.listenerCount(name));
+      }
+    };
+    subscribe('http.server.response.finish', count);
+    const responses = await sendRaw(service.url, rawPost(typename) + lastProbe);
+    unsubscribe('http.server.response.finish', count);
+    expect(statusesOf(responses)).toEqual([200, 200]);
+    expect(counts.length).toBeGreaterThan(2);
+    expect(new Set(counts)).toEqual(new Set([1]));
+  });
+});
 
 describe('a body in chunks', () => {
   it.each([
