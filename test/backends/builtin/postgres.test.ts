@@ -74,7 +74,7 @@ describe('PostgreSQL', () => {
     await other.query(
       `alter database "${new URL(url).pathname.slice(1)}" set default_transaction_read_only = on;
        select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid()`,
+       where application_name = 'petstore-gateway'`,
     );
     await other.end();
     const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
