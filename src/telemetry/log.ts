@@ -45,7 +45,8 @@ export function createLog(level: LogLevel, writer: LogWriter): Log & { level: st
       if (!logger.isLevelEnabled('info')) return;
       // pino would first copy it to an object with all members.
       const members = JSON.stringify(request).slice(1, -1);
-      writer.write(`{"level":"info","time":"${now()}",${members},"msg":"request"}\n`);
+      const time = pino.stdTimeFunctions.isoTime();
+      writer.write(`{"level":"info"${time},${members},"msg":"request"}\n`);
     },
   });
 }
@@ -55,16 +56,3 @@ function serializeError(error: unknown, withStack: boolean): unknown {
   const { name, message, code, stack } = error as NodeJS.ErrnoException;
   return { name, message, code, ...(withStack && { stack }) };
 }
-
-/** Returns the time in ISO 8601 format, which is formatted once per millisecond. */
-function now(): string {
-  const ms = Date.now();
-  if (ms !== lastMs) {
-    lastMs = ms;
-    lastTime = new Date(ms).toISOString();
-  }
-  return lastTime;
-}
-
-let lastMs = 0;
-let lastTime = '';
