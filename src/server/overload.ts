@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { LRUCache } from 'lru-cache';
 import { Refusal } from '../http/refuse.ts';
 import { Share } from '../limits/share.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -14,7 +15,7 @@ export interface OverloadLimits {
   readonly maxEventLoopLagMs: number;
 }
 
-/** The most accepted keys that are remembered; the latest half of them always are. */
+/** The most accepted keys that are remembered: those used last. */
 const maxAcceptedKeys = 10_000;
 
 /** The interval over which the lag is averaged, in milliseconds. */
@@ -40,9 +41,7 @@ export function openOverloadGuard(
   const requests = new Share('requests', { total, perKey });
   const unknown = new Share('unknown_requests', { total: half, perKey: half });
   for (const limit of [requests, unknown]) metrics.watchLimit(limit);
-  let accepted = new Set<number>();
-  let acceptedBefore = accepted;
-  const wasAccepted = (key: number) => accepted.has(key) || acceptedBefore.has(key);
+  const accepted = new LRUCache<number, true>({ max: maxAcceptedKeys });
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   let slow = 0;
@@ -53,7 +52,7 @@ export function openOverloadGuard(
 
   return {
     enter(key, request) {
-      const isAccepted = wasAccepted(key);
+      const isAccepted = accepted.get(key) ?? false;
       const leave = requests.take(key);
       if (leave === 'key') throw new Refusal('requests_of_key');
       if (leave === 'all') throw new Refusal('requests_in_flight');
@@ -63,14 +62,7 @@ export function openOverloadGuard(
         throw new Refusal('requests_in_flight');
       }
       const end = () => {
-        if (request.keyAccepted && !accepted.has(key)) {
-          // Two sets, because a set that drops its first key each time becomes slow.
-          if (accepted.size >= maxAcceptedKeys / 2) {
-            acceptedBefore = accepted;
-            accepted = new Set();
-          }
-          accepted.add(key);
-        }
+        if (request.keyAccepted && !isAccepted) accepted.set(key, true);
         leaveUnknown?.();
         leave();
       };
@@ -80,7 +72,7 @@ export function openOverloadGuard(
       throw new Refusal('event_loop_lag');
     },
     takeRate:
-      rateLimit && ((key, authorization) => rateLimit.take(key, authorization, wasAccepted(key))),
+      rateLimit && ((key, authorization) => rateLimit.take(key, authorization, accepted.has(key))),
     [Symbol.dispose]() {
       clearInterval(timer);
       delay.disable();
