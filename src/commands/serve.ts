@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AppContext, type AppOptions, openApp } from '../app.ts';
-import { loadConfig } from '../config/config.ts';
+import { openApp } from '../app.ts';
+import { type Config, loadConfig } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
 import { type Environment, readFiles, unknownVariables } from '../config/environment.ts';
 import { variables } from '../config/variables.ts';
-import { type AdminOptions, listenAdmin } from '../server/admin.ts';
+import { listenAdmin } from '../server/admin.ts';
 import { createByteLimits } from '../server/byte-limits.ts';
 import { type ListenOptions, listen } from '../server/listener/listen.ts';
 import { removeStaleSocket, unixSocketOf } from '../server/listener/unix-socket.ts';
-import { type OverloadLimits, openOverloadGuard } from '../server/overload.ts';
-import { openRateLimit, type RateLimitOptions } from '../server/rate-limit.ts';
+import { openOverloadGuard } from '../server/overload.ts';
+import { openRateLimit } from '../server/rate-limit.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { openLogWriter } from '../telemetry/log-writer.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -24,20 +24,8 @@ import { exitOnClosedPipe } from './exit.ts';
 import { createReload, reloadOnHangup } from './reload.ts';
 import { formatTable } from './table.ts';
 
-/** Options of `serve`. */
-export interface ServeOptions
-  extends AppOptions,
-    OverloadLimits,
-    RateLimitOptions,
-    ListenOptions,
-    AdminOptions,
-    Pick<AppContext, 'onlyLoopbackHosts'> {
-  /** Files in PEM to serve HTTPS with: the certificate and its key. */
-  readonly tlsCertFile: string | undefined;
-  readonly tlsKeyFile: string | undefined;
-  /** Time that requests in flight have to finish after `stop`, in milliseconds. */
-  readonly shutdownGraceMs: number;
-}
+/** The configuration, and what a worker adds to it. */
+type ServeOptions = Config & Pick<ListenOptions, 'waitForPortRelease'>;
 
 /**
  * Runs the gateway until the first SIGTERM or SIGINT, and then exits; a second signal ends the wait
@@ -123,10 +111,7 @@ function printBanner(text: string, log: Log): void {
 }
 
 /** Opens the backend and starts listening. @throws if the backend or a port is not available. */
-export async function serve(
-  options: ServeOptions,
-  telemetry: Telemetry,
-): Promise<Service<ServeOptions>> {
+export async function serve(options: ServeOptions, telemetry: Telemetry): Promise<Service<Config>> {
   const opened = new AsyncDisposableStack();
   try {
     return await open(options, telemetry, opened);
@@ -137,8 +122,7 @@ export async function serve(
 }
 
 /** Describes what to change; the system error contains only the address. */
-function describeListenError(error: NodeJS.ErrnoException, options: ServeOptions): Error {
-  const { host, adminHost } = options;
+function describeListenError(error: NodeJS.ErrnoException, { host, adminHost }: Config): Error {
   const { code = '', message } = error;
   const path = unixSocketOf(host)?.path;
   if (path !== undefined && message.includes(path)) {
@@ -158,7 +142,7 @@ function describeListenError(error: NodeJS.ErrnoException, options: ServeOptions
 }
 
 /** Reads the certificate to serve with, if there is one. @throws as `readTlsFiles` does. */
-function tlsOf({ tlsCertFile, tlsKeyFile }: Pick<ServeOptions, 'tlsCertFile' | 'tlsKeyFile'>) {
+function tlsOf({ tlsCertFile, tlsKeyFile }: Config) {
   if (tlsCertFile === undefined) return undefined;
   return readTlsFiles('TLS', { certFile: tlsCertFile, keyFile: tlsKeyFile });
 }
@@ -167,7 +151,7 @@ async function open(
   options: ServeOptions,
   telemetry: Telemetry,
   opened: AsyncDisposableStack,
-): Promise<Service<ServeOptions>> {
+): Promise<Service<Config>> {
   const { onlyLoopbackHosts, shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
