@@ -14,22 +14,17 @@ import { createLocalExecution } from './server/local-execute.ts';
 import { createRouter, type RouterOptions } from './server/router.ts';
 import type { createV1 } from './v1/routes.ts';
 
-/** Options of `openApp`. */
+/** Options of `openApp`, with what the app receives from the process or server that it runs in. */
 export interface AppOptions
   extends EngineOptions,
     Pick<GraphqlHandlerOptions, 'explain' | 'forwardHeaders'>,
-    Pick<RouterOptions, 'corsOrigins'> {
+    Pick<RouterOptions, 'corsOrigins' | 'telemetry' | 'admission' | 'onlyLoopbackHosts'> {
   readonly backend: BackendOptions;
   /** Share one call among equal reads in flight. */
   readonly coalesceReads: boolean;
   /** Serve GraphiQL to browsers. */
   readonly graphiql: boolean;
   readonly persistedDocuments: PersistedDocumentsOptions;
-}
-
-/** What the app receives from the process or server that it runs in. */
-export interface AppContext
-  extends Pick<RouterOptions, 'telemetry' | 'admission' | 'onlyLoopbackHosts'> {
   /** Whether the process is shutting down; undefined if the app is mounted in another server. */
   readonly isDraining?: () => boolean;
   /** Creates the REST interface at `/v1` and `/quickstart`; undefined if it is not served. */
@@ -38,8 +33,7 @@ export interface AppContext
 
 /** The open resources and options that the app is assembled from. */
 export interface AppParts
-  extends Omit<AppOptions, 'backend' | 'coalesceReads' | 'persistedDocuments'>,
-    AppContext {
+  extends Omit<AppOptions, 'backend' | 'coalesceReads' | 'persistedDocuments'> {
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
   /** The API key that GraphiQL and the reference page are prefilled with. */
@@ -47,18 +41,16 @@ export interface AppParts
 }
 
 /** Opens the backend and assembles the app. Disposing the app closes the backend. */
-export async function openApp(options: AppOptions, context: AppContext) {
-  const { backend } = options;
-  const { telemetry } = context;
+export async function openApp(options: AppOptions) {
+  const { backend, telemetry } = options;
   const persistedDocuments = await openPersistedDocuments(options.persistedDocuments);
   const opened = await openPetStore(backend, telemetry);
   const app = createApp({
     ...options,
-    ...context,
     persistedDocuments,
     petStore: options.coalesceReads ? coalesceReads(opened, telemetry.metrics) : opened,
     demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
-    createV1: backend.kind === 'builtin' ? context.createV1 : undefined,
+    createV1: backend.kind === 'builtin' ? options.createV1 : undefined,
   });
   return {
     ...app,

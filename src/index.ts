@@ -82,8 +82,8 @@ export async function createGateway(
     const telemetry = { log, metrics, tracing };
     const { bodyBytes } = createByteLimits(metrics);
     const gate = openGate();
-    const context = { telemetry, admission: gate, onlyLoopbackHosts: false };
-    const app = opened.use(await openApp(config, context));
+    const mounted = { telemetry, admission: gate, onlyLoopbackHosts: false };
+    const app = opened.use(await openApp({ ...config, ...mounted }));
     opened.defer(() => gate.close());
     let closed: Promise<void> | undefined;
     return Object.assign(createFetchHandler(app.handle, bodyBytes, config.forwardHeaders), {

@@ -152,17 +152,17 @@ async function open(
   telemetry: Telemetry,
   opened: AsyncDisposableStack,
 ): Promise<Service<Config>> {
-  const { onlyLoopbackHosts, shutdownGraceMs } = options;
+  const { shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
   const rateLimit = opened.use(await openRateLimit(options, telemetry));
   let isDraining = false;
   const app = opened.use(
-    await openApp(options, {
+    await openApp({
+      ...options,
       telemetry,
       admission: opened.use(openOverloadGuard(options, metrics, rateLimit)),
       isDraining: () => isDraining,
-      onlyLoopbackHosts,
       createV1,
     }),
   );
