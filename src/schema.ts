@@ -92,7 +92,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
         requests.set(request, { ...head, record, scope });
         try {
           checkHost(head.headers.host, false);
-          scope.defer(gate.enter());
+          gate.admit(head, record, scope);
           await wrapped();
         } catch (error) {
           // The server responds with its stack, or else its message.

@@ -48,7 +48,7 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     const head = { method: 'execute', path: '', headers: ids };
     const record = scope.use(new RequestRecord(telemetry, head));
     try {
-      scope.defer(admission.enter(key, record));
+      await admission.admit({ key, headers: { authorization } }, record, scope);
       requireExact('$', variables);
       const operation = { text: textOf(document), variables: { ...(variables as object) } };
       const explain = caller.explain === true;

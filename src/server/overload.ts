@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Refusal } from '../http/refuse.ts';
 import { Share } from '../limits/share.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from './gate.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** Beyond these limits new requests are refused, so that those in flight can finish. */
@@ -51,28 +51,26 @@ export function openOverloadGuard(
   }, intervalMs).unref();
 
   return {
-    enter(key, request) {
+    admit({ key, headers }, record, scope) {
       const isAccepted = accepted.get(key) ?? false;
       const leave = requests.take(key);
       if (leave === 'key') throw new Refusal('requests_of_key');
       if (leave === 'all') throw new Refusal('requests_in_flight');
-      const leaveUnknown = isAccepted ? undefined : unknown.take(key);
-      if (typeof leaveUnknown === 'string') {
-        leave();
-        throw new Refusal('requests_in_flight');
+      scope.defer(leave);
+      if (!isAccepted) {
+        const leaveUnknown = unknown.take(key);
+        if (typeof leaveUnknown === 'string') throw new Refusal('requests_in_flight');
+        scope.defer(leaveUnknown);
+        scope.defer(() => {
+          if (record.keyAccepted) accepted.set(key, true);
+        });
       }
-      const end = () => {
-        if (request.keyAccepted && !isAccepted) accepted.set(key, true);
-        leaveUnknown?.();
-        leave();
-      };
-      if (slow < (isAccepted ? slowIntervals.ofAcceptedKeys : slowIntervals.ofUnknownKeys))
-        return end;
-      end();
-      throw new Refusal('event_loop_lag');
+      const { ofAcceptedKeys, ofUnknownKeys } = slowIntervals;
+      if (slow >= (isAccepted ? ofAcceptedKeys : ofUnknownKeys)) {
+        throw new Refusal('event_loop_lag');
+      }
+      return rateLimit?.take(key, headers.authorization, isAccepted);
     },
-    takeRate:
-      rateLimit && ((key, authorization) => rateLimit.take(key, authorization, accepted.has(key))),
     [Symbol.dispose]() {
       clearInterval(timer);
       delay.disable();

@@ -21,10 +21,17 @@ function openGuard(limits: Partial<OverloadLimits>) {
     },
     quiet.metrics,
   );
+  /** Admits a request, and returns what ends it. */
+  function enter(key: number, keyAccepted = false) {
+    using scope = new DisposableStack();
+    guard.admit({ key, headers: {} }, { keyAccepted }, scope);
+    const admitted = scope.move();
+    return () => admitted.dispose();
+  }
   return {
-    enter: (key: number, keyAccepted = false) => guard.enter(key, { keyAccepted }),
+    enter,
     /** Lets the backend accept a key. */
-    accept: (key: number) => guard.enter(key, { keyAccepted: true })(),
+    accept: (key: number) => enter(key, true)(),
     [Symbol.dispose]: () => guard[Symbol.dispose](),
   };
 }

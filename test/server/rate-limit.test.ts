@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
-import { apiKey, startGateway, type TestOptions } from '../support/gateway.ts';
+import { apiKey, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { refusalsIn } from '../support/refusals.ts';
@@ -56,6 +56,14 @@ async function served(url: string, count: number, authorization?: string): Promi
 }
 
 describe('the rate per key', () => {
+  it('also limits callers in the same process', async () => {
+    await using opened = await openGateway({ rateLimitPerKey: 1 });
+    expect(await opened.execute('{ __typename }')).toEqual({ data: { __typename: 'Query' } });
+    expect(await opened.execute('{ __typename }')).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMITED', status: 429, retryAfterMs: 1000 } }],
+    });
+  });
+
   it('refuses further requests at /graphql and /v1, with the time to the next attempt', async () => {
     await using service = await startGateway({ rateLimitPerKey: 2 });
     const expected = { 'retry-after': '1', 'ratelimit-policy': '"key";q=2;w=1' };

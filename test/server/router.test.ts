@@ -47,10 +47,9 @@ describe('the routes', () => {
 
   it('responds with 500 and logs the error when the gateway throws', async () => {
     const admission = {
-      enter() {
+      admit() {
         throw new Error('secret');
       },
-      leave() {},
     };
     const corsOrigins = ['https://shop.example'];
     await using service = await startGateway({ admission, corsOrigins });
