@@ -1,8 +1,5 @@
 import { badRequest } from '../../http/error.ts';
 
-/** The last valid host. Most requests repeat it, so it is not checked again. */
-let lastHost: string | undefined;
-
 /**
  * Checks that a Host header is a host with an optional port (RFC 9110, section 7.2), and, with
  * `onlyLoopback`, that it is a loopback host. This prevents DNS rebinding: a page whose domain name
@@ -10,12 +7,11 @@ let lastHost: string | undefined;
  */
 export function checkHost(host: string | undefined, onlyLoopback: boolean): void {
   if (host === undefined) return;
-  if (host !== lastHost && !isUrlHost(host)) {
+  if (!isUrlHost(host)) {
     throw badRequest(
       'Host: expected one host name or address with an optional port, received another value.',
     );
   }
-  lastHost = host;
   if (onlyLoopback && !loopback.test(host)) {
     throw badRequest(
       'Host: expected localhost or a loopback address because this is a demo, received another host.',
