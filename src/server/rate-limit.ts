@@ -13,19 +13,7 @@ export interface RateLimitOptions {
 }
 
 /** The rates of all keys. */
-export interface RateLimit extends Disposable {
-  /** The rate of each key, which may change. */
-  readonly rate: Pick<Rate, 'perSecond'>;
-  /**
-   * Takes a request of the rate of its key. Requests without an accepted key share one rate.
-   * @throws Refusal if a rate is exceeded; rejects with it if only all processes together exceed it.
-   */
-  take(
-    key: number,
-    authorization: string | undefined,
-    isAccepted: boolean,
-  ): Promise<unknown> | undefined;
-}
+export type RateLimit = NonNullable<Awaited<ReturnType<typeof openRateLimit>>>;
 
 /** The key of the rate that requests without an accepted key share: that of requests without one. */
 const unknownKeys = keyOf(undefined);
@@ -37,7 +25,7 @@ const unknownKeys = keyOf(undefined);
 export async function openRateLimit(
   { rateLimitPerKey: perSecond, rateLimitStore: url }: RateLimitOptions,
   telemetry: Telemetry,
-): Promise<RateLimit | undefined> {
+) {
   if (perSecond === undefined) return undefined;
   const rate = new Rate(perSecond);
   let store: RateLimitStore | undefined;
@@ -57,8 +45,13 @@ export async function openRateLimit(
   }
 
   return {
+    /** The rate of each key, which may change. */
     rate,
-    take(key, authorization = '', isAccepted) {
+    /**
+     * Takes a request of the rate of its key. Requests without an accepted key share one rate.
+     * @throws Refusal if a rate is exceeded; rejects with it if only all processes together exceed it.
+     */
+    take(key: number, authorization = '', isAccepted: boolean): Promise<unknown> | undefined {
       const keys = isAccepted || key === unknownKeys ? [key] : [unknownKeys, key];
       for (const one of keys) check(rate.take(one), one);
       if (store === undefined) return undefined;
