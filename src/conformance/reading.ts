@@ -1,3 +1,4 @@
+import { shown } from '../contract/json.ts';
 import type { OperationId } from '../contract/pet-store.ts';
 import {
   getPetRemoval,
@@ -7,7 +8,7 @@ import {
   petStatuses,
 } from '../contract/records.ts';
 import { type Check, check, info, requireThat, type Service, skip } from './check.ts';
-import { describe, expectError, expectPet, expectPets, formatAnimals, shown } from './expect.ts';
+import { describe, expectError, expectPet, expectPets, formatAnimals } from './expect.ts';
 import type { ServiceRequest } from './http-client.ts';
 import { withoutKey } from './refusal.ts';
 

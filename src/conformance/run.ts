@@ -1,8 +1,10 @@
 import { driftOf } from '../contract/drift.ts';
 import { BackendUnavailableError, InvalidResponseError, PetStoreError } from '../contract/error.ts';
+import { shown } from '../contract/json.ts';
 import { operations } from '../contract/pet-store.ts';
+import { redactKey } from '../contract/redact-key.ts';
 import { type Check, type Finding, type Service, skip } from './check.ts';
-import { expectPets, readJson, shown } from './expect.ts';
+import { expectPets, readJson } from './expect.ts';
 import { createSend, type Send } from './http-client.ts';
 import { readingChecks } from './reading.ts';
 import { writingChecks } from './writing.ts';
@@ -44,10 +46,10 @@ export async function checkContract(options: ServiceUnderCheck): Promise<CheckRe
     if (baseUrls[operations[operation].service] === undefined) continue;
     const isSkipped = operations[operation].method === 'POST' && !write;
     const found = isSkipped ? skip('requires --write') : await runCheck(check, service);
-    results.push({ id, rule, verdict: found.verdict, seen: masked(found.seen, apiKey) });
+    results.push({ id, rule, verdict: found.verdict, seen: redactKey(found.seen, apiKey) });
   }
   const rule = 'Every success: differences that the gateway counts in its metrics';
-  const seen = masked([...differences].join('; ') || 'none', apiKey);
+  const seen = redactKey([...differences].join('; ') || 'none', apiKey);
   return [...results, { id: 'drift', rule, verdict: 'info', seen }];
 }
 
@@ -100,9 +102,4 @@ async function runCheck(check: Check, service: Service): Promise<Finding> {
     if (error instanceof PetStoreError) return { verdict: 'fail', seen: error.message };
     throw error;
   }
-}
-
-/** Masks the API key, which a service may repeat. A shorter key is no secret and may match any word. */
-function masked(text: string, apiKey: string): string {
-  return apiKey.length < 8 ? text : text.replaceAll(apiKey, '[API key]');
 }

@@ -1,7 +1,8 @@
 import { decodeMessage, encodePet } from '../contract/codec.ts';
+import { shown } from '../contract/json.ts';
 import { mapPet, type NewPet, type Pet, petFields } from '../contract/records.ts';
 import { type Check, check, type Finding, info, requireThat, type Service } from './check.ts';
-import { describe, expectError, expectPet, expectSame, readJson, shown } from './expect.ts';
+import { describe, expectError, expectPet, expectSame, readJson } from './expect.ts';
 import type { ServiceResponse } from './http-client.ts';
 import { refusal, withoutKey } from './refusal.ts';
 

@@ -2,9 +2,9 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'n
 import { decodeErrorBody } from '../../contract/codec.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8 } from '../../contract/json.ts';
+import { redactKey } from '../../contract/redact-key.ts';
 import { readJson } from '../../contract/response-json.ts';
 import type { Responded } from './outcome.ts';
-import { redactKey } from './redact-key.ts';
 
 /** Decodes a whole body. @throws if it is not encoded so, or its length exceeds `maxOutputLength`. */
 export type Decode = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
