@@ -2,6 +2,7 @@ import { CancelledError } from '../contract/error.ts';
 import type {
   Call,
   CallObservation,
+  Method,
   OperationId,
   PetStore,
   RestRequest,
@@ -15,9 +16,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
  * that a hanging call delays only the callers that arrived in this time.
  */
 const maxAgeMs = 100;
-
-/** The method of any operation. */
-type Method = (call: Call, value?: unknown) => Promise<unknown>;
 
 /** A read in flight. */
 interface Flight {
