@@ -87,7 +87,7 @@ const packages = {
   '@pothos/core': '^src/graphql/',
   dataloader: '^src/graphql/',
   kysely: '^src/backends/builtin/',
-  'lru-cache': '^src/server/',
+  'lru-cache': '^src/(?:server|backends)/',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
   leven: '^src/config/environment\\.ts$',

@@ -2,6 +2,7 @@ import { CancelledError } from '../contract/error.ts';
 import type {
   Call,
   CallObservation,
+  Method,
   OperationId,
   PetStore,
   RestRequest,
@@ -15,9 +16,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
  * that a hanging call delays only the callers that arrived in this time.
  */
 const maxAgeMs = 100;
-
-/** The method of any operation. */
-type Method = (call: Call, value?: unknown) => Promise<unknown>;
 
 /** A read in flight. */
 interface Flight {
@@ -48,15 +46,12 @@ export function coalesceReads(
   // and its entries in memory until it is collected (docs/performance.md).
   const flights = new Array<Flight | undefined>(bucketCount).fill(undefined);
 
-  function read(
-    operation: string,
-    parameters: string,
-    start: Method,
-    call: Call,
-    value: unknown,
-  ): Promise<unknown> {
-    const { authorization, observer } = call;
+  function read(operation: OperationId | 'send', call: Call, value: unknown): Promise<unknown> {
+    const { authorization, observer, forwarded } = call;
     const waitingSince = call.waitingSince ?? performance.now();
+    const parameters =
+      (value === undefined ? '' : JSON.stringify(value)) +
+      (forwarded ? JSON.stringify(forwarded) : '');
     const bucket = bucketOf(hash(parameters, call.key));
     const found = flights[bucket];
     // A flight that began at another time is replaced: its deadline differs from this caller's.
@@ -69,10 +64,9 @@ export function coalesceReads(
     ) {
       metrics.coalescedReads.inc({ operation });
       if (flight.observed) observer?.join?.(flight.observed);
-      const again = { ...call, waitingSince };
-      return join(flight, call, () => read(operation, parameters, start, again, value));
+      return join(flight, call, () => read(operation, { ...call, waitingSince }, value));
     }
-    const result = start(call, value);
+    const result = (petStore[operation] as Method)(call, value);
     if (flight !== undefined) return result;
     const observed = observer?.lastCall;
     const own = { authorization, operation, parameters, result, waitingSince, observed, observer };
@@ -85,14 +79,11 @@ export function coalesceReads(
   }
 
   function methodOf(id: OperationId | 'send'): Method {
-    const start = petStore[id] as Method;
     return (call, value) => {
       const { method } = id === 'send' ? (value as RestRequest) : operations[id];
+      if (method === 'GET') return read(id, call, value);
       // Reads that start after a write must see it, which reads in flight may have missed.
-      if (method === 'POST') return start(call, value).finally(() => flights.fill(undefined));
-      const parameters = value === undefined ? '' : JSON.stringify(value);
-      const forwarded = call.forwarded ? JSON.stringify(call.forwarded) : '';
-      return read(id, parameters + forwarded, start, call, value);
+      return (petStore[id] as Method)(call, value).finally(() => flights.fill(undefined));
     };
   }
 

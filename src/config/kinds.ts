@@ -28,7 +28,11 @@ export const processes = {
 /** The base URL of a service. */
 export const baseUrl = {
   accepts: 'an http or https URL without credentials, query or fragment',
-  parse: parseBaseUrl,
+  parse(text: string): URL | undefined {
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+    return url.username || url.password || /[?#]/.test(text) ? undefined : url;
+  },
 };
 
 /** Paths of JSON files. */
@@ -83,7 +87,12 @@ export const hostList = {
 export const origins = {
   accepts:
     'comma-separated origins such as https://shop.example; in development also http://localhost:* for every port',
-  parse: parseOrigins,
+  parse(text: string): readonly string[] | undefined {
+    const names = text.split(',').map((origin) => origin.trim());
+    const valid = (origin: string) =>
+      everyPort.test(origin) || (/^https?:/.test(origin) && URL.parse(origin)?.origin === origin);
+    return names.every(valid) ? names : undefined;
+  },
 };
 
 /** A kind whose values can change without a restart. */
@@ -133,12 +142,6 @@ export function isLoopback(host: string): boolean {
   );
 }
 
-function parseBaseUrl(text: string): URL | undefined {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
-  return url.username || url.password || /[?#]/.test(text) ? undefined : url;
-}
-
 /**
  * The headers that can't be forwarded: of the credential and cookies, of one connection (RFC 9110,
  * section 7.6.1), and those that the gateway sets or that would change the kind of response.
@@ -148,10 +151,3 @@ const ownHeaders =
 
 /** Matches the origins of this machine with a wildcard port. */
 const everyPort = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/;
-
-function parseOrigins(text: string): readonly string[] | undefined {
-  const origins = text.split(',').map((origin) => origin.trim());
-  const valid = (origin: string) =>
-    everyPort.test(origin) || (/^https?:/.test(origin) && URL.parse(origin)?.origin === origin);
-  return origins.every(valid) ? origins : undefined;
-}

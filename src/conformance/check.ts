@@ -1,4 +1,5 @@
 import { InvalidResponseError } from '../contract/error.ts';
+import { type OperationId, operations } from '../contract/pet-store.ts';
 import type { Pet } from '../contract/records.ts';
 import type { Send } from './http-client.ts';
 
@@ -19,12 +20,19 @@ export interface Finding {
 /** A rule of the contract, or something that it does not specify, and how to check it. */
 export interface Check {
   readonly id: string;
+  readonly operation: OperationId;
   readonly rule: string;
   /**
    * Resolves to what a service did that follows the rule, or to another finding.
    * @throws PetStoreError, which fails the check.
    */
   readonly run: (service: Service) => Promise<string | Finding>;
+}
+
+/** Creates the check of an operation; its rule follows the method and path. */
+export function check(id: string, operation: OperationId, rule: string, run: Check['run']): Check {
+  const { method, path } = operations[operation];
+  return { id, operation, rule: `${method} ${path}${rule}`, run };
 }
 
 /**

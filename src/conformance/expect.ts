@@ -1,6 +1,6 @@
 import { decodeErrorBody, decodePet, decodePets } from '../contract/codec.ts';
 import { InvalidResponseError } from '../contract/error.ts';
-import { parseJson } from '../contract/json.ts';
+import { parseJson, shown } from '../contract/json.ts';
 import { type NewPet, type Pet, type PetField, petFields } from '../contract/records.ts';
 import { requireThat } from './check.ts';
 import type { ServiceResponse } from './http-client.ts';
@@ -85,12 +85,6 @@ export function readJson({ headers, body }: ServiceResponse): unknown {
 /** Formats a number of animals. */
 export function formatAnimals(count: number): string {
   return count === 1 ? '1 animal' : `${count} animals`;
-}
-
-/** Formats any value from the service on one short line. */
-export function shown(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
 /** Rejects what the decoder tolerates in optional fields: an invalid value, and `null` for none. */

@@ -1,7 +1,11 @@
 import { BackendUnavailableError } from '../contract/error.ts';
+import { type Operation, type OperationId, operations } from '../contract/pet-store.ts';
 
-/** A request that a check sends; a POST if it has a body. */
+/** What a request has beside the method and path of its operation. */
 export interface ServiceRequest {
+  /** Replaces the name in the path. */
+  readonly parameter?: string;
+  readonly search?: string;
   /** The key to send instead of the valid one; `null` omits the `Authorization` header. */
   readonly apiKey?: string | null;
   /** Sent unchanged. */
@@ -9,16 +13,6 @@ export interface ServiceRequest {
   /** The media type of the body, JSON by default; `null` omits the `Content-Type` header. */
   readonly contentType?: string | null;
 }
-
-/** Requests that the service must refuse with 401, with an id and a description for the rule. */
-export const unauthenticatedRequests = [
-  { id: 'no-key', description: 'without a key', request: { apiKey: null } },
-  {
-    id: 'wrong-key',
-    description: 'with a wrong key',
-    request: { apiKey: 'not-a-key-of-this-service' },
-  },
-] as const satisfies readonly { request: ServiceRequest; [name: string]: unknown }[];
 
 /** A response with its complete body. */
 export interface ServiceResponse {
@@ -28,25 +22,30 @@ export interface ServiceResponse {
 }
 
 /**
- * Sends one request to a path below the base URL, by default a GET with the valid key.
+ * Sends one request of an operation, by default with the valid key.
  * @throws BackendUnavailableError if there is no complete response.
  */
-export type Send = (path: string, request?: ServiceRequest) => Promise<ServiceResponse>;
+export type Send = (operation: OperationId, request?: ServiceRequest) => Promise<ServiceResponse>;
 
 /** The limit for a response body, in bytes. */
 const maxBodyBytes = 8 * 1024 * 1024;
 
 /**
- * Creates a client with a valid key for the service at `baseUrl`. A complete response must arrive within `timeoutMs`.
- * Redirects are not followed.
+ * Creates a client with a valid key for the services at these base URLs. A complete response must
+ * arrive within `timeoutMs`. Redirects are not followed.
  */
-export function createSend(baseUrl: URL, apiKey: string, timeoutMs: number): Send {
-  const prefix = baseUrl.href.replace(/\/+$/, '');
-  return async (path, request = {}) => {
-    const { body } = request;
+export function createSend(
+  baseUrls: Readonly<Record<Operation['service'], URL | undefined>>,
+  apiKey: string,
+  timeoutMs: number,
+): Send {
+  return async (operation, request = {}) => {
+    const { method, path, service } = operations[operation];
+    const { parameter = '', search = '', body } = request;
+    const prefix = baseUrls[service]?.href.replace(/\/+$/, '');
     try {
-      const response = await fetch(prefix + path, {
-        method: body === undefined ? 'GET' : 'POST',
+      const response = await fetch(prefix + path.replace(/\{\w+\}/, parameter) + search, {
+        method,
         headers: headersOf({ apiKey, ...request }),
         // For a string body, fetch would add a Content-Type header.
         ...(body === undefined ? {} : { body: Buffer.from(body) }),

@@ -1,87 +1,75 @@
-import { getPetRemoval, type Pet, pageSize, petStatuses } from '../contract/records.ts';
-import { type Check, info, requireThat, type Service, skip } from './check.ts';
-import { describe, expectError, expectPet, expectPets, formatAnimals, shown } from './expect.ts';
-import { unauthenticatedRequests } from './http-client.ts';
+import { shown } from '../contract/json.ts';
+import type { OperationId } from '../contract/pet-store.ts';
+import {
+  getPetRemoval,
+  type Pet,
+  type PetStatus,
+  pageSize,
+  petStatuses,
+} from '../contract/records.ts';
+import { type Check, check, info, requireThat, type Service, skip } from './check.ts';
+import { describe, expectError, expectPet, expectPets, formatAnimals } from './expect.ts';
+import type { ServiceRequest } from './http-client.ts';
+import { withoutKey } from './refusal.ts';
 
 /** The checks that only send GET requests. */
 export const readingChecks: readonly Check[] = [
-  ...withoutKey('list', '/pets', () => '/pets'),
-  ...withoutKey('get', '/pets/{petId}', ({ animals }) => `/pets/${greatest(animals)?.id ?? 1}`),
-  ...withoutKey('orders', '/store/orders', () => '/store/orders'),
-  {
-    id: 'list',
-    rule: `GET /pets: 200 with an array of at most ${pageSize.default} animals`,
-    run: listing('/pets', pageSize.default),
-  },
-  ...[pageSize.minimum, pageSize.maximum].map((limit) => ({
-    id: `limit-${limit}`,
-    rule: `GET /pets?limit=${limit}: at most ${formatAnimals(limit)}`,
-    run: listing(`/pets?limit=${limit}`, limit),
-  })),
-  ...[pageSize.minimum - 1, pageSize.maximum + 1].map((limit) =>
-    unspecified(`limit-${limit}`, `/pets?limit=${limit}`),
+  ...withoutKey('list', 'listPets'),
+  ...withoutKey('get', 'getPet', getAny),
+  ...withoutKey('orders', 'listOrders'),
+  listing('list', '', '200 with an array of at most', pageSize.default),
+  ...[pageSize.minimum, pageSize.maximum].map((limit) =>
+    listing(`limit-${limit}`, `?limit=${limit}`, 'at most', limit),
   ),
-  ...petStatuses.map((status) => ({
-    id: `filter-${status}`,
-    rule: `GET /pets?status=${status}: all animals of this status, and no others`,
-    run: (service: Service) => filtering(service, status),
-  })),
-  unspecified('filter-unknown', '/pets?status=unknown'),
-  {
-    id: 'get',
-    rule: 'GET /pets/{petId}: 200 with the animal of this id, every digit exact',
-    async run({ send, animals }) {
+  ...[pageSize.minimum - 1, pageSize.maximum + 1].map((limit) =>
+    unspecified(`limit-${limit}`, 'listPets', `?limit=${limit}`),
+  ),
+  ...petStatuses.map(filtering),
+  unspecified('filter-unknown', 'listPets', '?status=unknown'),
+  check(
+    'get',
+    'getPet',
+    ': 200 with the animal of this id, every digit exact',
+    async ({ send, animals }) => {
       const known = greatest(animals);
       if (known === undefined) return skip('the list has no animal');
-      expectId(expectPet(await send(`/pets/${known.id}`), 200), known.id);
+      expectId(expectPet(await send('getPet', { parameter: known.id }), 200), known.id);
       return `200, animal ${known.id}`;
     },
-  },
+  ),
   missing('get-missing', 'an unknown id', '2147483647'),
   missing('get-int64', 'the unknown id 2^63-1', '9223372036854775807'),
-  {
-    id: 'get-deprecation',
-    rule: 'GET /pets/{petId}: headers that announce its removal',
-    async run({ send, animals }) {
-      const { headers } = await send(`/pets/${greatest(animals)?.id ?? 1}`);
-      const sunset = headers.get('sunset');
-      const announced = ['deprecation', 'sunset', 'link']
-        .filter((name) => headers.has(name))
-        .map((name) => `${name}: ${shown(headers.get(name))}`);
-      const differs = sunset !== null && Date.parse(sunset) !== getPetRemoval.valueOf();
-      const date = getPetRemoval.toISOString().slice(0, 10);
-      return info(
-        (announced.join(', ') || 'none') + (differs ? `; the contract's date is ${date}` : ''),
-      );
-    },
-  },
-  unspecified('orders', '/store/orders'),
+  check('get-deprecation', 'getPet', ': headers that announce its removal', async (service) => {
+    const { headers } = await service.send('getPet', getAny(service));
+    const sunset = headers.get('sunset');
+    const announced = ['deprecation', 'sunset', 'link']
+      .filter((name) => headers.has(name))
+      .map((name) => `${name}: ${shown(headers.get(name))}`);
+    const differs = sunset !== null && Date.parse(sunset) !== getPetRemoval.valueOf();
+    const date = getPetRemoval.toISOString().slice(0, 10);
+    return info(
+      (announced.join(', ') || 'none') + (differs ? `; the contract's date is ${date}` : ''),
+    );
+  }),
+  unspecified('orders', 'listOrders'),
 ];
 
-/**
- * Sends no key and a wrong one. For orders the contract specifies no status, so any refusal passes as
- * information.
- */
-function withoutKey(id: string, shownPath: string, path: (service: Service) => string): Check[] {
-  return unauthenticatedRequests.map(({ id: suffix, description, request }) => ({
-    id: `${id}-${suffix}`,
-    rule: `GET ${shownPath} ${description}: 401 with an Error body`,
-    async run(service) {
-      const response = await service.send(path(service), request);
-      const isUnspecified = id === 'orders' && response.status >= 300 && response.status !== 401;
-      return isUnspecified ? info(describe(response)) : expectError(response, 401);
-    },
-  }));
+function listing(id: string, search: string, rule: string, limit: number): Check {
+  return check(id, 'listPets', `${search}: ${rule} ${formatAnimals(limit)}`, async ({ send }) => {
+    const pets = expectPets(await send('listPets', { search }), limit);
+    return `200, ${formatAnimals(pets.length)}`;
+  });
 }
 
-function listing(path: string, limit: number) {
-  return async ({ send }: Service): Promise<string> =>
-    `200, ${formatAnimals(expectPets(await send(path), limit).length)}`;
+function filtering(status: PetStatus): Check {
+  const rule = `?status=${status}: all animals of this status, and no others`;
+  return check(`filter-${status}`, 'listPets', rule, (service) => filter(service, status));
 }
 
-async function filtering({ send, animals }: Service, status: Pet['status']): Promise<string> {
+async function filter({ send, animals }: Service, status: PetStatus): Promise<string> {
   const limit = pageSize.maximum;
-  const pets = expectPets(await send(`/pets?status=${status}&limit=${limit}`), limit);
+  const search = `?status=${status}&limit=${limit}`;
+  const pets = expectPets(await send('listPets', { search }), limit);
   const other = pets.find((pet) => pet.status !== status);
   requireThat(
     !other,
@@ -98,28 +86,28 @@ async function filtering({ send, animals }: Service, status: Pet['status']): Pro
 }
 
 function missing(id: string, description: string, petId: string): Check {
-  return {
-    id,
-    rule: `GET /pets/{petId} with ${description}: 404 with an Error body`,
-    async run({ send }) {
-      const response = await send(`/pets/${petId}`);
-      if (response.status !== 200) return expectError(response, 404);
-      expectId(expectPet(response, 200), petId);
-      return skip(`animal ${petId} exists`);
-    },
-  };
+  const rule = ` with ${description}: 404 with an Error body`;
+  return check(id, 'getPet', rule, async ({ send }) => {
+    const response = await send('getPet', { parameter: petId });
+    if (response.status !== 200) return expectError(response, 404);
+    expectId(expectPet(response, 200), petId);
+    return skip(`animal ${petId} exists`);
+  });
 }
 
 function expectId(pet: Pet, id: string): void {
   requireThat(pet.id === id, `expected animal ${id}, received animal ${pet.id}`);
 }
 
-function unspecified(id: string, path: string): Check {
-  return {
-    id,
-    rule: `GET ${path}`,
-    run: async ({ send }) => info(describe(await send(path))),
-  };
+function unspecified(id: string, operation: OperationId, search = ''): Check {
+  return check(id, operation, search, async ({ send }) =>
+    info(describe(await send(operation, { search }))),
+  );
+}
+
+/** Returns the request of an animal that probably exists. */
+function getAny({ animals }: Service): ServiceRequest {
+  return { parameter: greatest(animals)?.id ?? '1' };
 }
 
 /** Returns the animal with the greatest id, which loses digits first if the service rounds. */

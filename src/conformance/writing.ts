@@ -1,67 +1,69 @@
-import { encodePet } from '../contract/codec.ts';
+import { decodeMessage, encodePet } from '../contract/codec.ts';
+import { shown } from '../contract/json.ts';
 import { mapPet, type NewPet, type Pet, petFields } from '../contract/records.ts';
-import { type Check, info, type Service } from './check.ts';
-import { expectError, expectPet, expectSame } from './expect.ts';
-import { type ServiceResponse, unauthenticatedRequests } from './http-client.ts';
+import { type Check, check, type Finding, info, requireThat, type Service } from './check.ts';
+import { describe, expectError, expectPet, expectSame, readJson } from './expect.ts';
+import type { ServiceResponse } from './http-client.ts';
+import { refusal, withoutKey } from './refusal.ts';
 
 /** Checks bodies without a required field or with an invalid value, for each field. */
 const invalidBodies = Object.values(petFields).flatMap(({ name, kind, isRequired }) => {
   if (name === 'id') return [];
-  const refused = (id: string, description: string, json?: string): Check => {
+  const refused = (id: string, description: string, json?: string) => {
     const value = json === undefined ? undefined : JSON.rawJSON(json);
     const body = JSON.stringify({ ...encodePet(validPet([])), [name]: value });
-    return {
-      id: `create-${id}-${name}`,
-      rule: `POST /pets ${description} ${name}: 400 with an Error body`,
-      run: async ({ send }) => expectError(await send('/pets', { body }), 400),
-    };
+    const what = `${description} ${name}`;
+    return refusal(`create-${id}-${name}`, 'createPet', what, 400, () => ({ body }));
   };
   const wrong = kind.invalid.map(([id, text, json]) => refused(id, `with ${text} as`, json));
   return isRequired ? [refused('no', 'without'), ...wrong] : wrong;
 });
 
-/** The checks that send POST requests; they add two animals to a service that follows the contract. */
+const text = 'Contract check';
+const message = { body: JSON.stringify({ message: text }) };
+
+/**
+ * The checks that send POST requests; they add two animals to a service that follows the contract, and
+ * send a message.
+ */
 export const writingChecks: readonly Check[] = [
-  ...unauthenticatedRequests.map(({ id, description, request }) => ({
-    id: `create-${id}`,
-    rule: `POST /pets ${description}: 401 with an Error body`,
-    run: async ({ send, animals }: Service) =>
-      expectError(await send('/pets', { ...request, body: bodyOf(validPet(animals)) }), 401),
-  })),
+  ...withoutKey('create', 'createPet', ({ animals }) => ({ body: bodyOf(validPet(animals)) })),
   ...invalidBodies,
-  {
-    id: 'create',
-    rule: 'POST /pets: 201 with the animal and its id, and GET returns it',
-    run: async (service) => {
-      const pet = validPet(service.animals);
-      return expectStored(service, pet, await add(service, pet));
-    },
-  },
-  {
-    id: 'create-int64',
-    rule: 'POST /pets with a categoryId of 2^63-1: 201, digits and Unicode text preserved',
-    async run(service) {
-      const pet = { name: 'Überprüfung 🐕', categoryId: '9223372036854775807' };
-      const response = await add(service, pet);
-      if (response.status !== 400) return expectStored(service, pet, response);
-      const seen = expectError(response, 400);
-      return info(`${seen}; the contract does not specify whether the category must exist`);
-    },
-  },
+  check('create', 'createPet', ': 201 with the animal and its id, and GET returns it', (service) =>
+    addAndGet(service, validPet(service.animals)),
+  ),
+  check(
+    'create-int64',
+    'createPet',
+    ' with a categoryId of 2^63-1: 201, digits and Unicode text preserved',
+    (service) => addAndGet(service, { name: 'Überprüfung 🐕', categoryId: '9223372036854775807' }),
+  ),
+  ...withoutKey('message', 'sendMessage', () => message),
+  refusal('message-no-message', 'sendMessage', 'without a message', 400, () => ({ body: '{}' })),
+  refusal('message-no-json', 'sendMessage', 'with a body that is not JSON', 400, () => ({
+    body: '{',
+  })),
+  refusal('message-no-type', 'sendMessage', 'without a content type', 400, () => ({
+    ...message,
+    contentType: null,
+  })),
+  check(
+    'message',
+    'sendMessage',
+    ': success with the message, its id, status and timestamp',
+    async ({ send }) => expectMessage(await send('sendMessage', message)),
+  ),
 ];
 
-function add({ send }: Service, pet: NewPet): Promise<ServiceResponse> {
-  return send('/pets', { body: bodyOf(pet) });
-}
-
-async function expectStored(
-  { send }: Service,
-  sent: NewPet,
-  response: ServiceResponse,
-): Promise<string> {
+async function addAndGet({ send, animals }: Service, pet: NewPet): Promise<string | Finding> {
+  const response = await send('createPet', { body: bodyOf(pet) });
+  if (response.status === 400 && pet.categoryId !== validPet(animals).categoryId) {
+    const seen = expectError(response, 400);
+    return info(`${seen}; the contract does not specify whether the category must exist`);
+  }
   const added = expectPet(response, 201);
-  expectSame(added, sent);
-  expectSame(expectPet(await send(`/pets/${added.id}`), 200), added);
+  expectSame(added, pet);
+  expectSame(expectPet(await send('getPet', { parameter: added.id }), 200), added);
   return `201, animal ${added.id}`;
 }
 
@@ -74,4 +76,13 @@ function validPet(animals: readonly Pet[]): Required<NewPet> {
 
 function bodyOf(pet: NewPet): string {
   return JSON.stringify(encodePet(pet));
+}
+
+function expectMessage(response: ServiceResponse): string {
+  const isSuccess = response.status >= 200 && response.status <= 299;
+  requireThat(isSuccess, `expected a 2xx status, received ${describe(response)}`);
+  const received = decodeMessage(readJson(response));
+  const problem = `message: expected ${shown(text)}, received ${shown(received.message)}`;
+  requireThat(received.message === text, problem);
+  return `${response.status}, status ${shown(received.status)}`;
 }

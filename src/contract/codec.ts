@@ -1,7 +1,7 @@
 import type { ErrorBody } from './error.ts';
 import { InvalidInputError, InvalidResponseError } from './error.ts';
 import { type Field, int64 } from './fields.ts';
-import { jsonType, stringifyJson } from './json.ts';
+import { jsonType, shown } from './json.ts';
 import {
   type Message,
   mapPet,
@@ -120,9 +120,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** The message quotes the start of the value, because the caller sent it. */
 function invalidInput(field: string, expected: string, value: unknown): InvalidInputError {
-  const text = value === undefined ? 'nothing' : stringifyJson(value);
-  const received = text.length > 60 ? `${text.slice(0, 60)}…` : text;
-  return new InvalidInputError(`${field}: expected ${expected}, received ${received}.`);
+  return new InvalidInputError(`${field}: expected ${expected}, received ${shown(value)}.`);
 }
 
 /** The message contains only the type of the value, because clients must not see backend data. */

@@ -91,6 +91,12 @@ export function stringifyJson(value: unknown): string {
   }
 }
 
+/** Formats the start of a value of `parseJson` for a message, or `nothing` for undefined. */
+export function shown(value: unknown): string {
+  const text = value === undefined ? 'nothing' : stringifyJson(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
 /** Valid JSON that responses copy. It is immutable, so any number of requests can share it. */
 export class JsonText {
   readonly text: string;

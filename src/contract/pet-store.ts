@@ -103,6 +103,9 @@ export interface RestRequest {
 /** The id of an operation, which is its method of `PetStore`. */
 export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady' | 'send'>;
 
+/** The method of any operation. */
+export type Method = (call: Call, value: unknown) => Promise<unknown>;
+
 /** The operations of the contract ("Endpoints"). Clients, routes and joined reads follow it. */
 export const operations: Readonly<Record<OperationId, Operation>> = {
   listPets: {

@@ -2,7 +2,13 @@ import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
 import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
 import type { JsonText } from '../contract/json.ts';
-import { type Call, type OperationId, operations, type PetStore } from '../contract/pet-store.ts';
+import {
+  type Call,
+  type Method,
+  type OperationId,
+  operations,
+  type PetStore,
+} from '../contract/pet-store.ts';
 import { RestCalls } from './rest-calls.ts';
 
 /** Options of `createContext`. */
@@ -40,9 +46,6 @@ export type PetStoreCalls = {
 export interface GatewayContext {
   readonly petStore: PetStoreCalls;
 }
-
-/** The method of any operation. */
-type Method = (call: Call, parameters: unknown) => Promise<unknown>;
 
 /** The response key of the root field that makes a call; only explained contexts use it. */
 export type ResponseKey = string | number;

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { int64 } from '../contract/fields.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import { jsonType, stringifyJson } from '../contract/json.ts';
+import { jsonType, shown } from '../contract/json.ts';
 import { operations } from '../contract/pet-store.ts';
 import { pageSize, petFields } from '../contract/records.ts';
 
@@ -115,8 +115,7 @@ function check(value: unknown, path: readonly string[] = [], use?: string): Inpu
   }
   const [expected, isValid] = checks.get(use) ?? [];
   if (value == null || !isValid || isValid(value)) return [];
-  const received = stringifyJson(value).replace(/^(.{60}).+/s, '$1…');
-  return [{ path, message: `Expected ${expected}, received ${received}.` }];
+  return [{ path, message: `Expected ${expected}, received ${shown(value)}.` }];
 }
 
 function invalidInput(all: readonly InputIssue[], variables?: readonly VariableDefinitionNode[]) {

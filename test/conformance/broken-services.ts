@@ -26,8 +26,8 @@ export type Forward = (changed?: Partial<Omit<ReceivedRequest, 'operation'>>) =>
 
 const key = 'Bearer demo-key';
 const ids = [...readingChecks, ...writingChecks].map(({ id }) => id);
-const noKeys = ids.filter((id) => id.endsWith('-no-key'));
-const wrongKeys = ids.filter((id) => id.endsWith('-wrong-key'));
+const noKeys = ids.filter((id) => /^(?!message).*-no-key$/.test(id));
+const wrongKeys = ids.filter((id) => /^(?!message).*-wrong-key$/.test(id));
 const filters = ['filter-available', 'filter-pending', 'filter-sold'];
 const lists = ['list', 'limit-1', 'limit-100', ...filters];
 const refusals = writingChecks

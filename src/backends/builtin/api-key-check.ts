@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { ErrorResponse } from '../../contract/error.ts';
 import type { Call, CallerIdentity } from '../../contract/pet-store.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -21,7 +22,7 @@ export function createApiKeyCheck(
   demoKey: string | undefined,
   log: Log,
 ): (call: Pick<Call, 'apiKey' | 'requestId' | 'observer'>) => Promise<void> {
-  const goodKeys = new Map<string, { readonly until: number; readonly caller: CallerIdentity }>();
+  const goodKeys = new LRUCache<string, CallerIdentity>({ max: maxCachedKeys, ttl: cacheMs });
 
   /** Stores when the key was used. No request waits for it, or fails with it. */
   function storeUse(id: string): void {
@@ -40,11 +41,10 @@ export function createApiKeyCheck(
   return async ({ apiKey, requestId, observer }) => {
     if (apiKey === demoKey) return;
     const good = goodKeys.get(apiKey);
-    if (good && good.until > performance.now()) {
-      if (observer) observer.caller = good.caller;
+    if (good) {
+      if (observer) observer.caller = good;
       return;
     }
-    goodKeys.delete(apiKey);
     const key = await database
       .selectFrom('api_keys')
       .select(keyColumns)
@@ -66,7 +66,6 @@ export function createApiKeyCheck(
       });
     }
     if (key.lastUsedAt === null || key.lastUsedAt < timeAfter(-lastUseMs)) storeUse(key.id);
-    if (goodKeys.size >= maxCachedKeys) goodKeys.clear();
-    goodKeys.set(apiKey, { until: performance.now() + Math.min(cacheMs, validMs), caller });
+    goodKeys.set(apiKey, caller, { ttl: Math.min(cacheMs, validMs) });
   };
 }

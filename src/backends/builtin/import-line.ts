@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeNewPet } from '../../contract/codec.ts';
-import { parseInt64 } from '../../contract/int64.ts';
+import { int64 } from '../../contract/fields.ts';
 import { decodeUtf8, parseJson } from '../../contract/json.ts';
 import { JsonScanner } from '../../contract/json-scanner.ts';
 import { petFields } from '../../contract/records.ts';
-import { type PetRow, toPetRow, whyPetNotStorable } from './rows.ts';
+import { type PetRow, requirePetStorable, toPetRow } from './rows.ts';
 
 /** A line cannot be imported; the whole import is undone. */
 export class ImportError extends Error {
@@ -17,9 +17,6 @@ export class ImportError extends Error {
 
 /** A kind of record that can be imported and exported as JSON Lines. */
 export type Kind = 'pets' | 'orders';
-
-/** A line of an import, as text or as UTF-8 bytes. */
-export type Line = string | Buffer;
 
 /** The row of `pets` or `orders` for a line, with the id of the line if it has one. */
 export type Row = { readonly id?: bigint } & (PetRow | { readonly document: string });
@@ -34,7 +31,7 @@ const maxId = 2n ** 62n;
  * Decodes one line; returns undefined for a blank one.
  * @throws ImportError with the number of the line and the reason.
  */
-export function decodeLine(kind: Kind, line: Line, lineNumber: number): Row | undefined {
+export function decodeLine(kind: Kind, line: Buffer, lineNumber: number): Row | undefined {
   try {
     const text = textOf(line);
     return text === '' ? undefined : decodeText(kind, text);
@@ -44,11 +41,10 @@ export function decodeLine(kind: Kind, line: Line, lineNumber: number): Row | un
   }
 }
 
-function textOf(line: Line): string {
-  const bytes = typeof line === 'string' ? Buffer.from(line) : line;
-  if (bytes.byteLength > maxLineBytes) throw new Error(`expected at most ${maxLineBytes} bytes.`);
-  if (!isUtf8(bytes)) throw new Error('expected UTF-8.');
-  return decodeUtf8(bytes).trim();
+function textOf(line: Buffer): string {
+  if (line.byteLength > maxLineBytes) throw new Error(`expected at most ${maxLineBytes} bytes.`);
+  if (!isUtf8(line)) throw new Error('expected UTF-8.');
+  return decodeUtf8(line).trim();
 }
 
 function decodeText(kind: Kind, text: string): Row {
@@ -61,24 +57,21 @@ function decodeText(kind: Kind, text: string): Row {
   }
   const json = parseJson(text);
   const pet = decodeNewPet(json);
-  const reason = whyPetNotStorable(pet) ?? describeUnknownField(json as object);
-  if (reason !== undefined) throw new Error(reason);
+  requirePetStorable(pet);
+  // It may be misspelled, and its value would be lost.
+  const unknown = Object.keys(json as object).find((name) => !Object.hasOwn(petFields, name));
+  if (unknown !== undefined) {
+    const known = Object.keys(petFields).join(', ');
+    const received = JSON.stringify(unknown.slice(0, 60));
+    throw new Error(`expected only the fields ${known}, received ${received}.`);
+  }
   return { ...decodeId(json), ...toPetRow(pet) };
 }
-
-/** Describes an unknown field; it may be misspelled, and its value would be lost. */
-function describeUnknownField(json: object): string | undefined {
-  const unknown = Object.keys(json).find((name) => !fields.has(name));
-  if (unknown === undefined) return undefined;
-  return `expected only the fields ${[...fields].join(', ')}, received ${JSON.stringify(unknown.slice(0, 60))}.`;
-}
-
-const fields = new Set(Object.keys(petFields));
 
 function decodeId(json: unknown): { id?: bigint } {
   const { id } = json as { id?: unknown };
   if (id === undefined) return {};
-  const int64 = typeof id === 'string' ? undefined : parseInt64(id);
-  if (int64 !== undefined && BigInt(int64) <= maxId) return { id: BigInt(int64) };
+  const parsed = int64.parse(id);
+  if (parsed !== undefined && BigInt(parsed) <= maxId) return { id: BigInt(parsed) };
   throw new Error('id: expected an integer up to 2^62, or no id.');
 }

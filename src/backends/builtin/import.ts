@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database, Tables } from './database.ts';
-import { decodeLine, ImportError, type Kind, type Line, type Row } from './import-line.ts';
+import { decodeLine, ImportError, type Kind, type Row } from './import-line.ts';
 import type { Engine } from './migrations.ts';
 import { type PetRow, petColumns } from './rows.ts';
 
@@ -36,7 +36,7 @@ export async function importLines(
   database: Database,
   engine: Engine,
   kind: Kind,
-  lines: AsyncIterable<Line>,
+  lines: AsyncIterable<Buffer>,
   onProgress: (records: number) => void,
 ): Promise<number> {
   return database.connection().execute(async (connection) => {
@@ -75,7 +75,7 @@ type Contents = Awaited<ReturnType<typeof stage>>;
 async function stage(
   session: Session,
   kind: Kind,
-  lines: AsyncIterable<Line>,
+  lines: AsyncIterable<Buffer>,
   onProgress: (records: number) => void,
 ) {
   let line = 0;

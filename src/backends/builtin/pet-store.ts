@@ -17,7 +17,7 @@ import { addDemoData } from './demo.ts';
 import { storageFault } from './faults.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
-import { selectedPet, toPet, toPetRow, whyNotStorable, whyPetNotStorable } from './rows.ts';
+import { requirePetStorable, requireStorable, selectedPet, toPet, toPetRow } from './rows.ts';
 
 /** Options of the built-in backend. */
 export interface BuiltinPetStoreOptions {
@@ -93,7 +93,7 @@ function createPetStore(
 
     createPet: (call, pet) =>
       run('createPet', call, async () => {
-        requireStorable(whyPetNotStorable(pet));
+        requirePetStorable(pet);
         return toPet(await insertPet(database, pet));
       }),
 
@@ -129,7 +129,7 @@ function createPetStore(
 
     sendMessage: (call, message) =>
       run('sendMessage', call, async () => {
-        requireStorable(whyNotStorable('message', message, maxMessageLength));
+        requireStorable('message', message, maxMessageLength);
         const row = {
           id: randomUUID(),
           message,
@@ -186,11 +186,6 @@ const maxOrders = 1000;
 const maxOrdersBytes = 500_000n;
 
 const bytesSoFar = sql<bigint>`sum(octet_length(document)) over (order by id)`;
-
-function requireStorable(reason: string | undefined): void {
-  if (reason === undefined) return;
-  throw ErrorResponse.of({ code: 'invalid_value', message: reason, status: 400 });
-}
 
 const noService =
   'This field calls another path of the REST service: expected one in PETSTORE_BASE_URL, received none.';

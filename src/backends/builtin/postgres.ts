@@ -33,6 +33,8 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
     statement_timeout: timeouts.statement,
     ...(onLock === 'fail' ? { lock_timeout: timeouts.lock } : {}),
   };
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(pg.types.builtins.INT8, BigInt);
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: poolSize ?? 10,
@@ -41,7 +43,7 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
     ...settings,
     keepAlive: true,
     application_name: 'petstore-gateway',
-    types: { getTypeParser },
+    types,
   });
   const onBroken = ({ name, message }: Error) =>
     log.warn({ error: name, reason: message }, 'a database connection broke');
@@ -59,12 +61,6 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
     createAdapter,
   });
 }
-
-/** Parses int8 as a bigint, and all other types as pg does. */
-const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
-  oid === pg.types.builtins.INT8
-    ? (text: string) => BigInt(text)
-    : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser;
 
 /**
  * Adapts the pool to Kysely. If PgBouncer refuses the settings of connections, transactions begin with

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { ErrorResponse } from '../../contract/error.ts';
 import { type Field, int64, type Kind } from '../../contract/fields.ts';
 import { mapPet, type NewPet, type Pet, petFields } from '../../contract/records.ts';
 
@@ -53,24 +54,24 @@ export function toPetRow(pet: NewPet): PetRow {
   return row as PetRow;
 }
 
-/** Returns why a new animal cannot be stored: one of its texts is not storable. */
-export function whyPetNotStorable(pet: NewPet): string | undefined {
+/** Requires that the texts of a new animal can be stored; see `requireStorable`. */
+export function requirePetStorable(pet: NewPet): void {
   for (const { name, kind } of petColumns) {
-    const reason = kind.name === 'text' ? whyNotStorable(name, String(pet[name] ?? '')) : undefined;
-    if (reason !== undefined) return reason;
+    if (kind.name === 'text') requireStorable(name, String(pet[name] ?? ''));
   }
-  return undefined;
 }
 
 /**
- * Returns why a text cannot be stored: it is too long, or a database would change or refuse it. The
- * contract specifies no maximum length, in UTF-16 code units, so it is our own. A page of the longest
- * names, escaped, is smaller than a megabyte.
+ * Requires that a text can be stored. The contract specifies no maximum length, in UTF-16 code units,
+ * so it is our own. A page of the longest names, escaped, is smaller than a megabyte.
+ * @throws ErrorResponse 400 if it is too long, or if a database would change or refuse it.
  */
-export function whyNotStorable(field: string, text: string, maxLength = 1000): string | undefined {
-  if (text.length > maxLength) {
-    return `${field}: expected at most ${maxLength} characters, received ${text.length}.`;
-  }
-  if (text.isWellFormed() && !text.includes('\0')) return undefined;
-  return `${field}: expected text without NUL characters or lone surrogates.`;
+export function requireStorable(field: string, text: string, maxLength = 1000): void {
+  const isStorable = text.isWellFormed() && !text.includes('\0');
+  if (text.length <= maxLength && isStorable) return;
+  const message =
+    text.length > maxLength
+      ? `${field}: expected at most ${maxLength} characters, received ${text.length}.`
+      : `${field}: expected text without NUL characters or lone surrogates.`;
+  throw ErrorResponse.of({ code: 'invalid_value', message, status: 400 });
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Effect } from './outcome.ts';
 
 /**
@@ -74,18 +75,15 @@ export class Circuit {
   }
 }
 
-/** Maximum number of keys. The key whose last failure is the oldest is dropped first. */
-const maxKeys = 1000;
-
 /**
  * One circuit per key with failures, so that failures of one key only affect that key. A key
  * without a failure since its last success needs no memory.
  */
-export class KeyCircuits extends Map<number, Circuit> {
+export class KeyCircuits extends LRUCache<number, Circuit> {
   readonly #limits: CircuitLimits;
 
   constructor(limits: CircuitLimits) {
-    super();
+    super({ max: 1000 });
     this.#limits = limits;
   }
 
@@ -93,13 +91,8 @@ export class KeyCircuits extends Map<number, Circuit> {
   end(key: number, effect: Effect, startedAt: number): void {
     const circuit = this.get(key) ?? new Circuit(this.#limits);
     circuit.end(effect, startedAt);
-    // Moved to the end of the map, because the first key is dropped first.
-    this.delete(key);
     if (circuit.failures > 0) this.set(key, circuit);
-    if (this.size > maxKeys) {
-      const [oldest = 0] = this.keys();
-      this.delete(oldest);
-    }
+    else this.delete(key);
   }
 
   /** Returns the number of keys whose calls are rejected now. */

@@ -1,12 +1,11 @@
-import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { endOfTurn } from '../../limits/end-of-turn.ts';
 import type { Release, Share } from '../../limits/share.ts';
-import { sliceBytes } from '../../limits/slices.ts';
+import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { TrackedClient } from './connections.ts';
 import { type Outcome, outcomeOfFailure, type Responded } from './outcome.ts';
-import { type CreateDecoder, codingOf, decoders } from './response.ts';
+import { codingOf, type Decode, decoders } from './response.ts';
 
 /**
  * Limits for the body of an error response. A longer or slower body is truncated, because the
@@ -61,9 +60,6 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
   #isError = false;
   #headers: Responded['headers'] = {};
   #errorTimeout: NodeJS.Timeout | undefined;
-  /** Set if the body is encoded. */
-  #createDecoder: CreateDecoder | undefined;
-  #decoder: Transform | undefined;
 
   constructor(limits: CallLimits, resolve: (outcome: Outcome) => void) {
     this.#limits = limits;
@@ -88,36 +84,15 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    this.#createDecoder = decoders.get(codingOf(headers));
     if (status > 299) {
       this.#isError = true;
       this.#errorTimeout = setTimeout(() => this.#end(), errorBodyLimits.timeoutMs);
     }
   }
 
-  onResponseData(controller: Controller, chunk: Buffer): void {
-    if (this.#isSettled) return;
-    if (this.#createDecoder === undefined) return void this.#collect(chunk);
-    this.#decoder ??= this.#decode(this.#createDecoder(chunk), controller);
-    if (!this.#decoder.write(chunk)) controller.pause();
-  }
-
-  /** Collects what a decoder returns. */
-  #decode(decoder: Transform, controller: Controller): Transform {
-    const invalid = (problem: string, cause?: Error) =>
-      this.#end({ why: 'invalid', status: this.#status, problem, cause });
-    return decoder
-      .on('drain', () => controller.resume())
-      .on('error', (cause) => invalid('body: expected the encoding of its header.', cause))
-      .on('data', (chunk: Buffer) => {
-        this.#collect(chunk);
-        if (this.#size > this.#limits.maxBodyBytes) invalid('body: expected a smaller body.');
-      })
-      .on('end', () => this.#settle());
-  }
-
   /** Copies chunks into one buffer, because each Buffer has an overhead. */
-  #collect(chunk: Buffer): void {
+  onResponseData(_: Controller, chunk: Buffer): void {
+    if (this.#isSettled) return;
     const { bodyBytes, key } = this.#limits;
     const start = this.#size;
     this.#release?.();
@@ -140,10 +115,27 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
     if (this.#isError && this.#size > errorBodyLimits.maxBytes) this.#end();
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(controller: Controller): void {
     if (this.client) this.client.wasUsed = true;
-    if (this.#decoder) this.#decoder.end();
-    else this.#settle();
+    const decode = decoders.get(codingOf(this.#headers));
+    if (decode === undefined || this.#size === 0) this.#settle();
+    else nextSlice(this.#limits.key).then(() => this.#decode(decode, controller));
+  }
+
+  /** Replaces the body by the decoded one, to which the same limits apply. */
+  #decode(decode: Decode, controller: Controller): void {
+    if (this.#isSettled) return;
+    const maxOutputLength = this.#isError ? errorBodyLimits.maxBytes : this.#limits.maxBodyBytes;
+    try {
+      const decoded = decode(this.#received, { maxOutputLength });
+      this.#size = 0;
+      this.onResponseData(controller, decoded);
+      this.#settle();
+    } catch (cause) {
+      const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+      const problem = `body: expected ${isTooLarge ? 'a smaller body' : 'the encoding of its header'}.`;
+      this.#end({ why: 'invalid', status: this.#status, problem, cause });
+    }
   }
 
   onResponseError(_: Controller, cause: Error): void {
@@ -159,20 +151,22 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#controller?.abort(aborted);
   }
 
+  get #received(): Buffer {
+    const isWhole = this.#size === this.#body.byteLength;
+    return isWhole ? this.#body : this.#body.subarray(0, this.#size);
+  }
+
   /** Resolves to the outcome, by default the response. The bytes of a large body stay counted. */
   #settle(outcome?: Outcome): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
-    this.#decoder?.destroy();
     this.#limits.cancellation.listener = undefined;
     const staysCounted = !outcome && !this.#isError && this.#size > sliceBytes;
     if (!staysCounted) this.#release?.();
     if (outcome !== undefined) return void this.#resolve(outcome);
-    const isWhole = this.#size === this.#body.byteLength;
-    const body = isWhole ? this.#body : this.#body.subarray(0, this.#size);
     const releaseBody = staysCounted ? this.#release : undefined;
-    const [status, headers] = [this.#status, this.#headers];
+    const [status, headers, body] = [this.#status, this.#headers, this.#received];
     endOfTurn().then(() => this.#resolve({ status, headers, body, releaseBody }));
   }
 }

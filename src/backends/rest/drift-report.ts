@@ -1,7 +1,7 @@
 import type { Drift } from '../../contract/drift.ts';
 import type { Call } from '../../contract/pet-store.ts';
+import { redactKey } from '../../contract/redact-key.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { redactKey } from './redact-key.ts';
 
 /** How long a kind of difference is not logged again, in milliseconds. */
 const logIntervalMs = 60 * 60 * 1000;

@@ -1,24 +1,26 @@
-import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { decodeErrorBody } from '../../contract/codec.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8 } from '../../contract/json.ts';
+import { redactKey } from '../../contract/redact-key.ts';
 import { readJson } from '../../contract/response-json.ts';
 import type { Responded } from './outcome.ts';
-import { redactKey } from './redact-key.ts';
 
-/** Creates the decoder of a body by its first bytes. */
-export type CreateDecoder = (start: Buffer) => Transform;
+/** Decodes a whole body. @throws if it is not encoded so, or its length exceeds `maxOutputLength`. */
+export type Decode = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
 
 /**
  * The content codings that are decoded (RFC 9110, section 8.4.1), although none is asked for. Some
  * services send `deflate` without the header of zlib, whose first byte ends in 8.
  */
-export const decoders: ReadonlyMap<string, CreateDecoder> = new Map<string, CreateDecoder>([
-  ['gzip', () => createGunzip()],
-  ['x-gzip', () => createGunzip()],
-  ['br', () => createBrotliDecompress()],
-  ['deflate', ([first = 0]) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw())],
+export const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['br', brotliDecompressSync],
+  [
+    'deflate',
+    (body, limit) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateSync : inflateRawSync)(body, limit),
+  ],
 ]);
 
 /** Returns the content coding of a response, in lower case. */

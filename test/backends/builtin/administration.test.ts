@@ -7,8 +7,8 @@ import { callWith, openBuiltin, startGateway } from '../../support/gateway.ts';
 import { openTelemetry, quiet } from '../../support/log.ts';
 import { openRest } from '../../support/rest-gateway.ts';
 
-async function* lines(...texts: string[]): AsyncGenerator<string> {
-  yield* texts;
+async function* lines(...texts: string[]): AsyncGenerator<Buffer> {
+  for (const text of texts) yield Buffer.from(text);
 }
 const ignore = () => {};
 
@@ -302,7 +302,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
           await Promise.all(Array.from({ length: 5 }, (_, index) => add(`${line} ${index}`)));
           expect(await names()).not.toContain('imported');
         }
-        yield `{"id":${5000 + line},"name":"imported","categoryId":1}`;
+        yield Buffer.from(`{"id":${5000 + line},"name":"imported","categoryId":1}`);
       }
     }
     const start = performance.now();

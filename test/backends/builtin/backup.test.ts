@@ -23,7 +23,9 @@ describe('the backup of an SQLite database', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   async function* lines(count: number) {
-    for (let id = 1; id <= count; id++) yield `{"id":${id},"name":"pet ${id}","categoryId":1}`;
+    for (let id = 1; id <= count; id++) {
+      yield Buffer.from(`{"id":${id},"name":"pet ${id}","categoryId":1}`);
+    }
   }
 
   async function namesIn(databaseUrl: string): Promise<string[]> {

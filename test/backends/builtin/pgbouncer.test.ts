@@ -129,7 +129,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     await store.createPet(callWith(key), rex);
     expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(1);
     async function* lines() {
-      yield '{"name":"a","categoryId":1}';
+      yield Buffer.from('{"name":"a","categoryId":1}');
     }
     await expect(administration.importLines('pets', lines(), () => {})).rejects.toThrow(
       'An import needs a session, which PgBouncer does not keep in transaction mode.',

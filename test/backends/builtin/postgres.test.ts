@@ -38,7 +38,7 @@ describeOnEveryDatabase('a list of many animals', (createDatabase) => {
     const statuses = ['available', 'pending', 'sold'];
     async function* lines() {
       for (let index = 0; index < 20_000; index++) {
-        yield `{"name":"p","categoryId":1,"status":"${statuses[index % 3]}"}`;
+        yield Buffer.from(`{"name":"p","categoryId":1,"status":"${statuses[index % 3]}"}`);
       }
     }
     await administration.importLines('pets', lines(), () => {});

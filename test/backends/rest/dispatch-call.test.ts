@@ -23,8 +23,6 @@ const limitOf = (total: number) => new Share('body_bytes', { total, perKey: tota
 function startCall(bodyBytes: Share, key = 0, headers = {}) {
   const controller = {
     abort() {},
-    pause() {},
-    resume() {},
   } as unknown as Dispatcher.DispatchController;
   let handler: Dispatcher.DispatchHandler = {};
   const dispatcher = {
@@ -82,6 +80,7 @@ describe('the body of a response', () => {
     const call = startCall(bodyBytes, 0, { 'content-encoding': 'gzip' });
     const before = usedBytes();
     call.receive(sent);
+    call.end();
     expect(await call.outcome).toMatchObject({ why: 'invalid', status: 200 });
     expect(usedBytes() - before).toBeLessThan(4 * maxBodyBytes);
     expect(bodyBytes.used).toBe(0);
@@ -91,6 +90,7 @@ describe('the body of a response', () => {
     const bodyBytes = limitOf(1_000_000);
     const call = startCall(bodyBytes, 0, { 'content-encoding': 'gzip' });
     call.receive(gzipSync(Buffer.alloc(800_000)));
+    call.end();
     expect(await call.outcome).toMatchObject({ why: 'noMemory' });
     expect(bodyBytes.used).toBe(0);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactKey } from '../../../src/backends/rest/redact-key.ts';
+import { redactKey } from '../../src/contract/redact-key.ts';
 
 const key = 'service-Key_0123+/secret==';
 const base64 = (text: string) => Buffer.from(text).toString('base64');

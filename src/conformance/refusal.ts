@@ -1,0 +1,46 @@
+import type { OperationId } from '../contract/pet-store.ts';
+import { type Check, check, info, type Service } from './check.ts';
+import { describe, expectError, expectStatus } from './expect.ts';
+import type { ServiceRequest } from './http-client.ts';
+
+/** Returns the request that a service must refuse. */
+type Refused = (service: Service) => ServiceRequest;
+
+/**
+ * Checks that a service refuses a request with this status. The contract specifies the body of the
+ * error for animals, no status for orders, and no body for messages.
+ */
+export function refusal(
+  id: string,
+  operation: OperationId,
+  description: string,
+  status: 400 | 401,
+  request: Refused,
+): Check {
+  const isMessage = operation === 'sendMessage';
+  const rule = ` ${description}: ${status}${isMessage ? '' : ' with an Error body'}`;
+  return check(id, operation, rule, async (service) => {
+    const response = await service.send(operation, request(service));
+    const isOther = response.status >= 300 && response.status !== status;
+    if (operation === 'listOrders' && isOther) return info(describe(response));
+    if (!isMessage) return expectError(response, status);
+    expectStatus(response, status);
+    return describe(response);
+  });
+}
+
+/** Checks that a service refuses a request without a key, and with a wrong one. */
+export function withoutKey(
+  id: string,
+  operation: OperationId,
+  request: Refused = () => ({}),
+): Check[] {
+  const keys = { 'no-key': null, 'wrong-key': 'not-a-key-of-this-service' };
+  return Object.entries(keys).map(([suffix, apiKey]) => {
+    const description = apiKey === null ? 'without a key' : 'with a wrong key';
+    return refusal(`${id}-${suffix}`, operation, description, 401, (service) => ({
+      ...request(service),
+      apiKey,
+    }));
+  });
+}
