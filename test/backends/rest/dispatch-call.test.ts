@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../../src/backends/rest/cancellation.ts';
@@ -84,6 +84,27 @@ describe('the body of a response', () => {
     expect(await call.outcome).toMatchObject({ why: 'invalid', status: 200 });
     expect(usedBytes() - before).toBeLessThan(4 * maxBodyBytes);
     expect(bodyBytes.used).toBe(0);
+  });
+
+  it('uses no more memory if many arrive at once', async () => {
+    const params = {
+      [constants.BROTLI_PARAM_QUALITY]: 5,
+      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+    };
+    const sent = brotliCompressSync(Buffer.alloc(50_000_000), { params });
+    const bodyBytes = limitOf(1_000_000_000);
+    const maxRss = () => process.resourceUsage().maxRSS * 1024;
+    const before = maxRss();
+    const calls = Array.from({ length: 16 }, () =>
+      startCall(bodyBytes, 0, { 'content-encoding': 'br' }),
+    );
+    for (const call of calls) {
+      call.receive(sent);
+      call.end();
+    }
+    for (const { outcome } of calls) expect(await outcome).toMatchObject({ why: 'invalid' });
+    // Each decoder holds 16 MiB until its last byte is read.
+    expect(maxRss() - before).toBeLessThan(100_000_000);
   });
 
   it('counts its decoded bytes', async () => {
