@@ -22,12 +22,16 @@ export class WorkerMetrics {
   }
 
   /**
-   * Returns the metrics of all workers as one scrape, with the primary's counts: counters and
-   * histograms are summed, the worst state of a circuit is kept, and the event-loop lag is averaged.
+   * Returns the metrics of all workers as one scrape, with the primary's counts and states: counters and
+   * histograms are summed, the worst state of a circuit and of the configuration is kept, and the
+   * event-loop lag is averaged.
    */
   async scrape(primary: Metrics): Promise<Scrape> {
     const workers = [...this.#live.values(), await this.#exited];
-    const registry = Registry.aggregate([...workers, countsIn(await primary.snapshot())]);
+    const own = (await primary.snapshot()).filter(
+      ({ type, aggregator }) => type !== 'gauge' || aggregator === 'min',
+    );
+    const registry = Registry.aggregate([...workers, own]);
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
     return { contentType: registry.contentType, text: await registry.metrics() };
   }

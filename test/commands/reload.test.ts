@@ -110,9 +110,15 @@ describe('a gateway that receives SIGHUP', () => {
     expect(await success(started)).toBe(0);
     expect(await codesOf(name)).toEqual(new Set([undefined]));
     expect(linesOf(started, kept)).toHaveLength(1);
+    manifest.write(manifestOf(name));
+    config.write('');
+    await reload(started);
+    expect(await success(started)).toBe(1);
+    // With several processes, the primary refuses it and the workers never read it.
     manifest.write(manifestOf(name, pets));
     config.write('LOG_LEVEL=loud\n');
     expect((await reload(started, kept)).err.message).toContain('LOG_LEVEL: expected trace');
+    expect(await success(started)).toBe(0);
     expect(await codesOf(pets)).toEqual(new Set(['PERSISTED_DOCUMENT_REQUIRED']));
     config.write('');
     await reload(started);
