@@ -15,7 +15,8 @@ const testMs = 1000;
 
 /**
  * `Rate.take` in Redis, in whose clock the bucket of a key will be full at its value. Returns 1, or 0
- * if there is no token. A bucket expires when it is full.
+ * if there is no token. A bucket expires when it is full. One that would be full after more than a
+ * second counts as full, because the clock was set back.
  */
 const takeToken = defineScript({
   NUMBER_OF_KEYS: 1,
@@ -23,7 +24,9 @@ const takeToken = defineScript({
 local interval = math.floor(1e6 / ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1e6 + time[2]
-local full = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now) + interval - now
+local stored = tonumber(redis.call('GET', KEYS[1]) or now)
+if stored > now + 1e6 then stored = now end
+local full = math.max(stored, now) + interval - now
 if full > 1e6 then return 0 end
 redis.call('SET', KEYS[1], string.format('%.0f', now + full), 'PX', math.ceil(full / 1000))
 return 1`,

@@ -220,6 +220,16 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     expect(await redis.send('ACL', 'LOG')).toEqual([]);
   });
 
+  it('counts anew if the clock of Redis was set back', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 1 });
+    const nextHour = String((Date.now() + 3_600_000) * 1000);
+    for (const key of [apiKey, '']) {
+      await redis.send('SET', `petstore:rate:${hash('sha256', key, 'base64url')}`, nextHour);
+    }
+    expect(await served(gateway.url, 2)).toBe(1);
+  });
+
   it('stores a hash of the key, which expires', async () => {
     await using redis = await startRedis();
     await using gateway = await open(redis.url, { rateLimitPerKey: 1 });
