@@ -87,7 +87,7 @@ const packages = {
   '@pothos/core': '^src/graphql/',
   dataloader: '^src/graphql/',
   kysely: '^src/backends/builtin/',
-  'lru-cache': '^src/(?:server|backends)/',
+  'lru-cache': '^src/(?:server/graphql|backends)/',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
   leven: '^src/config/environment\\.ts$',

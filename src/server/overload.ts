@@ -1,5 +1,4 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { LRUCache } from 'lru-cache';
 import { Refusal } from '../http/refuse.ts';
 import { Share } from '../limits/share.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -15,7 +14,7 @@ export interface OverloadLimits {
   readonly maxEventLoopLagMs: number;
 }
 
-/** The most accepted keys that are remembered: those used last. */
+/** The most accepted keys that are remembered; the latest half of them always are. */
 const maxAcceptedKeys = 10_000;
 
 /** The interval over which the lag is averaged, in milliseconds. */
@@ -41,7 +40,16 @@ export function openOverloadGuard(
   const requests = new Share('requests', { total, perKey });
   const unknown = new Share('unknown_requests', { total: half, perKey: half });
   for (const limit of [requests, unknown]) metrics.watchLimit(limit);
-  const accepted = new LRUCache<number, true>({ max: maxAcceptedKeys });
+  let accepted = new Set<number>();
+  let acceptedBefore = accepted;
+  // Two sets, because one that drops its first key for each new one is slow (docs/performance.md).
+  const accept = (key: number) => {
+    if (accepted.size >= maxAcceptedKeys / 2) {
+      acceptedBefore = accepted;
+      accepted = new Set();
+    }
+    accepted.add(key);
+  };
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   let slow = 0;
@@ -52,7 +60,7 @@ export function openOverloadGuard(
 
   return {
     admit({ key, headers }, record, scope) {
-      const isAccepted = accepted.get(key) ?? false;
+      const isAccepted = accepted.has(key) || acceptedBefore.has(key);
       const leave = requests.take(key);
       if (leave === 'key') throw new Refusal('requests_of_key');
       if (leave === 'all') throw new Refusal('requests_in_flight');
@@ -61,10 +69,9 @@ export function openOverloadGuard(
         const leaveUnknown = unknown.take(key);
         if (typeof leaveUnknown === 'string') throw new Refusal('requests_in_flight');
         scope.defer(leaveUnknown);
-        scope.defer(() => {
-          if (record.keyAccepted) accepted.set(key, true);
-        });
       }
+      // Also for a key that is only in the older set.
+      if (!accepted.has(key)) scope.defer(() => record.keyAccepted && accept(key));
       const { ofAcceptedKeys, ofUnknownKeys } = slowIntervals;
       if (slow >= (isAccepted ? ofAcceptedKeys : ofUnknownKeys)) {
         throw new Refusal('event_loop_lag');
