@@ -58,8 +58,11 @@ export function findOmissions({ openApi, schema, documents, columns, rules }: So
   );
   const all = Object.entries(operations);
   const declaredOperations = all.map(([id, { method, path }]) => `${id}: ${method} ${path}`);
-  const requests = all.map(([, { method, path }]) => `a check of ${method} ${path}`);
-  const checked = rules.map((rule) => `a check of ${/^\w+ [\w/{}]+/.exec(rule)?.[0]}`);
+  const requests = all.flatMap(([, { method, path }]) =>
+    ['', ' without a key', ' with a wrong key'].map((key) => `a check of ${method} ${path}${key}`),
+  );
+  const request = /^\w+ [\w/{}]+(?: (?:without a|with a wrong) key)?/;
+  const checked = rules.map((rule) => `a check of ${request.exec(rule)?.[0]}`);
   const fields = all.map(([, { field }]) => field);
   const selected = selectionsOf(schema, documents);
   const petSelections = Object.keys(petFields).map((name) => `Pet.${name}`);

@@ -55,7 +55,16 @@ describe('the check of declarations', () => {
     [
       'a check of a service',
       { rules: sources.rules.filter((rule) => !/^GET .store.orders(?![/\w])/.test(rule)) },
-      ['src/conformance lacks a check of GET /store/orders.'],
+      [
+        'src/conformance lacks a check of GET /store/orders.',
+        'src/conformance lacks a check of GET /store/orders without a key.',
+        'src/conformance lacks a check of GET /store/orders with a wrong key.',
+      ],
+    ],
+    [
+      'a check of a wrong key',
+      { rules: sources.rules.filter((rule) => !rule.startsWith('GET /pets with a wrong key')) },
+      ['src/conformance lacks a check of GET /pets with a wrong key.'],
     ],
     [
       'a description in the schema',
