@@ -1,8 +1,8 @@
 import { openApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config/config.ts';
 import { once } from './http/once.ts';
+import { openGate } from './server/admission.ts';
 import { createByteLimits } from './server/byte-limits.ts';
-import { openGate } from './server/gate.ts';
 import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
 import { createNodeListener as listenerOf, type NodeListener } from './server/http/node.ts';
 import type {

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Refusal } from '../http/refuse.ts';
 import { Share } from '../limits/share.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Admission } from './gate.ts';
+import type { Admission } from './admission.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** Beyond these limits new requests are refused, so that those in flight can finish. */

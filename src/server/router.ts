@@ -6,7 +6,7 @@ import { nextSlice, sliceBytes } from '../limits/slices.ts';
 import { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { V1Handler } from '../v1/routes.ts';
-import type { Admission } from './gate.ts';
+import type { Admission } from './admission.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
 import { type Health, probePaths } from './health.ts';
 import { createCors } from './http/cors.ts';
