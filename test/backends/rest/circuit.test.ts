@@ -57,4 +57,12 @@ describe('the circuits of keys', () => {
     circuits.end(4000, 'success', performance.now());
     expect(circuits.get(4000)).toBeUndefined();
   });
+
+  it('are counted only while they reject calls', () => {
+    const circuits = new KeyCircuits({ breakAfterFailures: 2, halfOpenAfterMs: 60_000 });
+    circuits.end(1, 'failure', performance.now());
+    expect(circuits.countOpen()).toBe(0);
+    circuits.end(1, 'failure', performance.now());
+    expect(circuits.countOpen()).toBe(1);
+  });
 });

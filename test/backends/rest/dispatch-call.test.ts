@@ -151,6 +151,15 @@ describe('the body of a response', () => {
 });
 
 describe('a call', () => {
+  it('is neither sent nor reported as sent if it was cancelled before', async () => {
+    const cancellation = new Cancellation(true, performance.now() + 10_000);
+    cancellation.cancel('deadline');
+    const limits = { cancellation, bodyBytes: limitOf(100), key: 0, maxBodyBytes };
+    const dispatcher = {} as unknown as Dispatcher;
+    const outcome = await dispatchCall(dispatcher, { method: 'POST', path: '/' }, limits);
+    expect(outcome).toEqual({ why: 'deadline' });
+  });
+
   it('is not sent if its deadline passed while it connected, even before its timer fires', async () => {
     let isAborted = false;
     const controller = {

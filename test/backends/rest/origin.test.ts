@@ -50,10 +50,16 @@ describe('the circuit breaker', () => {
 describe('an open circuit', () => {
   const limits = { breakAfterFailures: 3, halfOpenAfterMs: 100 };
 
-  it.each<[of: string, failing: string[], key: string, fail: (socket: Socket) => void]>([
-    ['a key', ['a', 'a', 'a'], 'a', (socket) => socket.write(encodeResponse('500 Oops', ''))],
-    ['the service', ['a', 'b', 'c'], 'd', (socket) => socket.resetAndDestroy()],
-  ])('of %s lets no other call through while one is tried', async (_, failing, key, fail) => {
+  it.each<[string, string[], string, (socket: Socket) => void, logged: string[]]>([
+    ['a key', ['a', 'a', 'a'], 'a', (socket) => socket.write(encodeResponse('500 Oops', '')), []],
+    [
+      'the service',
+      ['a', 'b', 'c'],
+      'd',
+      (socket) => socket.resetAndDestroy(),
+      ['circuit opened', 'circuit closed'],
+    ],
+  ])('of %s lets no other call through while one is tried', async (_, failing, key, fail, logged) => {
     const probes: Socket[] = [];
     let isFailing = true;
     const respond: Respond = (socket) => (isFailing ? fail(socket) : probes.push(socket));
@@ -76,6 +82,8 @@ describe('an open circuit', () => {
     expect(probes).toHaveLength(1);
     isFailing = true;
     await expect(rest.list(key)).rejects.not.toThrow('Calls are paused');
+    const lines = rest.logged.map((line) => JSON.parse(line)).filter(({ service }) => service);
+    expect(lines.map(({ msg }) => msg)).toEqual(logged);
   });
 });
 
