@@ -78,13 +78,13 @@ export function createCollectFields(
   };
 }
 
-/** Returns the names of the variables in conditions: `@skip(if:)`, `@include(if:)` and `@defer(if:)`. */
+/** Returns the names of the variables of `@skip`, `@include` and `@defer`, which all are conditions. */
 export function conditionsOf(document: DocumentNode): readonly string[] {
   const conditions = new Set<string>();
   visit(document, {
     Directive({ arguments: args = [] }) {
-      for (const { name, value } of args) {
-        if (name.value === 'if' && value.kind === Kind.VARIABLE) conditions.add(value.name.value);
+      for (const { value } of args) {
+        if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
       }
     },
   });

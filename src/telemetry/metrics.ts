@@ -181,9 +181,9 @@ export class Metrics {
     labelNames: Label[],
     aggregator: Aggregator = 'sum',
   ) {
-    const values: [Readonly<Record<Label, string>>, () => number | undefined][] = [];
+    const values: [Readonly<Record<Label, string>>, () => number][] = [];
     const collect = () => {
-      for (const [labels, read] of values) gauge.set(labels, read() ?? 0);
+      for (const [labels, read] of values) gauge.set(labels, read());
     };
     const registers = [this.#registry];
     const options = { name, help, labelNames, registers, aggregator, collect };

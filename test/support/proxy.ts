@@ -13,12 +13,14 @@ export const hasTinyproxy = spawnSync('tinyproxy', ['-v']).status === 0;
 
 /**
  * Starts a proxy that connects each CONNECT and each absolute URL to its host, and records the bytes
- * that it receives. `respond` replaces its response to a request.
+ * that it receives. `established` is its status for a tunnel, and `respond` replaces its response.
  */
 export async function startProxy({
+  established = '200 Connection established',
   respond,
   certificate,
 }: {
+  readonly established?: string;
   readonly respond?: (socket: Socket) => void;
   readonly certificate?: Certificate;
 } = {}) {
@@ -35,7 +37,7 @@ export async function startProxy({
       const [, method, target = ''] = /^(\w+) (\S+)/.exec(head) ?? [];
       const url = new URL(method === 'CONNECT' ? `http://${target}` : target);
       const service = connect(Number(url.port), url.hostname, () => {
-        if (method === 'CONNECT') client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        if (method === 'CONNECT') client.write(`HTTP/1.1 ${established}\r\n\r\n`);
         else service.write(chunk);
         client.pipe(service).pipe(client);
       });

@@ -44,6 +44,14 @@ describe('the metrics', () => {
     );
   });
 
+  it('contain the size of the database from the first scrape', async () => {
+    const telemetry = openTelemetry();
+    const options = { kind: 'builtin', databaseUrl: ':memory:', demoKey: undefined } as const;
+    await using _ = await openPetStore(options, telemetry);
+    const { text } = await telemetry.metrics.scrape();
+    expect(text).toMatch(/^petstore_database_size_bytes [1-9]/m);
+  });
+
   it('truncate long operation names, as does the log', async () => {
     await using opened = await openGateway();
     await postGraphQL(opened.gateway, `query ${'A'.repeat(200_000)} { pets { id } }`);

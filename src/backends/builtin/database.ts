@@ -63,7 +63,7 @@ export async function openDatabase(
     const name = databaseUrl.replace(/\/\/.*@/, '//');
     throw new Error(`DATABASE_URL: the database ${name} ${reason}`, { cause });
   }
-  options.metrics?.databaseBytes({}, sizeOf(database, engine));
+  options.metrics?.databaseBytes({}, await openSize(database, engine));
   return database;
 }
 
@@ -73,15 +73,19 @@ const sizeQueries = {
 };
 
 /** Returns the size in bytes at the call before, so that no scrape waits for a slow database. */
-function sizeOf(database: Database, engine: Engine): () => number | undefined {
+async function openSize(database: Database, engine: Engine): Promise<() => number> {
   const query = sql.raw<{ bytes: bigint }>(sizeQueries[engine]);
-  let bytes: number | undefined;
+  let bytes = 0;
   const update = async () => {
-    const { rows } = await query.execute(database);
-    bytes = Number(rows[0]?.bytes);
+    try {
+      bytes = Number((await query.execute(database)).rows[0]?.bytes);
+    } catch {
+      // The last size stays.
+    }
   };
+  await update();
   return () => {
-    update().catch(() => {});
+    update();
     return bytes;
   };
 }

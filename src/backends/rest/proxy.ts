@@ -48,7 +48,7 @@ export async function openTunnel(
   const client = new Client(url.origin, { ...timeouts, allowH2: false });
   const path = port ? host : `${host}:443`;
   const { statusCode, socket } = await client.connect({ path, headers: { ...headers, host } });
-  if (statusCode === 200) return socket as Socket;
+  if (statusCode >= 200 && statusCode <= 299) return socket as Socket;
   socket.destroy();
   throw Object.assign(new Error('The proxy refused the tunnel'), { code: String(statusCode) });
 }

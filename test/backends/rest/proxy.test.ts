@@ -53,8 +53,11 @@ const parse = (text: string) => variables.HTTP_PROXY.parse(text);
 const basic = (credential: string) => `Basic ${Buffer.from(credential).toString('base64')}`;
 
 describe('a proxy', () => {
-  it('tunnels calls to an https service, and never receives the key', async () => {
-    await using proxy = await startProxy();
+  it.each([
+    '200 Connection established',
+    '299 Tunnel',
+  ])('tunnels calls to an https service, and never receives the key: %s', async (established) => {
+    await using proxy = await startProxy({ established });
     const httpsProxy = parse(proxy.url.replace('//', '//ann:p%40ss%zz@'));
     await using service = await startService('https', { httpsProxy });
     await service.checkReady();
