@@ -158,4 +158,9 @@ describe('decoding request bodies', () => {
     const pet = { id: '9223372036854775807', name: 'Rex', categoryId: '9007199254740993' } as const;
     expect(decodePet(parseJson(JSON.stringify(encodePet(pet))))).toEqual(pet);
   });
+
+  it('does not encode an animal with an invalid field', () => {
+    const pet = decodePet({ id: 1, name: 'Rex', categoryId: 1, status: 'lost' });
+    expect(() => encodePet(pet)).toThrow('status: expected one of available, pending, sold');
+  });
 });
