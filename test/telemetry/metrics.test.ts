@@ -1,10 +1,12 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
 import type { Metrics } from '../../src/telemetry/metrics.ts';
 import { RequestRecord } from '../../src/telemetry/request-record.ts';
 import { callWith, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
+import { openRest } from '../support/rest-gateway.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** All values of a label in a scrape. */
 async function labelsOf(metrics: Metrics, label: string): Promise<Set<string | undefined>> {
@@ -42,14 +44,6 @@ describe('the metrics', () => {
       // INTERNAL_SERVER_ERROR is exported from the start.
       new Set(['INTERNAL_SERVER_ERROR', 'UNAUTHENTICATED', 'GRAPHQL_VALIDATION_FAILED']),
     );
-  });
-
-  it('contain the size of the database from the first scrape', async () => {
-    const telemetry = openTelemetry();
-    const options = { kind: 'builtin', databaseUrl: ':memory:', demoKey: undefined } as const;
-    await using _ = await openPetStore(options, telemetry);
-    const { text } = await telemetry.metrics.scrape();
-    expect(text).toMatch(/^petstore_database_size_bytes [1-9]/m);
   });
 
   it('truncate long operation names, as does the log', async () => {
@@ -96,18 +90,33 @@ describe('the metrics of the built-in backend', () => {
     const telemetry = openTelemetry();
     const options = { kind: 'builtin', databaseUrl: ':memory:', demoKey: 'demo-key' } as const;
     await using petStore = await openPetStore(options, telemetry);
-    await petStore.listPets(callWith(), {});
-    await petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' });
     const valueIn = async (series: string) => {
       const { text } = await telemetry.metrics.scrape();
       return Number(new RegExp(`^petstore_database_${series} (.*)$`, 'm').exec(text)?.[1]);
     };
+    expect(await valueIn('size_bytes')).toBeGreaterThan(10_000);
+    await petStore.listPets(callWith(), {});
+    await petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' });
     const inserted = 'query_duration_seconds_count{operation="createPet"}';
     const before = await valueIn(inserted);
     await petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' });
     expect((await valueIn(inserted)) - before).toBe(1);
     expect(await valueIn('query_duration_seconds_count{operation="listPets"}')).toBeGreaterThan(0);
-    await vi.waitFor(async () => expect(await valueIn('size_bytes')).toBeGreaterThan(10_000));
+  });
+
+  it('contain durations in seconds', async () => {
+    const start = performance.now();
+    const telemetry = openTelemetry();
+    await using upstream = await startUpstream((_, response) => sendJson(response, 200, '[]'));
+    const petStore = openRest(upstream.url, {}, telemetry);
+    await using opened = await openGateway({ petStore });
+    await postGraphQL(opened.gateway, '{ pets { id } }');
+    for (const metrics of [opened.metrics, telemetry.metrics]) {
+      const { text } = await metrics.scrape();
+      const [, sum] = /^petstore_(?:graphql|rest).*_seconds_sum\{.* (\S+)$/m.exec(text) ?? [];
+      expect(Number(sum)).toBeGreaterThan(0);
+      expect(Number(sum)).toBeLessThan((performance.now() - start) / 1000);
+    }
   });
 });
 

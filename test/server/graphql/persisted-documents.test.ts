@@ -163,6 +163,13 @@ describe('a GET', () => {
     expect(response.headers.get('cache-control')).toBe('private');
     expect(response.headers.get('vary')).toBe('Authorization, Accept, X-Petstore-Explain');
     expect(await response.json()).toMatchObject({ data: { pets: [{ id: '1' }] } });
+    const post = {
+      method: 'POST',
+      headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+      body: JSON.stringify({ documentId: persistedHash(ListPetsDocument) }),
+    };
+    const { headers } = await fetch(`${opened.url}/graphql`, post);
+    expect([headers.get('cache-control'), headers.get('vary')]).toEqual([null, null]);
   });
 
   it('has Origin in Vary next to the other headers', async () => {
