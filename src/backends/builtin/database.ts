@@ -72,7 +72,7 @@ const sizeQueries = {
   sqlite: 'select page_count * page_size as bytes from pragma_page_count, pragma_page_size',
 };
 
-/** Returns the size in bytes at the call before, so that no scrape waits for a slow database. */
+/** Measures the size in bytes. Later calls return the last one, so that no scrape waits for a database. */
 async function openSize(database: Database, engine: Engine): Promise<() => number> {
   const query = sql.raw<{ bytes: bigint }>(sizeQueries[engine]);
   let bytes = 0;

@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Dispatcher } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../../src/backends/rest/cancellation.ts';
 import { dispatchCall } from '../../../src/backends/rest/dispatch-call.ts';
@@ -155,7 +155,7 @@ describe('a call', () => {
     const cancellation = new Cancellation(true, performance.now() + 10_000);
     cancellation.cancel('deadline');
     const limits = { cancellation, bodyBytes: limitOf(100), key: 0, maxBodyBytes };
-    const dispatcher = {} as unknown as Dispatcher;
+    const dispatcher = new Client('http://127.0.0.1:1');
     const outcome = await dispatchCall(dispatcher, { method: 'POST', path: '/' }, limits);
     expect(outcome).toEqual({ why: 'deadline' });
   });
