@@ -102,7 +102,8 @@ export async function openRateLimitStore(
   }
 
   metrics.watchRateLimitStore(() => isUp);
-  const tests = setInterval(() => void (isUp || take('test')), testMs).unref();
+  // An API key contains no space.
+  const tests = setInterval(() => void (isUp || take('a test')), testMs).unref();
   client.on('error', record);
   client.connect().catch(() => {});
   // Rejects at the first error.
