@@ -43,6 +43,8 @@ export async function backUp(
   try {
     await copyAndCheck(database, partial);
     await copy.sync();
+    // Fails if the file exists by now; renaming would replace it.
+    await (await open(file, 'wx')).close();
     await rename(partial, file);
   } catch (cause) {
     await rm(partial, { force: true });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { backUp, openAdministration } from '../../../src/backends/open.ts';
 import { describeOnEveryDatabase } from '../../support/databases.ts';
@@ -93,6 +93,17 @@ describe('the backup of an SQLite database', () => {
     const { stdout } = await backup(source, 'second.db', '--json');
     expect(JSON.parse(stdout)).toEqual({ file: 'second.db', bytes: first.length });
   }, 30_000);
+
+  it('does not overwrite a file that appears while it works', async () => {
+    await using _ = await openAdministration(source, quiet.log);
+    const work = backUp(source, file(), () => {});
+    const others: unknown = expect.arrayContaining([expect.stringMatching(/\.partial$/)]);
+    await vi.waitFor(async () => expect(await readdir(folder)).toEqual(others), { interval: 1 });
+    await writeFile(file(), 'of another process');
+    await expect(work).rejects.toThrow('the backup failed: EEXIST');
+    expect(await readFile(file(), 'utf8')).toBe('of another process');
+    expect(await readdir(folder)).not.toEqual(others);
+  });
 
   it('does not migrate the database', async () => {
     await using _ = await openAdministration(source, quiet.log);
