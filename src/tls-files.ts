@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 
@@ -22,9 +22,12 @@ export function readTlsFiles(
   const ca = read(`${prefix}_CA`, caFile, 'certificates', (pem) => new X509Certificate(pem));
   const cert = read(`${prefix}_CERT`, certFile, 'a certificate', (pem) => new X509Certificate(pem));
   const ownKey = `the key of ${prefix}_CERT_FILE without a passphrase`;
-  const key = read(`${prefix}_KEY`, keyFile, ownKey, (pem) =>
-    createSecureContext({ cert, key: pem }),
-  );
+  const key = read(`${prefix}_KEY`, keyFile, ownKey, (pem) => {
+    createSecureContext({ cert, key: pem });
+    // It accepts the key of another certificate if their algorithms differ.
+    const isOwn = cert && new X509Certificate(cert).checkPrivateKey(createPrivateKey(pem));
+    if (!isOwn) throw new Error('the key of another certificate');
+  });
   return { ca, cert, key };
 }
 

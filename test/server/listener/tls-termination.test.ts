@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -152,8 +153,21 @@ describe('a gateway with a certificate', () => {
 });
 
 it('stops the start if the certificate cannot be used', async () => {
+  const rsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const rsaKeyFile = authority.write(
+    'rsa-key.pem',
+    rsaKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+  );
   const rows: [env: Record<string, string>, message: string][] = [
     [{ TLS_CERT_FILE: certFile, TLS_KEY_FILE: certFile }, 'TLS_KEY_FILE: expected the key of TLS_'],
+    [
+      { TLS_CERT_FILE: certFile, TLS_KEY_FILE: rsaKeyFile },
+      `in ${rsaKeyFile}, found: the key of another certificate`,
+    ],
+    [
+      { TLS_CERT_FILE: certFile, TLS_KEY_FILE: authority.issue('IP:127.0.0.1').keyFile },
+      'TLS_KEY_FILE: expected the key of TLS_CERT_FILE without a passphrase in PEM',
+    ],
     [{ TLS_CERT_FILE: '/nowhere', TLS_KEY_FILE: keyFile }, 'TLS_CERT_FILE: expected a certificate'],
     [
       { TLS_CERT_FILE: certFile },
