@@ -10,7 +10,8 @@ it('reports the required Node version on an older Node, which cannot load the ot
   const started = promisify(execFile)('node', [...preload, 'src/bin.ts', '--version']);
   await expect(started).rejects.toMatchObject({
     code: 1,
-    stderr: 'Expected Node 24 or newer, received v20.20.2.\n',
+    stderr:
+      'Expected Node 24 or newer, received v20.20.2. Install it, or put `npx --yes -p node@26` before the command.\n',
   });
 });
 

@@ -1,12 +1,14 @@
 import type { Config } from '../config/config.ts';
+import { isSocket } from '../config/kinds.ts';
 import type { Service } from '../workers/primary.ts';
 
 /** Formats the startup message: the backend, the URLs and the API key. */
 export function banner(
   { url, adminUrl }: Pick<Service, 'url' | 'adminUrl'>,
-  { backend, graphiql, persistedDocuments, workers }: Config,
+  { host, backend, graphiql, persistedDocuments, workers }: Config,
 ): string {
-  const inBrowser = graphiql && persistedDocuments.mode !== 'only';
+  // A browser cannot open a Unix domain socket.
+  const inBrowser = graphiql && persistedDocuments.mode !== 'only' && !isSocket(host);
   const builtin = backend.kind === 'builtin' ? backend : undefined;
   const lines: [string, string][] = [
     ['Backend', describe(backend)],

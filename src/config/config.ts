@@ -61,7 +61,10 @@ function readValues(given: Environment): Values {
     return [name, value ?? (standard ? parse(standard) : undefined)];
   };
   const values: Values = Object.fromEntries(Object.entries<Variable>(variables).map(read));
-  problems.push(...contradictions(values, env));
+  // A variable with an invalid value has its default here.
+  const nameOf = (problem: string) => problem.split(':')[0];
+  const invalid = new Set(problems.map(nameOf));
+  problems.push(...contradictions(values, env).filter((one) => !invalid.has(nameOf(one))));
   if (problems.length === 0) return values;
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
   const list = problems.map((problem) => `  - ${problem}`).join('\n');
@@ -85,6 +88,9 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   }
   if (mode === 'off' && file) {
     yield 'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
+  }
+  if (values.ADMIN_PORT && values.ADMIN_PORT === values.PORT && values.ADMIN_HOST === values.HOST) {
+    yield `ADMIN_PORT: expected another port than PORT, received ${values.ADMIN_PORT}`;
   }
   for (const prefix of ['UPSTREAM', 'TLS'] as const) {
     const [cert, key] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`] as const;

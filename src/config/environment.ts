@@ -93,7 +93,7 @@ const kubernetesVariable =
 
 /** Quotes an invalid value for an error message, unless it may contain a password or a key. */
 export function describeValue(text: string, isSecret = false): string {
-  return isSecret || /[@?#]/.test(text)
+  return isSecret || (/[@?#]/.test(text) && !/^unix:/.test(text))
     ? 'a value that is hidden because it may contain a credential'
     : JSON.stringify(text);
 }

@@ -260,6 +260,11 @@ describe('loadConfig', () => {
       'WORKERS: expected 1, because processes cannot share an in-memory database',
     ],
     [{ WORKERS: '0' }, 'WORKERS: expected'],
+    [{ PORT: '9100', ADMIN_PORT: '9100' }, 'ADMIN_PORT: expected another port than PORT, received'],
+    [
+      { HOST: 'unix:/run/x.sock?mode=abc' },
+      'for another mode of that file, received "unix:/run/x.',
+    ],
   ])('refuses %j', (env, message) => {
     expect(() => loadConfig(env)).toThrow(message);
   });
@@ -278,6 +283,12 @@ describe('loadConfig', () => {
         - NODE_ENV: expected development, production or test, received "prod"
         - CORS_ORIGINS: expected comma-separated origins such as https://shop.example; in development also http://localhost:* for every port, received "https://a.example/,b"]
     `);
+  });
+
+  it('reports an invalid value once, although its default contradicts another variable', () => {
+    const load = () =>
+      loadConfig({ PERSISTED_DOCUMENTS: 'on', PERSISTED_DOCUMENTS_FILE: 'a.json' });
+    expect(load).toThrow(/^The configuration has a problem:\n.*, received "on"$/);
   });
 
   it.each([

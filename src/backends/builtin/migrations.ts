@@ -93,18 +93,23 @@ export async function lockTables<T>(transaction: Transaction<T>, engine: Engine)
  * Migrates the tables in one transaction, under a lock: if several processes start at once, one
  * migrates and the others wait. Returns the names of the migrations that ran.
  * @param target the last migration to keep; later ones are undone. By default, all are run.
- * @throws the error of the migration that failed; the transaction is rolled back.
+ * @throws if there is no such migration, or the error of one; the transaction is rolled back.
  */
 export async function migrate<T>(
   database: Kysely<T>,
   engine: Engine,
   target?: string,
 ): Promise<string[]> {
+  const migrations = migrationsFor(engine);
+  if (target !== undefined && !Object.hasOwn(migrations, target)) {
+    const names = Object.keys(migrations).join(', ');
+    throw new Error(`Expected one of the migrations ${names}, received ${JSON.stringify(target)}.`);
+  }
   return database.transaction().execute(async (transaction) => {
     await lockTables(transaction, engine);
     const migrator = new Migrator({
       db: transaction,
-      provider: { getMigrations: async () => migrationsFor(engine) },
+      provider: { getMigrations: async () => migrations },
     });
     const { error, results = [] } = await (target === undefined
       ? migrator.migrateToLatest()
