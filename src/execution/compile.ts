@@ -68,6 +68,9 @@ export function compileOperation(
   }
 }
 
+/** The errors are not read, and each quotes the whole value. */
+const errorOptions = { maxErrors: 1, hideSuggestions: true };
+
 /**
  * Plans the coercion of variables, because reading their types takes longer than their values
  * (docs/performance.md). The result is that of graphql-js; undefined if one is invalid.
@@ -88,7 +91,7 @@ function planVariables(
       const value = Object.hasOwn(given, name) ? given[name] : undefined;
       coerced[name] = value === undefined ? undefined : coerceInputValue(value, type);
       if (coerced[name] === undefined) {
-        return getVariableValues(schema, definitions, given).variableValues;
+        return getVariableValues(schema, definitions, given, errorOptions).variableValues;
       }
       sources[name] = { signature, value };
     }

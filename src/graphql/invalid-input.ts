@@ -70,6 +70,7 @@ export function invalidVariables(
       const fields = object.getFields();
       const members = value as Readonly<Record<string, unknown>>;
       for (const name in { ...fields, ...members }) {
+        if (issues.length >= maxIssues) return;
         const at = [...path, name.slice(0, 64).toWellFormed()];
         const below = uses.map((use) => use && name);
         if (fields[name]) find(members[name], fields[name].type, at, below);

@@ -1,4 +1,4 @@
-import { parseAccept } from 'hono/utils/accept';
+import { parseAccept as parse } from 'hono/utils/accept';
 import { HttpError } from './error.ts';
 
 const json = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;
@@ -18,20 +18,20 @@ export function unsupportedMediaType(contentType: string | undefined): HttpError
   );
 }
 
-let last = parse('');
+let last: ReturnType<typeof negotiate> | undefined;
 
 /**
  * Reads an `Accept` header (RFC 9110, section 12.5.1): the media type of a GraphQL response, and the
  * ranges with at least the weight of JSON, in lower case, the highest weight first. The last header
  * is kept, because clients repeat theirs: parsing Apollo's takes 1 µs.
  */
-export function readAccept(accept = ''): typeof last {
-  if (accept !== last.accept) last = parse(accept);
+export function readAccept(accept = ''): ReturnType<typeof negotiate> {
+  if (accept !== last?.accept) last = negotiate(accept);
   return last;
 }
 
-function parse(accept: string) {
-  const ranges = parseAccept(accept.toLowerCase());
+function negotiate(accept: string) {
+  const ranges = parseAccept(accept);
   const wildcard = ranges.find(({ type }) => type === 'application/*' || type === '*/*');
   const rangeOf = (name: string) => ranges.find(({ type }) => type === name) ?? wildcard;
   const json = rangeOf('application/json');
@@ -45,4 +45,12 @@ function parse(accept: string) {
     jsonType: isResponse ? 'application/graphql-response+json' : 'application/json',
     ranges: ranges.filter(({ q }) => q > 0 && q >= weight),
   };
+}
+
+/** The most characters of a header that are read: parsing 15,000 takes milliseconds. */
+const maxLength = 1000;
+
+/** Parses `Accept` or `Accept-Encoding` to its types in lower case, the highest weight first. */
+export function parseAccept(header: string) {
+  return parse(header.slice(0, maxLength).toLowerCase());
 }

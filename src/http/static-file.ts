@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { parseAccept } from 'hono/utils/accept';
+import { parseAccept } from './media-type.ts';
 import type { HttpResponse, RequestHeaders } from './message.ts';
 import { once } from './once.ts';
 
@@ -86,7 +86,7 @@ function restrictions(type: string, content: Bytes | string): Record<string, str
 
 /** Returns the accepted coding with the highest weight (RFC 9110, section 12.5.3), or identity. */
 function negotiateCoding(accepted = ''): Compression | 'identity' {
-  const weights = new Map(parseAccept(accepted.toLowerCase()).map(({ type, q }) => [type, q]));
+  const weights = new Map(parseAccept(accepted).map(({ type, q }) => [type, q]));
   const weigh = (coding: Compression) => weights.get(coding) ?? weights.get('*') ?? 0;
   const coding = weigh('br') >= weigh('gzip') ? 'br' : 'gzip';
   // Identity is acceptable unless it is excluded, but it is the last choice.

@@ -53,8 +53,13 @@ export function openOverloadGuard(
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   let slow = 0;
+  let measuredAt = performance.now();
   const timer = setInterval(() => {
-    slow = delay.mean / 1e6 > limits.maxEventLoopLagMs ? slow + 1 : 0;
+    const now = performance.now();
+    // A turn that is longer than the interval leaves no sample.
+    const lagMs = delay.count === 0 ? now - measuredAt : delay.mean / 1e6;
+    slow = lagMs > limits.maxEventLoopLagMs ? slow + 1 : 0;
+    measuredAt = now;
     delay.reset();
   }, intervalMs).unref();
 

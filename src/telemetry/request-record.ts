@@ -129,7 +129,7 @@ export class RequestRecord implements Disposable, EndedRequest {
       clientLibrary: this.#clientLibrary,
       refusedOrigin: this.refusedOrigin?.slice(0, maxOriginLength),
       status,
-      codes,
+      codes: [...new Set(codes)],
       ms,
       firstPartMs: this.firstPartMs,
       calls: this.#calls,

@@ -23,6 +23,11 @@ export interface CallLimits {
   readonly key: number;
   /** Maximum size of a decoded body. That of the received bytes is undici's limit. */
   readonly maxBodyBytes: number;
+  /**
+   * Called once when undici no longer has the call. One that is cancelled while its connection opens
+   * stays with undici until that has succeeded or failed.
+   */
+  readonly leave: () => void;
 }
 
 /**
@@ -35,7 +40,10 @@ export function dispatchCall(
   limits: CallLimits,
 ): Promise<Outcome> {
   const { cancellation } = limits;
-  if (cancellation.reason !== undefined) return Promise.resolve(cancellation.outcome(false));
+  if (cancellation.reason !== undefined) {
+    limits.leave();
+    return Promise.resolve(cancellation.outcome(false));
+  }
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   dispatcher.dispatch(options, new ResponseCollector(limits, resolve));
   return promise;
@@ -73,8 +81,9 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Controller): void {
-    this.#controller = controller;
     const { cancellation } = this.#limits;
+    // undici reports the abort of a call that was cancelled before.
+    if (!this.#isSettled) this.#controller = controller;
     if (cancellation.isOver()) return void controller.abort(aborted);
     this.#wasSent = true;
     cancellation.timesSent++;
@@ -139,6 +148,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Controller, cause: Error): void {
+    if (this.#controller === undefined) this.#limits.leave();
     const isFirst = this.#limits.cancellation.timesSent === 1;
     const mayBeStale = isFirst && this.client?.wasUsed === true;
     this.#end(outcomeOfFailure(cause, this.#wasSent, this.#status, mayBeStale));
@@ -160,6 +170,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
   #settle(outcome?: Outcome): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
+    if (this.#controller !== undefined) this.#limits.leave();
     clearTimeout(this.#errorTimeout);
     this.#limits.cancellation.listener = undefined;
     const staysCounted = !outcome && !this.#isError && this.#size > sliceBytes;

@@ -115,27 +115,26 @@ export function openOrigin(
       const place = entered instanceof Promise ? await entered : entered;
       if (place === undefined) return cancellation.outcome(false);
       if (typeof place === 'string') return { why: place, retryAfterMs: 1000 };
-      try {
-        const startedAt = performance.now();
-        const keyCircuit = keyCircuits.get(key);
-        // The key's circuit is checked first, so that a failing key does not probe the origin.
-        const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
-        if (keyRejectedMs > 0) return { why: 'keyCircuit', retryAfterMs: keyRejectedMs };
-        const rejectedMs = circuit.rejectsForMs(startedAt);
-        if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
-        keyCircuit?.start();
-        circuit.start();
-        const callLimits = { cancellation, bodyBytes, key, maxBodyBytes };
-        const outcome = await dispatchCall(pool, options, callLimits);
-        const effects = consequencesOf(outcome);
-        const isFailure = effects.key === 'failure';
-        if (isFailure || keyCircuits.size > 0) keyCircuits.end(key, effects.key, startedAt);
-        if (isFailure) circuit.end(effects.service, startedAt, key, maxPerKey);
-        else circuit.end(effects.service, startedAt);
-        return outcome;
-      } finally {
-        queue.leave(place);
+      const leave = () => queue.leave(place);
+      const startedAt = performance.now();
+      const keyCircuit = keyCircuits.get(key);
+      // The key's circuit is checked first, so that a failing key does not probe the origin.
+      const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
+      const rejectedMs = keyRejectedMs || circuit.rejectsForMs(startedAt);
+      if (rejectedMs > 0) {
+        leave();
+        return { why: keyRejectedMs > 0 ? 'keyCircuit' : 'circuit', retryAfterMs: rejectedMs };
       }
+      keyCircuit?.start();
+      circuit.start();
+      const callLimits = { cancellation, bodyBytes, key, maxBodyBytes, leave };
+      const outcome = await dispatchCall(pool, options, callLimits);
+      const effects = consequencesOf(outcome);
+      const isFailure = effects.key === 'failure';
+      if (isFailure || keyCircuits.size > 0) keyCircuits.end(key, effects.key, startedAt);
+      if (isFailure) circuit.end(effects.service, startedAt, key, maxPerKey);
+      else circuit.end(effects.service, startedAt);
+      return outcome;
     },
     /**
      * Connects and disconnects: this shows whether the service is available, and needs no key.

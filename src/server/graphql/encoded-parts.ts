@@ -143,7 +143,10 @@ async function* writeParts(
       for (const { id } of part.completed ?? []) pending.delete(id);
       const nextEnd = part.hasNext ? write(endOf(pending, delivery, record)) : '';
       const whole = writeWithin(part, left - nextEnd.length);
-      if (whole === undefined) calls.abort();
+      if (whole === undefined) {
+        calls.abort();
+        record.codes = [...record.codes, responseTooLarge(record).extensions.code];
+      }
       const text = whole ?? end ?? write(withoutRest(part, record));
       left -= text.length;
       end = nextEnd;

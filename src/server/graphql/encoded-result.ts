@@ -57,8 +57,12 @@ export async function encodeResult(
 }
 
 /** Encodes a result as `encodeResult` does, without waiting. */
-export function writeBounded(result: TypedResult, record: FailedRequest): string {
-  return writeWithin(result, maxResponseLength) ?? write(withoutExcess(result, record));
+export function writeBounded(result: TypedResult, record: RequestRecord): string {
+  const text = writeWithin(result, maxResponseLength);
+  if (text !== undefined) return text;
+  const bounded = withoutExcess(result, record);
+  record.codes = bounded.errors?.map(({ extensions }) => extensions.code) ?? [];
+  return write(bounded);
 }
 
 /** Types the errors of a result, or of its first part, and adds extensions if it was executed. */

@@ -10,6 +10,7 @@ import {
   legacyExecuteIncrementally,
   type OperationDefinitionNode,
   separateOperations,
+  TokenKind,
   type VariableDefinitionNode,
   visit,
 } from 'graphql';
@@ -21,6 +22,7 @@ import { invalidVariables } from '../../graphql/invalid-input.ts';
 import type { Deprecation } from '../../graphql/result.ts';
 import type { Delivery, EngineParts } from './encoded-parts.ts';
 import type { EngineResult } from './encoded-result.ts';
+import { operationCosts } from './plugins/use-operation-limits.ts';
 
 /** The arguments that all executions of a document share. */
 type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'> & {
@@ -31,8 +33,11 @@ type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' 
 /** The directives of incremental delivery. A server with the schema may have `@stream`. */
 const incremental = [GraphQLDeferDirective.name, GraphQLStreamDirective.name];
 
-/** Upper bounds of the memory of a document, in bytes, from heap measurements. */
-const bytes = { document: 2048, character: 2, node: 1024 };
+/**
+ * Upper bounds of the memory of a document, in bytes, from heap measurements. A field is one that an
+ * operation has with fragments expanded, in two variants of compiled code.
+ */
+const bytes = { document: 2048, character: 2, node: 1024, comment: 256, field: 256 };
 
 /** A parsed and validated document with its operations. */
 export class PreparedDocument {
@@ -49,15 +54,23 @@ export class PreparedDocument {
     this.operationNames = Object.keys(this.#documents);
   }
 
-  /** Estimates its memory: its text, its nodes with tokens and locations, and compiled code. */
+  /**
+   * Estimates its memory: its text, its nodes with tokens and locations, its comments, which are
+   * tokens too, and the compiled code of all operations.
+   */
   estimateBytes(text: string): number {
-    let nodes = 0;
-    visit(this.#args.document, {
+    const { document } = this.#args;
+    let size = bytes.document + text.length * bytes.character;
+    visit(document, {
       enter() {
-        nodes++;
+        size += bytes.node;
       },
     });
-    return bytes.document + text.length * bytes.character + nodes * bytes.node;
+    for (let token = document.loc?.startToken; token; token = token.next ?? undefined) {
+      if (token.kind === TokenKind.COMMENT) size += bytes.comment;
+    }
+    for (const { maxFields } of operationCosts(document)) size += maxFields * bytes.field;
+    return size;
   }
 
   /**

@@ -1,10 +1,11 @@
+import { connect } from 'node:net';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { Client, type Dispatcher } from 'undici';
-import { describe, expect, it } from 'vitest';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { describe, expect, it, vi } from 'vitest';
 import { Cancellation } from '../../../src/backends/rest/cancellation.ts';
 import { dispatchCall } from '../../../src/backends/rest/dispatch-call.ts';
 import { Share } from '../../../src/limits/share.ts';
-import { encodeResponse } from '../../support/fault-server.ts';
+import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 
 /** Returns the memory in use after garbage collection. */
@@ -32,7 +33,8 @@ function startCall(bodyBytes: Share, key = 0, headers = {}) {
   } as unknown as Dispatcher;
   const cancellation = new Cancellation(false, Number.POSITIVE_INFINITY);
   const options = { method: 'GET', path: '/' } as const;
-  const outcome = dispatchCall(dispatcher, options, { cancellation, bodyBytes, key, maxBodyBytes });
+  const limits = { cancellation, bodyBytes, key, maxBodyBytes, leave() {} };
+  const outcome = dispatchCall(dispatcher, options, limits);
   handler.onRequestStart?.(controller, {});
   handler.onResponseStart?.(controller, 200, headers);
   return {
@@ -154,10 +156,12 @@ describe('a call', () => {
   it('is neither sent nor reported as sent if it was cancelled before', async () => {
     const cancellation = new Cancellation(true, performance.now() + 10_000);
     cancellation.cancel('deadline');
-    const limits = { cancellation, bodyBytes: limitOf(100), key: 0, maxBodyBytes };
+    const leave = vi.fn();
+    const limits = { cancellation, bodyBytes: limitOf(100), key: 0, maxBodyBytes, leave };
     const dispatcher = new Client('http://127.0.0.1:1');
     const outcome = await dispatchCall(dispatcher, { method: 'POST', path: '/' }, limits);
     expect(outcome).toEqual({ why: 'deadline' });
+    expect(leave).toHaveBeenCalledOnce();
   });
 
   it('is not sent if its deadline passed while it connected, even before its timer fires', async () => {
@@ -175,10 +179,39 @@ describe('a call', () => {
         handler.onRequestStart?.(controller, {});
       },
     } as unknown as Dispatcher;
-    const limits = { cancellation, bodyBytes: limitOf(100), key: 0, maxBodyBytes };
+    const leave = vi.fn();
+    const limits = { cancellation, bodyBytes: limitOf(100), key: 0, maxBodyBytes, leave };
     const outcome = await dispatchCall(dispatcher, { method: 'POST', path: '/' }, limits);
     expect(outcome).toEqual({ why: 'deadline' });
     expect([isAborted, cancellation.timesSent]).toEqual([true, 0]);
+    expect(leave).toHaveBeenCalledOnce();
+  });
+
+  it.each([
+    'opens',
+    'fails',
+  ])('that is cancelled while it connects has its place until the connection %s', async (end) => {
+    await using service = await startFaultServer((socket) => socket.end());
+    let connected: buildConnector.Callback | undefined;
+    const client = new Client(service.url, {
+      connect: (_, callback) => {
+        connected = callback;
+      },
+    });
+    const cancellation = new Cancellation(true, performance.now() + 10_000);
+    const leave = vi.fn();
+    const limits = { cancellation, bodyBytes: limitOf(100), key: 0, maxBodyBytes, leave };
+    const outcome = dispatchCall(client, { method: 'POST', path: '/' }, limits);
+    await vi.waitFor(() => expect(connected).toBeDefined());
+    cancellation.cancel('client');
+    expect(await outcome).toEqual({ why: 'clientLeft' });
+    expect(leave).not.toHaveBeenCalled();
+    if (end === 'opens') connected?.(null, connect(service.port, '127.0.0.1'));
+    else connected?.(new Error('refused'), null);
+    await vi.waitFor(() => expect(leave).toHaveBeenCalledOnce());
+    await client.close();
+    expect(leave).toHaveBeenCalledOnce();
+    expect(service.attempts()).toBe(0);
   });
 });
 

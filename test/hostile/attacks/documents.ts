@@ -58,7 +58,28 @@ export const documentAttacks: readonly Attack[] = [
       [name]: Object.fromEntries([...Array(100).keys()].map((n) => [`u${n}`, n])),
     });
   }),
+  floodOf('variable of thousands of unknown members', 12, () =>
+    graphql(addPet, {
+      input: Object.fromEntries([...Array(9000).keys()].map((n) => [`u${n}`, n])),
+    }),
+  ),
   floodOf('list as a variable', 12, () => graphql(addPet, { input: Array(100_000).fill(1) })),
+  floodOf('short documents of equal fields', 64, (index) =>
+    graphql(`{ pets { ${'id '.repeat(640)} } } #${index}`),
+  ),
+  floodOf('comments of 250 KB', 12, (index) =>
+    graphql(`{ pets { id } } #${index}\n${'#\n'.repeat(80_000)}`),
+  ),
+  floodOf('many operations over one fragment', 12, (index) => ({
+    body: JSON.stringify({
+      query: `${fields(30, (n) => `query Q${n} { ...F }`)} fragment F on Query { ${fields(19, (n) => `a${n}: pets(limit: 1) { ...G }`)} } fragment G on Pet { ${'id name '.repeat(24)} } #${index % 300}`,
+      operationName: `Q${Math.floor(index / 900) % 30}`,
+    }),
+  })),
+  floodOf('long Accept headers', 32, () => ({
+    headers: { accept: 'a,'.repeat(7500) },
+    body: graphql('{ __typename }'),
+  })),
   floodOf('unknown fields of 10 KB', 12, (index) =>
     graphql(`{ ${fields(20, (n) => `f${index}_${n}${'x'.repeat(10_000)}`)} }`),
   ),

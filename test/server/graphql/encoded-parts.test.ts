@@ -372,6 +372,8 @@ describe('a response in parts', () => {
     expect(first?.data).toMatchObject({ pets: [{}] });
     expect(last?.hasNext).toBe(false);
     expect(errorsOf(last)).toMatchObject([{ extensions: { code: 'RESPONSE_TOO_LARGE' } }]);
+    const requests = service.lines.map((line) => JSON.parse(line));
+    expect(requests.at(-1)).toMatchObject({ msg: 'request', codes: ['RESPONSE_TOO_LARGE'] });
   });
 
   it('reports the excess for the fragments that are pending, not for those that are complete', async () => {

@@ -69,6 +69,17 @@ describe('a response', () => {
     expect(errors[0].message).toContain(`at most ${maxLength} characters`);
   });
 
+  it('is logged with each code once, and counts each error of a field that it omits', async () => {
+    const page = [petNamed('x'.repeat(5_000_000))];
+    await using opened = await openWith({ listPets: async () => page });
+    await postGraphQL(opened.gateway, `{ ${aliases(3, 'pets { name }')} }`);
+    const requests = opened.lines.map((line) => JSON.parse(line));
+    expect(requests.at(-1).codes).toEqual(['RESPONSE_TOO_LARGE']);
+    const { text } = await opened.metrics.scrape();
+    expect(text).toMatch(/^petstore_graphql_errors_total\{code="RESPONSE_TOO_LARGE"\} 2\b/m);
+    expect(text).toContain('outcome="error"');
+  });
+
   it('counts escapes, so that only the field that they make too large is omitted', async () => {
     const escaped = [petNamed('\u0001'.repeat(2_000_000))];
     const plain = [petNamed('x'.repeat(7_000_000))];

@@ -45,6 +45,9 @@ describe('the media type of a response', () => {
     [`text/plain;note="${response}, ${json}", ${response}`, response],
     [`${response};note="a, ${json}", ${json};q=0.5`, response],
     [`;,${json};q=,;,`, json],
+    // Of a long header, the first 1,000 characters are read.
+    [`${'a,'.repeat(300)}${response}`, response],
+    [`${'a,'.repeat(500)}${response}`, json],
   ])('for Accept: %s is %s', async (accept, expected) => {
     expect(typeOf(await sendForParts(fetch, service.url, '{ __typename }', accept))).toBe(expected);
   });

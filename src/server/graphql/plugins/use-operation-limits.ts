@@ -77,7 +77,7 @@ function refuseLongTokens({ loc }: DocumentNode): void {
  * Yields the cost of each operation of a parsed document that is not validated yet. Takes time
  * proportional to the document, even with fragments that form a cycle.
  */
-function* operationCosts({ definitions }: DocumentNode): Generator<Cost> {
+export function* operationCosts({ definitions }: DocumentNode): Generator<Cost> {
   const known = new Map<SelectionSetNode, Cost>();
 
   function costOf(selectionSet: SelectionSetNode | undefined): Cost {
