@@ -8,9 +8,8 @@ import {
   ListPetsDocument,
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { startGateway, type TestOptions } from '../support/gateway.ts';
-import { openTelemetry } from '../support/log.ts';
+import { openRest } from '../support/rest-gateway.ts';
 import { retryingClients } from '../support/retrying-clients.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -74,17 +73,9 @@ async function startService() {
   return Object.assign(upstream, { attempts, done, afterFirst });
 }
 
-/** Starts a gateway in front of a service that responds like this. */
-async function startRestGateway(url: string, options: TestOptions = {}) {
-  const petStore = openRestPetStore(
-    {
-      baseUrl: new URL(`${url}/v1`),
-      messagesBaseUrl: undefined,
-      timeoutMs: 400,
-      limits: { halfOpenAfterMs: 20 },
-    },
-    openTelemetry(),
-  );
+/** Starts a gateway in front of the service at this address. */
+function startRestGateway(url: string, options: TestOptions = {}) {
+  const petStore = openRest(url, { timeoutMs: 400, limits: { halfOpenAfterMs: 20 } });
   return startGateway({ petStore, ...options });
 }
 

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 
 const operations = 2000;
 const keys = 20;
@@ -124,15 +124,13 @@ describe('a service that responds at random, and clients that disconnect at rand
       answer?.send(socket, success);
     });
     const telemetry = openTelemetry();
-    await using petStore = openRestPetStore(
-      {
-        baseUrl: new URL(`${server.url}/v1`),
-        messagesBaseUrl: undefined,
-        timeoutMs: 500,
-        limits: { maxConnections: 12, maxWaiting: 16, breakAfterFailures: 8, halfOpenAfterMs: 5 },
-      },
-      telemetry,
-    );
+    const limits = {
+      maxConnections: 12,
+      maxWaiting: 16,
+      breakAfterFailures: 8,
+      halfOpenAfterMs: 5,
+    };
+    await using petStore = openRest(server.url, { timeoutMs: 500, limits }, telemetry);
     const results: ClientResult[] = [];
     await using opened = await startGateway({ petStore });
 
