@@ -1,36 +1,24 @@
 import { execFile } from 'node:child_process';
-import {
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClient, consumerTest, openConsumer, packGateway } from './support/consumer.ts';
+import { createFolder } from './support/folder.ts';
 import { commandStart } from './support/process.ts';
 import { startUpstream } from './support/upstream.ts';
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-let folder: string;
+const folder = createFolder();
 let tarball: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-package-'));
   tarball = await packGateway(folder);
   await run('tar', ['-xzf', tarball, '-C', folder]);
 }, 60_000);
-afterAll(() => rm(folder, { recursive: true }));
 
 /** Creates a project with the packed package and links to other packages. @returns its path. */
 async function project(name: string, others: readonly string[] = []): Promise<string> {

@@ -1,21 +1,18 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
+import { createFolder } from '../support/folder.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'pet-store-reload-'));
+const folder = createFolder();
 const authority = createAuthority();
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-  authority[Symbol.dispose]();
-});
+afterAll(() => authority[Symbol.dispose]());
 
 type Started = Awaited<ReturnType<typeof nodeStart>>;
 const withTimeout = { timeout: 15_000 };

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { createFolder } from '../support/folder.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { nodeStart, npmStart } from '../support/process.ts';
 import { recording } from '../support/recording.ts';
@@ -11,11 +9,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = createFolder();
 
 async function addPet(url: string, name: string): Promise<string> {
   const body = JSON.stringify({ name, categoryId: 1 });

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
+import { createFolder } from '../support/folder.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasPrometheus, startPrometheus } from '../support/prometheus.ts';
@@ -49,6 +49,8 @@ const documented = [
 if (!hasPrometheus) process.stdout.write('Alert tests are SKIPPED: install prometheus.\n');
 
 describe('the dashboard and the alerts', () => {
+  const folder = createFolder();
+
   it('cover every documented metric', () => {
     expect(documented.length).toBeGreaterThan(9);
     for (const { names, when } of documented) {
@@ -132,12 +134,10 @@ describe('the dashboard and the alerts', () => {
         },
       ],
     }));
-    const folder = await mkdtemp(join(tmpdir(), 'pet-store-alerts-'));
     const path = join(folder, 'tests.yaml');
     const rule_files = [fileURLToPath(new URL(rulesFile, root))];
     await writeFile(path, JSON.stringify({ rule_files, evaluation_interval: '1m', tests }));
     const { stdout, stderr } = spawnSync('promtool', ['test', 'rules', path]);
-    await rm(folder, { recursive: true });
     expect(`${stdout}${stderr}`).toMatch(/SUCCESS\s*$/);
   });
 });

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { packGateway } from '../support/consumer.ts';
+import { createFolder } from '../support/folder.ts';
 import { readParts, sendForParts } from '../support/parts.ts';
 import { pastePage } from '../support/pasted-page.ts';
 import { hasRegistry, registryTest } from '../support/registry.ts';
@@ -14,12 +12,10 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 
-let folder: string;
+const folder = createFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-hosts-'));
   if (hasRegistry) await packGateway(folder);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 const pets = '[{"id":9007199254740993,"name":"Biscuit","categoryId":1,"status":"available"}]';

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { print } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AddPetDocument, ListPetsDocument } from '../../../packages/client/src/documents.ts';
 import { persistedHash } from '../../../packages/client/src/persisted-hash.ts';
 import {
   openPersistedDocuments,
   type PersistedDocuments,
 } from '../../../src/server/graphql/persisted-documents.ts';
+import { createFolder } from '../../support/folder.ts';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
 import { manifestFile as file } from '../../support/manifest.ts';
 import { recording } from '../../support/recording.ts';
@@ -195,11 +195,7 @@ describe('a manifest', () => {
   const format = 'apollo-persisted-query-manifest';
   const isOther = 'a document with the SHA-256';
 
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'pet-store-manifest-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
+  const folder = createFolder();
 
   /** Opens a manifest of this content, between two others. */
   async function openManifest(content: unknown) {
