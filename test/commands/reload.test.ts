@@ -7,6 +7,7 @@ import { connect } from 'node:tls';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
 import { createFolder } from '../support/folder.ts';
+import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
@@ -51,15 +52,9 @@ const success = (started: Started) => metricOf(started, 'petstore_config_reload_
 
 /** Sends a document by its hash over a new connection. @returns the code of its error, if any. */
 async function sendHash({ url }: Started, document: string): Promise<string | undefined> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: {
-      authorization: 'Bearer demo-key',
-      'content-type': 'application/json',
-      connection: 'close',
-    },
-    body: JSON.stringify({ documentId: hash('sha256', document) }),
-  });
+  const parameters = { documentId: hash('sha256', document) };
+  const headers = { ...withKey, connection: 'close' };
+  const response = await fetch(graphqlRequest(url, parameters, headers));
   return (await response.json()).errors?.[0].extensions.code;
 }
 const manifestOf = (...documents: readonly string[]) =>

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { createFolder } from '../support/folder.ts';
+import { graphqlRequest } from '../support/graphql.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasPrometheus, startPrometheus } from '../support/prometheus.ts';
@@ -188,16 +189,13 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
       Promise.all(
         Array.from({ length: clients }, async (_, client) => {
           while (!isOver()) {
-            const response = await fetch(`${gateway.url}/graphql`, {
-              method: 'POST',
-              headers: {
-                authorization: `Bearer demo-key-${Math.floor(client / 2)}`,
-                'content-type': 'application/json',
-                accept: 'multipart/mixed, application/json',
-              },
-              // Different ids, because equal reads share a call.
-              body: JSON.stringify({ query, variables: { id: ++id } }),
-            });
+            const headers = {
+              authorization: `Bearer demo-key-${Math.floor(client / 2)}`,
+              accept: 'multipart/mixed, application/json',
+            };
+            // Different ids, because equal reads share a call.
+            const parameters = { query, variables: { id: ++id } };
+            const response = await fetch(graphqlRequest(gateway.url, parameters, headers));
             await response.text();
           }
         }),

@@ -10,7 +10,7 @@ import {
 import type { PetStore } from '../../src/contract/pet-store.ts';
 import { petFields } from '../../src/contract/records.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
+import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
 import { invalidValues } from './invalid-values.ts';
 
@@ -109,14 +109,8 @@ describe('the REST calls of an operation', () => {
     };
     await using opened = await openGateway({ petStore: { ...petStore, createPet } });
     const addRex = 'addPet(input: { name: "Rex", categoryId: 2 }) { id }';
-    await opened.gateway(
-      new Request('http://localhost/graphql', {
-        method: 'POST',
-        headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-        body: JSON.stringify({ query: `mutation { a: ${addRex} b: ${addRex} }` }),
-        signal: client.signal,
-      }),
-    );
+    const query = `mutation { a: ${addRex} b: ${addRex} }`;
+    await opened.gateway(graphqlRequest('http://localhost', { query }, withKey, client.signal));
     expect(calls).toHaveLength(1);
   });
 
@@ -171,16 +165,9 @@ describe('the REST calls of an operation', () => {
   ])('preserve the digits of an id in variables, given as %s', async (_, id) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
-    const response = await opened.gateway(
-      new Request('http://gateway.test/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
-        body: `{"query":"query ($id: ID!) { pet(id: $id) { id } }","variables":{"id":${id}}}`,
-      }),
-    );
-    expect(await response.json()).toMatchObject({
-      errors: [{ extensions: { code: 'NOT_FOUND' } }],
-    });
+    const query = 'query ($id: ID!) { pet(id: $id) { id } }';
+    const { errors } = await postGraphQL(opened.gateway, query, { id: JSON.rawJSON(id) });
+    expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
     expect(calls).toEqual([`getPet "${id.replaceAll('"', '')}"`]);
   });
 

@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest';
 import { CancelledError } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
+import { graphqlRequest, withKey } from './graphql.ts';
 
 /** A pet store whose orders wait until `release` is called or the call is aborted. */
 export function holdingOrders(petStore: PetStore) {
@@ -66,18 +67,8 @@ export function sendForParts(
   accept = 'multipart/mixed',
   signal?: AbortSignal,
 ): Promise<Response> {
-  return send(
-    new Request(`${url}/graphql`, {
-      method: 'POST',
-      headers: {
-        authorization: 'Bearer demo-key',
-        'content-type': 'application/json',
-        ...(accept && { accept }),
-      },
-      body: JSON.stringify({ query }),
-      ...(signal && { signal }),
-    }),
-  );
+  const headers = { ...withKey, ...(accept && { accept }) };
+  return send(graphqlRequest(url, { query }, headers, signal));
 }
 
 /** Yields the parts of a body as they arrive. Leaving the loop cancels the body. */

@@ -11,9 +11,7 @@ import { type DocumentNode, print } from 'graphql';
 import { createRetryLink } from '../../packages/client/src/apollo.ts';
 import { createRetryFetch, type RetryOptions } from '../../packages/client/src/index.ts';
 import { createRetryExchange } from '../../packages/client/src/urql.ts';
-import { apiKey } from './gateway.ts';
-
-const headers = { authorization: `Bearer ${apiKey}` };
+import { withKey } from './graphql.ts';
 
 /** What a client reports of an operation. `failed` is set if there was no GraphQL response. */
 interface Reported {
@@ -30,7 +28,7 @@ export interface RetryingClient {
 
 function createApollo(url: string, options: RetryOptions): RetryingClient {
   const client = new ApolloClient({
-    link: ApolloLink.from([createRetryLink(options), new HttpLink({ uri: url, headers })]),
+    link: ApolloLink.from([createRetryLink(options), new HttpLink({ uri: url, headers: withKey })]),
     cache: new InMemoryCache(),
     incrementalHandler: new Defer20220824Handler(),
     defaultOptions: { query: { fetchPolicy: 'no-cache' }, mutate: { fetchPolicy: 'no-cache' } },
@@ -49,7 +47,7 @@ function createApollo(url: string, options: RetryOptions): RetryingClient {
 function createUrql(url: string, options: RetryOptions): RetryingClient {
   const client = new Client({
     url,
-    fetchOptions: { headers },
+    fetchOptions: { headers: withKey },
     exchanges: [createRetryExchange(options), fetchExchange],
     requestPolicy: 'network-only',
   });
@@ -73,12 +71,9 @@ function createFetch(url: string, options: RetryOptions): RetryingClient {
   const send = createRetryFetch(options);
   const post = async (document: DocumentNode, variables = {}): Promise<Reported> => {
     try {
-      const response = await send(url, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ query: print(document), variables }),
-      });
-      return await response.json();
+      const body = JSON.stringify({ query: print(document), variables });
+      const sent = { method: 'POST', headers: { ...withKey, 'content-type': 'application/json' } };
+      return await (await send(url, { ...sent, body })).json();
     } catch (failed) {
       return { failed };
     }

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { coalesceReads, openAdministration, openPetStore } from '../../src/backends/open.ts';
 import { startCollector } from '../support/collector.ts';
 import { openGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
+import { graphqlRequest, postGraphQL } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
 import { nodeStart } from '../support/process.ts';
 import { startRestGateway } from '../support/rest-gateway.ts';
@@ -50,13 +50,9 @@ describe('the caller of the built-in backend', () => {
       ADMIN_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${key}` };
     const post = (query: string, more = {}) =>
-      fetch(`${gateway.url}/graphql`, {
-        method: 'POST',
-        headers: { ...headers, ...more },
-        body: JSON.stringify({ query }),
-      });
+      fetch(graphqlRequest(gateway.url, { query }, { ...headers, ...more }));
     await post('{ pets { id } }');
     await post('{ pets { id } }', { 'x-petstore-explain': '1' });
     await fetch(`${gateway.url}/v1/pets`, { headers });

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createFolder } from '../support/folder.ts';
+import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { probeUntilRefused } from '../support/probing.ts';
 import { nodeStart } from '../support/process.ts';
@@ -24,15 +25,9 @@ type Started = Awaited<ReturnType<typeof startWorkers>>;
 
 /** Sends a request over a new connection, which any worker can receive. @returns the status. */
 async function send({ url }: Started): Promise<number> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: {
-      authorization: 'Bearer demo-key',
-      'content-type': 'application/json',
-      connection: 'close',
-    },
-    body: JSON.stringify({ query: 'query Count { pets(limit: 1) { id } }' }),
-  });
+  const query = 'query Count { pets(limit: 1) { id } }';
+  const headers = { ...withKey, connection: 'close' };
+  const response = await fetch(graphqlRequest(url, { query }, headers));
   await response.text();
   return response.status;
 }

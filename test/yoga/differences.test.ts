@@ -9,6 +9,7 @@ import {
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addPetStore, loadConfig, type PetStoreContext, usePetStore } from '../../src/schema.ts';
+import { graphqlRequest } from '../support/graphql.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema, openYoga, postTo, startMounted, startYoga } from '../support/yoga.ts';
 
@@ -63,11 +64,7 @@ it('a Yoga server shows the errors that its resolvers throw with a code, and mas
     },
   });
   const post = async (query: string, headers = {}) => {
-    const response = await yoga.fetch('http://localhost/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ query }),
-    });
+    const response = await yoga.fetch(graphqlRequest('http://localhost', { query }, headers));
     return { status: response.status, ...((await response.json()) as object) };
   };
   const masked = { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) };

@@ -378,33 +378,6 @@ describe('the error of a mutation', () => {
     expect(errors).toMatchObject([{ extensions: { code, outcome: 'NOT_DONE' } }]);
   });
 
-  it.each([
-    ['@skip', 'id @skip(if: $no)'],
-    ['@include', 'id @include(if: $no)'],
-    ['an inline fragment', 'id ... @skip(if: $no) { name }'],
-    ['a fragment', 'id ...F @include(if: $no)'],
-    ['a field of a fragment', 'id ...F'],
-    ['a deferred field', 'id ... @defer { name @skip(if: $no) }'],
-    ['@defer', 'id ... @defer(if: $no) { name }'],
-  ])('is not caused by a null condition, which is refused before the write: %s', async (_, selection) => {
-    await using rest = await startRest((socket) => socket.write(added));
-    await using opened = await openGateway({ petStore: rest.petStore });
-    const fragment = selection.includes('...F') ? 'fragment F on Pet { name @skip(if: $no) }' : '';
-    const text = `mutation ($no: Boolean = false) {
-      addPet(input: { name: "Rex", categoryId: 2 }) { ${selection} }
-    } ${fragment}`;
-    const headers = { authorization: 'Bearer k' };
-    for (const accept of ['application/json', 'application/json', 'multipart/mixed']) {
-      const sent = { ...headers, accept };
-      const { errors, data } = await postGraphQL(opened.gateway, text, { no: null }, sent);
-      expect(data).toBeUndefined();
-      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    }
-    expect(rest.attempts()).toBe(0);
-    expect(await postGraphQL(opened.gateway, text, {}, headers)).not.toHaveProperty('errors');
-    expect(rest.attempts()).toBe(1);
-  });
-
   it('is NOT_DONE if connecting fails', async () => {
     const rest = await startRest(() => {});
     await rest[Symbol.asyncDispose]();

@@ -6,10 +6,8 @@ import { text } from 'node:stream/consumers';
 import { Agent } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
-import { createFetchHandler } from '../../../src/server/http/fetch.ts';
 import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';
-import { openBuiltin, openGateway, startGateway, type TestOptions } from '../../support/gateway.ts';
-import { postGraphQL } from '../../support/graphql.ts';
+import { openBuiltin, startGateway, type TestOptions } from '../../support/gateway.ts';
 import { outlastHalfClose } from '../../support/half-close.ts';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
 import {
@@ -20,7 +18,6 @@ import {
   sendForParts,
 } from '../../support/parts.ts';
 import { nodeStart } from '../../support/process.ts';
-import { recording } from '../../support/recording.ts';
 import { openRest } from '../../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
 
@@ -142,32 +139,6 @@ describe('a deferred fragment', () => {
     expect(response).toMatch(/"pets":.+"orders":/);
   });
 
-  it.each([
-    ['at the root', 'query ($later: Boolean) { pets { id } ... @defer(if: $later) { orders } }'],
-    ['in a list', 'query ($later: Boolean = true) { pets { id ... @defer(if: $later) { name } } }'],
-    ['by default', 'query ($n: Boolean = null) { pets { id } ... @defer(if: $n) { orders } }'],
-  ])('with a null condition %s is refused before any call, whole or in parts', async (_, query) => {
-    const { petStore, calls } = recording(await openBuiltin());
-    await using service = await openGateway({ petStore });
-    const variables = query.includes('$later') ? { later: null } : {};
-    const authorization = 'Bearer demo-key';
-    for (const accept of ['application/json', 'multipart/mixed', 'text/event-stream']) {
-      for (let time = 0; time < 3; time++) {
-        const headers = { authorization, accept };
-        const { data, errors } = await postGraphQL(service.gateway, query, variables, headers);
-        const message = expect.stringMatching(/^Expected true or false for \$\w+, received null/);
-        const extensions = { code: 'BAD_USER_INPUT' };
-        expect([accept, data]).toEqual([accept, undefined]);
-        expect(errors).toMatchObject([{ message, extensions }]);
-      }
-    }
-    const { value } = await service
-      .executeIncrementally(query, variables, { authorization })
-      .next();
-    expect(value?.errors).toHaveLength(1);
-    expect(calls).toEqual([]);
-  });
-
   it('is rejected at the root of a mutation', async () => {
     await using service = await startHolding();
     const query = 'mutation { ... @defer { sendMessage(message: "x") { id } } }';
@@ -275,18 +246,6 @@ describe('a response in parts', () => {
     expect(text).toMatch(/petstore_graphql_request_duration_seconds_count\{.*success.*\} 1\n/);
   });
 
-  it('holds its slot until the last part', async () => {
-    await using service = await startHolding({ maxRequestsInFlight: 1 });
-    const parts = readParts(await service.send());
-    await parts.next();
-    expect((await service.send('{ __typename }', 'application/json')).status).toBe(503);
-    service.release();
-    await Array.fromAsync(parts);
-    await vi.waitFor(async () =>
-      expect((await service.send('{ __typename }', 'application/json')).status).toBe(200),
-    );
-  });
-
   it('is cancelled with its calls when the client disconnects, and frees its slot', async () => {
     await using service = await startHolding({ maxRequestsInFlight: 1 });
     const client = new AbortController();
@@ -298,32 +257,6 @@ describe('a response in parts', () => {
     await vi.waitFor(() => expect(service.cancelled()).toBe(1));
     await vi.waitFor(() => expect(service.requests()).toMatchObject([{ codes: ['CANCELLED'] }]));
     expect((await service.send('{ __typename }', 'application/json')).status).toBe(200);
-  });
-
-  it('is cancelled when the reader of a fetch handler cancels the body', async () => {
-    const { petStore, cancelled } = holdingOrders(await openBuiltin());
-    await using service = await openGateway({ petStore, maxRequestsInFlight: 1 });
-    // Without the check of responses, which would read on.
-    const handle = createFetchHandler(service.handle, service.byteLimits.bodyBytes);
-    const send = () => sendForParts(handle, 'http://gateway.test');
-    for await (const { hasNext } of readParts(await send())) {
-      expect(hasNext).toBe(true);
-      break;
-    }
-    await vi.waitFor(() => expect(cancelled()).toBe(1));
-    await vi.waitFor(async () => expect((await send()).status).toBe(200));
-  });
-
-  it('is cancelled when the request of a fetch handler is aborted before the body is read', async () => {
-    const { petStore, cancelled } = holdingOrders(await openBuiltin());
-    await using service = await openGateway({ petStore, maxRequestsInFlight: 1 });
-    const client = new AbortController();
-    const send = (signal?: AbortSignal) =>
-      sendForParts(service.gateway, 'http://gateway.test', petsFirst, undefined, signal);
-    await send(client.signal);
-    client.abort();
-    await vi.waitFor(() => expect(cancelled()).toBe(1));
-    await vi.waitFor(async () => expect((await send()).status).toBe(200));
   });
 
   it('is completed by a gateway that shuts down', async () => {

@@ -11,6 +11,7 @@ import {
 } from '../../../src/server/graphql/persisted-documents.ts';
 import { createFolder } from '../../support/folder.ts';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { graphqlRequest, withKey } from '../../support/graphql.ts';
 import { manifestFile as file } from '../../support/manifest.ts';
 import { recording } from '../../support/recording.ts';
 
@@ -28,18 +29,12 @@ async function open(mode: PersistedDocuments['mode']) {
   return {
     ...opened,
     calls,
-    async post(body: object, authorization: string | undefined = 'Bearer demo-key') {
-      const response = await fetch(`${opened.url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
-        body: JSON.stringify(body),
-      });
-      return response.json();
+    async post(body: object, authorization = withKey.authorization) {
+      const headers: Record<string, string> = authorization === '' ? {} : { authorization };
+      return (await fetch(graphqlRequest(opened.url, body, headers))).json();
     },
     get: (search: Record<string, string>) =>
-      fetch(`${opened.url}/graphql?${new URLSearchParams(search)}`, {
-        headers: { authorization: 'Bearer demo-key' },
-      }),
+      fetch(`${opened.url}/graphql?${new URLSearchParams(search)}`, { headers: withKey }),
   };
 }
 
@@ -163,12 +158,8 @@ describe('a GET', () => {
     expect(response.headers.get('cache-control')).toBe('private');
     expect(response.headers.get('vary')).toBe('Authorization, Accept, X-Petstore-Explain');
     expect(await response.json()).toMatchObject({ data: { pets: [{ id: '1' }] } });
-    const post = {
-      method: 'POST',
-      headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-      body: JSON.stringify({ documentId: persistedHash(ListPetsDocument) }),
-    };
-    const { headers } = await fetch(`${opened.url}/graphql`, post);
+    const parameters = { documentId: persistedHash(ListPetsDocument) };
+    const { headers } = await fetch(graphqlRequest(opened.url, parameters));
     expect([headers.get('cache-control'), headers.get('vary')]).toEqual([null, null]);
   });
 
