@@ -7,7 +7,6 @@ import type { TlsFiles } from '../../../src/tls-files.ts';
 import { createAuthority } from '../../support/authority.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openTelemetry, quiet } from '../../support/log.ts';
-import { nodeStart } from '../../support/process.ts';
 import { startServer } from '../../support/server.ts';
 
 const authority = createAuthority();
@@ -182,14 +181,5 @@ describe('a PEM file that cannot be used', () => {
     const rest = { messagesBaseUrl: undefined, timeoutMs: 5000 };
     const baseUrl = new URL('https://pets.example/v1');
     expect(() => openRestPetStore({ ...rest, baseUrl, ...files }, quiet)).toThrow(message);
-  });
-
-  it('stops the start', async () => {
-    const env = { PETSTORE_BASE_URL: 'https://pets.example/v1', UPSTREAM_CA_FILE: garbage };
-    await using started = await nodeStart(env);
-    expect(await started.exited).toBe(1);
-    expect(started.output.stderr).toContain(
-      `UPSTREAM_CA_FILE: expected certificates in PEM, in ${garbage}`,
-    );
   });
 });
