@@ -37,7 +37,7 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
   // The first test loads GraphiQL.
   const timeout = 30_000;
   it('serves GraphiQL at its path, and records the requested path', { timeout }, async () => {
-    const { log, lines } = openTelemetry();
+    const { log, requests } = openTelemetry();
     await using gateway = await createGateway({ ...config, graphiql: true }, log);
     await using server = await mount(gateway);
     const url = `${server.url}/api/graphql`;
@@ -45,8 +45,7 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
     expect(await page.text()).toContain('query Storefront');
     const refused = await fetch(`${url}?query={pets{id}}`, { method: 'PUT', headers });
     expect(refused.status).toBe(405);
-    const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
-    const titles = requests.map(({ operation }) => operation);
+    const titles = requests().map(({ operation }) => operation);
     expect(titles).toEqual(['GET /api/graphql', 'PUT /api/graphql']);
   });
 
@@ -299,7 +298,7 @@ describe('gateway.execute', () => {
   });
 
   it('returns typed errors, logs requests and applies the limits', async () => {
-    const { log, lines } = openTelemetry();
+    const { log, requests } = openTelemetry();
     await using gateway = await createGateway(config, log);
     const caller = { authorization, requestId: 'bff-1' };
     expect(await gateway.execute('{ pet(id: 404404) { id } }', {}, caller)).toEqual({
@@ -323,9 +322,8 @@ describe('gateway.execute', () => {
     expect(await gateway.execute('{ pets { id } }')).toMatchObject({
       errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
     });
-    const entries = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
-    expect(entries).toHaveLength(4);
-    expect(entries[0]).toMatchObject({
+    expect(requests()).toHaveLength(4);
+    expect(requests()[0]).toMatchObject({
       requestId: 'bff-1',
       operation: 'query',
       codes: ['NOT_FOUND'],

@@ -5,8 +5,8 @@ import { keyOf } from '../../src/limits/key.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
 import { openBuiltin, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
+import { refusalsIn } from '../support/metrics.ts';
 import { holdingOrders } from '../support/parts.ts';
-import { refusalsIn } from '../support/refusals.ts';
 
 const authorization = 'Bearer demo-key';
 

@@ -5,10 +5,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
 import { apiKey, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
+import { refusalsIn } from '../support/metrics.ts';
 import { nodeStart } from '../support/process.ts';
 import { startProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { refusalsIn } from '../support/refusals.ts';
 
 /** Sends a request with an API key, or without one. */
 async function send(url: string, authorization = `Bearer ${apiKey}`, path = '/v1/pets') {

@@ -7,10 +7,6 @@ import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
 const usesOf = (scrape: { text: string }) =>
   scrape.text.match(/^petstore_graphql_deprecated_field_uses_total\{.*$/gm) ?? [];
 
-/** Returns the log lines of requests. */
-const requests = (lines: readonly string[]) =>
-  lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
-
 describe('the client that sent a request', () => {
   it('is logged, and counted when it uses a deprecated field', async () => {
     await using service = await startGateway();
@@ -20,7 +16,7 @@ describe('the client that sent a request', () => {
       clientAwareness: { name: 'shop web', version: '1.4.2' },
     });
     await client.query({ query: GetPetDocument, variables: { id: '1' } });
-    expect(requests(service.lines)).toMatchObject([
+    expect(service.requests()).toMatchObject([
       {
         operation: 'query GetPet',
         client: { name: 'shop web', version: '1.4.2' },
@@ -50,9 +46,7 @@ describe('the client that sent a request', () => {
       'c',
       'unknown',
     ]);
-    expect(
-      requests(opened.lines).map(({ client, clientLibrary }) => [client, clientLibrary]),
-    ).toEqual([
+    expect(opened.requests().map(({ client, clientLibrary }) => [client, clientLibrary])).toEqual([
       [{ name: 'a', version: '1' }, undefined],
       [{ name: 'b' }, undefined],
       [undefined, { name: 'c', version: '3' }],
@@ -69,7 +63,7 @@ describe('the client that sent a request', () => {
         headers: { 'graphql-client-name': 'early' },
       }),
     );
-    expect(requests(opened.lines).map(({ client }) => client)).toEqual([
+    expect(opened.requests().map(({ client }) => client)).toEqual([
       { name: 'early' },
       { name: 'early' },
     ]);
@@ -84,7 +78,7 @@ describe('the client that sent a request', () => {
     await using opened = await openGateway();
     const headers = { ...withKey, 'graphql-client-name': name, 'graphql-client-version': '1' };
     await postGraphQL(opened.gateway, '{ pets { id } }', {}, headers);
-    expect(requests(opened.lines)[0].client).toBeUndefined();
+    expect(opened.requests()[0].client).toBeUndefined();
   });
 
   it.each([
@@ -101,7 +95,7 @@ describe('the client that sent a request', () => {
     const parameters = { query: '{ __typename }', extensions: { clientLibrary } };
     const response = await opened.gateway(graphqlRequest('http://gateway.test', parameters));
     expect(response.status).toBe(200);
-    expect(requests(opened.lines)[0]).not.toHaveProperty('clientLibrary');
+    expect(opened.requests()[0]).not.toHaveProperty('clientLibrary');
   });
 
   it('is counted as "other" for a key that was not accepted, and after fifty names', async () => {
@@ -125,7 +119,7 @@ describe('a request that is no operation', () => {
   it('is logged with its method and the first 256 characters of its path, without its query', async () => {
     await using service = await startGateway();
     await fetch(`${service.url}/${'x'.repeat(300)}?key=secret`);
-    expect(requests(service.lines)).toMatchObject([{ operation: `GET /${'x'.repeat(255)}` }]);
+    expect(service.requests()).toMatchObject([{ operation: `GET /${'x'.repeat(255)}` }]);
     expect(service.lines.join()).not.toContain('secret');
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';
+import { valuesOf } from '../../support/metrics.ts';
 import { openRest } from '../../support/rest-gateway.ts';
 
 const operations = 2000;
@@ -78,18 +79,6 @@ function countBy<T>(list: readonly T[], nameOf: (entry: T) => string): Record<st
   const counts: Record<string, number> = {};
   for (const entry of list) counts[nameOf(entry)] = (counts[nameOf(entry)] ?? 0) + 1;
   return counts;
-}
-
-/** Returns the values of a metric by its labels, without those that are 0. */
-function valuesOf(scrape: string, name: string, labels: readonly string[]) {
-  const values: Record<string, number> = {};
-  for (const [, text = '', value] of scrape.matchAll(
-    new RegExp(`^${name}\\{(.*?)\\} (\\d+)`, 'gm'),
-  )) {
-    const found = labels.map((label) => new RegExp(`${label}="([^"]*)"`).exec(text)?.[1]);
-    if (Number(value) > 0) values[found.join(' ')] = Number(value);
-  }
-  return values;
 }
 
 /** The reasons of retries whose call was not sent before. */
@@ -173,8 +162,7 @@ describe('a service that responds at random, and clients that disconnect at rand
     // Closing waits for the requests whose clients have left, and so for their writes.
     await opened.close(10_000);
 
-    const lines = opened.lines.map((line) => JSON.parse(line));
-    const requests = lines.filter(({ msg }) => msg === 'request');
+    const requests = opened.requests();
     const callsOf = new Map<string, readonly CallRecord[]>(
       requests.map(({ requestId, calls }) => [requestId, calls]),
     );
@@ -185,8 +173,6 @@ describe('a service that responds at random, and clients that disconnect at rand
     const failures = telemetry.logged
       .map((line) => JSON.parse(line))
       .filter(({ msg }) => msg === 'REST call failed');
-    const rest = (await telemetry.metrics.scrape()).text;
-    const graphql = (await opened.metrics.scrape()).text;
 
     // Every outcome occurred.
     expect(new Set(failures.map(({ outcome }) => outcome))).toEqual(
@@ -195,9 +181,11 @@ describe('a service that responds at random, and clients that disconnect at rand
     expect(results).toHaveLength(operations);
 
     // The metrics count the calls that the log lists.
-    expect(
-      valuesOf(rest, 'petstore_rest_call_duration_seconds_count', ['operation', 'status']),
-    ).toEqual(countBy(calls, ({ operation, status }) => `${operation} ${status}`));
+    const { metrics } = telemetry;
+    const counted = 'petstore_rest_call_duration_seconds_count';
+    expect(await valuesOf(metrics, counted, 'operation', 'status')).toEqual(
+      countBy(calls, ({ operation, status }) => `${operation} ${status}`),
+    );
 
     // Each failed call has one line, with its request and operation; no other call has one.
     const isFailure = ({ status }: CallRecord) =>
@@ -221,7 +209,7 @@ describe('a service that responds at random, and clients that disconnect at rand
     const wasSent = (id: string, { operation, status }: CallRecord) =>
       !unsent.has(id) && !(operation === 'createPet' && status === 'cancelled');
     const sent = [...callsOf].flatMap(([id, list]) => list.filter((call) => wasSent(id, call)));
-    const retries = valuesOf(rest, 'petstore_rest_retries_total', ['after', 'operation']);
+    const retries = await valuesOf(metrics, 'petstore_rest_retries_total', 'after', 'operation');
     const received = countBy(
       [...ledger.values()].flatMap(({ operation, requests }) => Array(requests).fill(operation)),
       (operation) => operation,
@@ -248,11 +236,11 @@ describe('a service that responds at random, and clients that disconnect at rand
       // Unknown means that it was sent.
       if (outcome === 'UNKNOWN') expect(count, id).toBe(1);
     }
-    expect(valuesOf(graphql, 'petstore_graphql_errors_total', ['code'])).toEqual(
+    expect(await valuesOf(opened.metrics, 'petstore_graphql_errors_total', 'code')).toEqual(
       countBy([...codesOf.values()].flat(), (code) => code),
     );
 
     // Nothing is left in flight.
-    expect(valuesOf(rest, 'petstore_limit_used', ['limit'])).toEqual({});
+    expect(await valuesOf(metrics, 'petstore_limit_used', 'limit')).toEqual({});
   }, 60_000);
 });

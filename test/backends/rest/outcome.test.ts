@@ -8,6 +8,7 @@ import { startRest } from '../../support/faulty-rest.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 import type { openTelemetry } from '../../support/log.ts';
+import { valuesOf } from '../../support/metrics.ts';
 import { openRest } from '../../support/rest-gateway.ts';
 
 const pets = encodeResponse('200 OK', '[]');
@@ -119,11 +120,8 @@ describe('a call that has ended', () => {
 });
 
 /** Returns how many calls were sent again, by what became of them before. */
-async function repetitions({ metrics }: ReturnType<typeof openTelemetry>) {
-  const { text } = await metrics.scrape();
-  const found = text.matchAll(/^petstore_rest_retries_total\{.*after="(.*)"\} (\d+)/gm);
-  return Object.fromEntries([...found].map(([, after, count]) => [after, Number(count)]));
-}
+const repetitions = ({ metrics }: ReturnType<typeof openTelemetry>) =>
+  valuesOf(metrics, 'petstore_rest_retries_total', 'after');
 
 describe('a retry', () => {
   it.each<[reason: string, fail: (socket: Socket) => void]>([

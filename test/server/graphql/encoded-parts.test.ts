@@ -31,11 +31,6 @@ async function startHolding(options: TestOptions = {}) {
     /** Requests a response in parts. */
     send: (query?: string, accept?: string, signal?: AbortSignal) =>
       sendForParts(fetch, service.url, query, accept, signal),
-    /** Returns the log lines of requests. */
-    requests: () =>
-      service.lines
-        .map((line) => JSON.parse(line))
-        .filter(({ msg }: { readonly msg: string }) => msg === 'request'),
   };
 }
 

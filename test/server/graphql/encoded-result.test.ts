@@ -168,13 +168,7 @@ describe('a response', () => {
         `GET /graphql?query={pets{name}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
       );
     }
-    await vi.waitFor(
-      () => {
-        const requests = service.lines.filter((line) => line.includes('"msg":"request"'));
-        expect(requests).toHaveLength(30);
-      },
-      { timeout: 20_000 },
-    );
+    await vi.waitFor(() => expect(service.requests()).toHaveLength(30), { timeout: 20_000 });
     const response = await fetch(`${service.url}/graphql?query={pets{id}}`, {
       headers: { authorization },
     });
