@@ -4,17 +4,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { consumerTest, openConsumer } from '../support/consumer.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const run = promisify(execFile);
 
-let consumer: Awaited<ReturnType<typeof openConsumer>>;
-beforeAll(async () => {
-  consumer = await openConsumer();
-});
-afterAll(() => consumer[Symbol.asyncDispose]());
+const consumer = disposeAfterAll(await openConsumer());
 
 const typed = `
 import { GraphQLError, print } from 'graphql';

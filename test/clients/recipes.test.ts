@@ -2,24 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildASTSchema, parse } from 'graphql';
 import { build, preview } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { consumerTest, isConsumerInstalled, openConsumer } from '../support/consumer.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let consumer: Awaited<ReturnType<typeof openConsumer>>;
-let service: Awaited<ReturnType<typeof startGateway>>;
-beforeAll(async () => {
-  consumer = await openConsumer();
-  service = await startGateway();
-});
-afterAll(async () => {
-  await consumer[Symbol.asyncDispose]();
-  await service[Symbol.asyncDispose]();
-});
+const consumer = disposeAfterAll(await openConsumer());
+const service = disposeAfterAll(await startGateway());
 
 const gateway = 'http://127.0.0.1:4000';
 

@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
 const folder = createFolder();
-const authority = createAuthority();
-afterAll(() => authority[Symbol.dispose]());
+const authority = disposeAfterAll(createAuthority());
 
 type Started = Awaited<ReturnType<typeof nodeStart>>;
 const withTimeout = { timeout: 15_000 };

@@ -96,11 +96,6 @@ async function installClient(tarball: string, root: string): Promise<void> {
   await run('tar', ['-xzf', tarball, '-C', client, '--strip-components=1']);
 }
 
-/** Packs the client package, and unpacks it into a project. */
-export async function addClient(root: string): Promise<void> {
-  await installClient(await packClient(root), root);
-}
-
 const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.js'];
 const sources = ['src', 'schema', 'deploy', 'packages', 'examples/web/package.json'];
 
@@ -137,7 +132,9 @@ interface Project {
   /** Names of packages that test/consumers has installed. */
   readonly theirs?: readonly string[];
   /** File contents by path. */
-  readonly files: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+  /** Whether it has the packed client; true by default. */
+  readonly hasClient?: boolean;
 }
 
 /** Packs the client for a test file. Disposing of it also deletes its projects. */
@@ -149,10 +146,10 @@ export async function openConsumer() {
     /** The path of the packed client. */
     tarball,
 
-    /** Creates a project with the packed client, these files, and links to these packages. */
-    async project({ ours = [], theirs = [], files }: Project) {
+    /** Creates a project with these files and links to these packages. */
+    async project({ ours = [], theirs = [], files = {}, hasClient = true }: Project) {
       const root = await mkdtemp(join(folder, 'project-'));
-      await installClient(tarball, root);
+      if (hasClient) await installClient(tarball, root);
       const link = async (places: readonly string[], names: readonly string[]) => {
         for (const name of names) {
           const sources = places.map((place) => join(place, 'node_modules', name));

@@ -1,20 +1,17 @@
 import { createSecureServer, type SecureServerOptions } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import type { TlsFiles } from '../../../src/tls-files.ts';
 import { createAuthority } from '../../support/authority.ts';
+import { disposeAfterAll } from '../../support/dispose.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openTelemetry, quiet } from '../../support/log.ts';
 import { startServer } from '../../support/server.ts';
 
-const authority = createAuthority();
-const other = createAuthority();
-afterAll(() => {
-  authority[Symbol.dispose]();
-  other[Symbol.dispose]();
-});
+const authority = disposeAfterAll(createAuthority());
+const other = disposeAfterAll(createAuthority());
 const nodeAuthorities = getCACertificates();
 const { caFile } = authority;
 const service = authority.issue('IP:127.0.0.1,DNS:localhost');

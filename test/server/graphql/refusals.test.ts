@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gatewayErrorCodes } from '../../../packages/client/src/errors.ts';
+import { disposeAfterAll } from '../../support/dispose.ts';
 import { apiKey, startGateway } from '../../support/gateway.ts';
 
 const query = 'query ListPets { pets(limit: 1) { id } }';
@@ -97,13 +98,9 @@ const refusals: readonly [name: string, string | RequestInit, number, string, st
   ],
 ];
 
-describe('the gateway refuses', () => {
-  let service: Awaited<ReturnType<typeof startGateway>>;
-  beforeAll(async () => {
-    service = await startGateway({ introspection: false });
-  });
-  afterAll(() => service[Symbol.asyncDispose]());
+const service = disposeAfterAll(await startGateway({ introspection: false }));
 
+describe('the gateway refuses', () => {
   it.each(refusals)('%s', async (_, sent, status, code, message) => {
     const [search, init] = typeof sent === 'string' ? [sent, {}] : ['', sent];
     const headers = { ...init.headers, authorization: `Bearer ${apiKey}` };
