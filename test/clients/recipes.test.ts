@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { buildASTSchema, parse } from 'graphql';
 import { build, preview } from 'vite';
 import { describe, expect, it, vi } from 'vitest';
+import { commandsOf, filesOf } from '../support/blocks.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { consumerTest, isConsumerInstalled, openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
@@ -18,16 +19,15 @@ const gateway = 'http://127.0.0.1:4000';
 
 /** Reads the files and commands of a section, with the URL of this test's gateway. */
 async function recipe(page: string, section?: string) {
-  const text = await readFile(join(import.meta.dirname, '../../docs', page), 'utf8');
-  const sections = section === undefined ? [text] : text.split(/^## /m);
-  const found = sections.find((candidate) => candidate.startsWith(section ?? '')) ?? '';
-  const here = found.replaceAll(gateway, service.url);
-  const files = [...here.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
-  const shell = [...here.matchAll(/^```sh\n(.*?)```/gms)].map(([, block = '']) => block).join('');
+  const here = (text: string) => text.replaceAll(gateway, service.url);
+  const files = Object.entries(await filesOf(`docs/${page}`, section));
+  const commands = (await commandsOf(`docs/${page}`, section)).join('');
   return {
-    files: Object.fromEntries(files.map(([, name = '', content = '']) => [name, content])),
+    files: Object.fromEntries(files.map(([name, content]) => [name, here(content)])),
     /** Without installation commands: the packages are already installed. */
-    commands: shell.split('\n').filter((line) => /^(node|npx) /.test(line)),
+    commands: here(commands)
+      .split('\n')
+      .filter((line) => /^(node|npx) /.test(line)),
   };
 }
 
@@ -92,7 +92,7 @@ describe('docs/clients.md', () => {
   });
 
   it('configures editors and tools', async () => {
-    const { files } = await recipe('clients.md', 'Editors');
+    const { files } = await recipe('clients.md', 'Editors and tools: `.graphqlrc.yml`');
     const { root, shell } = await consumer.project({
       ours: ['graphql', 'graphql-config'],
       files: {
