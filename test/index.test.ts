@@ -197,16 +197,6 @@ describe('the gateway as a fetch handler', () => {
     expect(logged).toEqual([]);
   });
 
-  it('responds with CANCELLED when the caller aborts', async () => {
-    await using opened = await openMountable(() => caller.abort());
-    const caller = new AbortController();
-    const response = await opened.gateway(post({ signal: caller.signal }));
-    expect(await response.json()).toMatchObject({
-      errors: [{ extensions: { code: 'CANCELLED' } }],
-    });
-    expect(opened.logged).toEqual([]);
-  });
-
   it.each([
     undefined,
     {},

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { consumerTest, openConsumer, packGateway } from './support/consumer.ts';
+import { consumerTest, openConsumer, packGateway, sizeOf } from './support/consumer.ts';
 import { disposeAfterAll } from './support/dispose.ts';
 import { createFolder } from './support/folder.ts';
 import { commandStart } from './support/process.ts';
@@ -53,12 +53,7 @@ describe('the packed package', () => {
     const modules = join(root, 'node_modules');
     const names = (await readdir(modules)).filter((name) => !name.startsWith('.'));
     expect(names).toEqual(['petstore-gateway']);
-    const entries = await readdir(modules, { recursive: true, withFileTypes: true });
-    const sizes = entries
-      .filter((entry) => entry.isFile())
-      .map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
-    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size);
-    expect(bytes).toBeLessThan(20_000_000);
+    expect(await sizeOf(modules)).toBeLessThan(20_000_000);
     const deploy = await readdir(join(modules, 'petstore-gateway/deploy'));
     const configurations = ['grafana', 'kubernetes', 'nginx.conf', 'postgresql', 'prometheus'];
     expect(deploy.toSorted()).toEqual(configurations);
