@@ -5,20 +5,23 @@ import { fetchExchange, makeOperation, mapExchange, Client as UrqlClient } from 
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { persistedExchange } from '@urql/exchange-persisted';
 import { type DocumentNode, print } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   AddPetDocument,
   GetPetDocument,
   isGatewayError,
+  ListOrdersDocument,
   ListPetsDocument,
   persistedHash,
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { isMutation, type Send, sendWithApollo, sendWithUrql } from '../support/clients.ts';
-import { hanging, withoutOrders } from '../support/faulty-pet-stores.ts';
+import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
+import { outlastHalfClose } from '../support/half-close.ts';
 import { manifestFile } from '../support/manifest.ts';
+import { holdingOrders } from '../support/parts.ts';
 import { recording } from '../support/recording.ts';
 
 /**
@@ -166,16 +169,16 @@ describe.each(clients)('%s', (_, create) => {
   });
 
   it('cancels the REST call when its caller leaves', async () => {
-    const { petStore, called, ended } = hanging(await openBuiltin());
+    const { petStore, called, cancelled } = holdingOrders(await openBuiltin());
     await using client = await start(create, { petStore });
     const caller = new AbortController();
-    const aborted = expect(client.send(ListPetsDocument, {}, caller.signal)).rejects.toMatchObject({
-      name: 'AbortError',
-    });
-    await called;
+    const sent = client.send(ListOrdersDocument, {}, caller.signal);
+    const aborted = expect(sent).rejects.toMatchObject({ name: 'AbortError' });
+    await called(1);
+    await outlastHalfClose();
     caller.abort();
     await aborted;
-    await ended;
+    await vi.waitFor(() => expect(cancelled()).toBe(1));
   });
 
   it('sends the hashes of queries by GET and of mutations by POST', async () => {

@@ -69,14 +69,6 @@ describe('extensions.calls', () => {
     expect(explained.upstream.seen).toHaveLength(9);
   });
 
-  it('is beside the deprecations', async () => {
-    await using explained = await openExplained((_request, response) =>
-      sendJson(response, 200, pet),
-    );
-    const { extensions } = await explained.ask('{ pet(id: 7) { id } }');
-    expect(Object.keys(extensions)).toEqual(['deprecations', 'calls']);
-  });
-
   it('marks the fields that join a call of the same request', async () => {
     await using explained = await openExplained();
     const { extensions } = await explained.ask(

@@ -179,11 +179,7 @@ describe('the REST calls of an operation', () => {
 
   it.each([
     undefined,
-    '',
-    'Bearer',
     'Basic abc',
-    'Bearer clé',
-    'Bearer a b',
   ])('are not made with the Authorization header %j', async (authorization) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });

@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest';
 import { CancelledError } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
+import { openBuiltin, startGateway, type TestOptions } from './gateway.ts';
 import { graphqlRequest, withKey } from './graphql.ts';
 
 /** A pet store whose orders wait until `release` is called or the call is aborted. */
@@ -88,4 +89,17 @@ export async function* readParts({ headers, body }: Response): AsyncGenerator<Pa
   }
   const rest = isEvents ? '' : '--\r\n';
   if (text !== rest) throw new Error(`Expected the end of the body, received ${text}`);
+}
+
+/** Starts a gateway whose orders wait until `release` is called or the call is aborted. */
+export async function startHolding(options: TestOptions = {}) {
+  const { petStore, ...orders } = holdingOrders(await openBuiltin());
+  const service = await startGateway({ petStore, ...options });
+  return {
+    ...service,
+    ...orders,
+    /** Requests a response in parts. */
+    send: (query?: string, accept?: string, signal?: AbortSignal) =>
+      sendForParts(fetch, service.url, query, accept, signal),
+  };
 }

@@ -6,8 +6,7 @@ import { text } from 'node:stream/consumers';
 import { Agent } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
-import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';
-import { openBuiltin, startGateway, type TestOptions } from '../../support/gateway.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
 import { outlastHalfClose } from '../../support/half-close.ts';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
 import {
@@ -16,23 +15,10 @@ import {
   petsFirst,
   readParts,
   sendForParts,
+  startHolding,
 } from '../../support/parts.ts';
 import { nodeStart } from '../../support/process.ts';
-import { openRest } from '../../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
-
-/** Starts a gateway whose orders wait until they are released. */
-async function startHolding(options: TestOptions = {}) {
-  const { petStore, ...orders } = holdingOrders(await openBuiltin());
-  const service = await startGateway({ petStore, ...options });
-  return {
-    ...service,
-    ...orders,
-    /** Requests a response in parts. */
-    send: (query?: string, accept?: string, signal?: AbortSignal) =>
-      sendForParts(fetch, service.url, query, accept, signal),
-  };
-}
 
 /** The orders of the demo. One id is above 2^53. */
 const orders = expect.arrayContaining([expect.objectContaining({ id: 9007199254740993n })]);
@@ -176,51 +162,6 @@ describe('a deferred fragment', () => {
     const [first, last] = await Array.fromAsync(readParts(response));
     expect(first?.extensions).toMatchObject({ deprecations: [{ field: 'Query.pet' }] });
     expect(last?.extensions).toBeUndefined();
-  });
-});
-
-describe('a deferred call to a REST service', () => {
-  it.each<[string, Respond, string]>([
-    ['times out', () => {}, 'UPSTREAM_TIMEOUT'],
-    ['breaks', (socket) => socket.destroy(), 'UPSTREAM_UNAVAILABLE'],
-    [
-      'is cut off',
-      (socket) => socket.end(encodeResponse('200 OK', '[{', ['Content-Length: 100'])),
-      'UPSTREAM_UNAVAILABLE',
-    ],
-    [
-      'is refused',
-      (socket) =>
-        socket.write(encodeResponse('403 Forbidden', '{"code":"no","message":"No.","status":403}')),
-      'FORBIDDEN',
-    ],
-    [
-      'is not JSON',
-      (socket) => socket.write(encodeResponse('200 OK', '[}')),
-      'UPSTREAM_INVALID_RESPONSE',
-    ],
-  ])('that %s fails only its own part', async (_, respond, code) => {
-    await using rest = await startFaultServer((socket, attempt, request) => {
-      if (request.startsWith('GET /v1/pets')) socket.write(encodeResponse('200 OK', '[]'));
-      else respond(socket, attempt, request);
-    });
-    const petStore = openRest(rest.url, { timeoutMs: 500 });
-    await using service = await startGateway({ petStore });
-    const response = await sendForParts(fetch, service.url);
-    const [first, last, ...none] = await Array.fromAsync(readParts(response));
-    expect(none).toEqual([]);
-    expect(first).toMatchObject({ data: { pets: [] }, hasNext: true });
-    const requestId = response.headers.get('x-request-id');
-    expect(last).toMatchObject({
-      incremental: [
-        {
-          data: { orders: null },
-          errors: [{ path: ['orders'], extensions: { code, requestId } }],
-        },
-      ],
-      completed: [{ id: '0' }],
-      hasNext: false,
-    });
   });
 });
 

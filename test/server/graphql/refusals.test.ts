@@ -34,6 +34,20 @@ const refusals: readonly [name: string, string | RequestInit, number, string, st
     'Expected a query or a mutation, received a subscription. Repeat a query at an interval instead.',
   ],
   [
+    'a syntax error',
+    post({ query: '{ pets { id }' }),
+    200,
+    'GRAPHQL_PARSE_FAILED',
+    /^Syntax Error/,
+  ],
+  [
+    'a field that does not exist',
+    post({ query: '{ cats }' }),
+    200,
+    'GRAPHQL_VALIDATION_FAILED',
+    /^Cannot query field "cats"/,
+  ],
+  [
     'a multipart upload',
     { method: 'POST', body: upload },
     415,
