@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { createFolder } from '../support/folder.ts';
+import { graphqlRequest } from '../support/graphql.ts';
 import { nodeStart, npmStart } from '../support/process.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -60,8 +61,7 @@ describe('a gateway that receives a signal', () => {
     );
     return { ...upstream, pending: pending.promise };
   };
-  const send = (url: string, query = '{ pets { id } }') =>
-    fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  const send = (url: string, query = '{ pets { id } }') => fetch(graphqlRequest(url, { query }));
 
   const refusesConnections = ({ url }: { readonly url: string }) =>
     vi.waitFor(() => expect(fetch(`${url}/livez`)).rejects.toThrow(), { timeout: 5000 });
@@ -207,13 +207,8 @@ describe('a gateway with a full disk', () => {
     expect(full.message).toBe(
       '503 {"code":"unavailable","message":"The store\'s database cannot be read or written. Nothing was stored. Try again later.","status":503}',
     );
-    const graphql = await fetch(`${started.url}/graphql`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({
-        query: `mutation { addPet(input: { name: "${name}", categoryId: 1 }) { id } }`,
-      }),
-    });
+    const query = `mutation { addPet(input: { name: "${name}", categoryId: 1 }) { id } }`;
+    const graphql = await fetch(graphqlRequest(started.url, { query }));
     expect(await graphql.json()).toMatchObject({
       data: { addPet: null },
       errors: [

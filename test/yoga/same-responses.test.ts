@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { text as readAll } from 'node:stream/consumers';
 import fc from 'fast-check';
 import {
   type DocumentNode,
@@ -19,6 +17,7 @@ import { operation, rules, variables } from '../execution/generate-operation.ts'
 import { invalidValues } from '../graphql/invalid-values.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { startFaultServer } from '../support/fault-server.ts';
+import { rawGet, sendRaw } from '../support/raw-http.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { postTo, startMounted, startYoga } from '../support/yoga.ts';
 
@@ -185,9 +184,8 @@ describe('examples/yoga responds as the gateway does', () => {
 
   it('to a malformed Host with 400, without a stack', async () => {
     for (const { url } of servers) {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1');
-      socket.end('GET /graphql HTTP/1.1\r\nHost: [bad\r\nConnection: close\r\n\r\n');
-      const response = await readAll(socket);
+      const request = rawGet('/graphql', 'Connection: close\r\n').replace('localhost', '[bad');
+      const response = await sendRaw(url, request);
       expect(response).toMatch(/^HTTP\/1\.1 400 /);
       expect(response).toContain('Host: expected one host name');
       expect(response).not.toContain('.js');

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { graphqlRequest } from '../../support/graphql.ts';
 import { openTelemetry } from '../../support/log.ts';
 import { valuesOf } from '../../support/metrics.ts';
 import { openRest } from '../../support/rest-gateway.ts';
@@ -132,16 +133,10 @@ describe('a service that responds at random, and clients that disconnect at rand
       const leaves = random();
       // A client leaves while the service works; or, with a write, before it may be sent.
       if (leaves < 0.1) leaving.set(id, client);
-      const response = fetch(`${opened.url}/graphql`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${key}`,
-          'content-type': 'application/json',
-          'x-request-id': id,
-        },
-        body: JSON.stringify({ query }),
-        signal: client.signal,
-      }).then((received) => received.json() as Promise<Pick<ClientResult, 'errors'>>);
+      const headers = { authorization: `Bearer ${key}`, 'x-request-id': id };
+      const response = fetch(graphqlRequest(opened.url, { query }, headers, client.signal)).then(
+        (received) => received.json() as Promise<Pick<ClientResult, 'errors'>>,
+      );
       if (isWrite && leaves > 0.9) setImmediate(() => client.abort());
       try {
         results.push({ id, isWrite, hasLeft: false, ...(await response) });

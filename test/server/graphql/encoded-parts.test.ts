@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { Agent } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
@@ -18,6 +16,7 @@ import {
   startHolding,
 } from '../../support/parts.ts';
 import { nodeStart } from '../../support/process.ts';
+import { rawGet, sendRaw } from '../../support/raw-http.ts';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 /** The orders of the demo. One id is above 2^53. */
@@ -109,13 +108,10 @@ describe('a deferred fragment', () => {
   it('arrives with the rest over HTTP/1.0', async () => {
     await using service = await startHolding();
     service.release();
-    const { hostname, port } = new URL(service.url);
-    const socket = connect(Number(port), hostname);
-    const query = encodeURIComponent(petsFirst);
-    socket.write(
-      `GET /graphql?query=${query} HTTP/1.0\r\nAuthorization: Bearer demo-key\r\nAccept: multipart/mixed\r\n\r\n`,
-    );
-    const response = await text(socket);
+    const path = `/graphql?query=${encodeURIComponent(petsFirst)}`;
+    const headers = 'Authorization: Bearer demo-key\r\nAccept: multipart/mixed\r\n';
+    const request = rawGet(path, headers).replace('HTTP/1.1', 'HTTP/1.0');
+    const response = await sendRaw(service.url, request);
     expect(response).toContain('content-type: application/json');
     expect(response).toMatch(/"pets":.+"orders":/);
   });
