@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { nodeStart, npmStart } from '../support/process.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { startHoldingUpstream, startUpstream } from '../support/upstream.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
@@ -51,16 +51,6 @@ describe('a gateway killed with SIGKILL', () => {
 });
 
 describe('a gateway that receives a signal', () => {
-  /** Starts an upstream that responds only when `respond`, the value of `pending`, is called. */
-  const startHoldingUpstream = async () => {
-    const pending = Promise.withResolvers<() => void>();
-    const upstream = await startUpstream((_, response) =>
-      pending.resolve(() => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
-      }),
-    );
-    return { ...upstream, pending: pending.promise };
-  };
   const send = (url: string, query = '{ pets { id } }') => fetch(graphqlRequest(url, { query }));
 
   const refusesConnections = ({ url }: { readonly url: string }) =>

@@ -9,7 +9,7 @@ import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { probeUntilRefused } from '../support/probing.ts';
 import { nodeStart } from '../support/process.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { startHoldingUpstream } from '../support/upstream.ts';
 
 const folder = createFolder();
 
@@ -102,19 +102,14 @@ describe('a gateway with two workers', () => {
   }, 60_000);
 
   it('drains as a unit when all of its processes receive a signal', async () => {
-    const call = Promise.withResolvers<() => void>();
-    await using upstream = await startUpstream((_, response) =>
-      call.resolve(() => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
-      }),
-    );
+    await using upstream = await startHoldingUpstream();
     await using started = await startWorkers({
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       SHUTDOWN_GRACE_MS: '600000',
       UPSTREAM_TIMEOUT_MS: '600000',
     });
     const pending = send(started);
-    const respond = await call.promise;
+    const respond = await upstream.pending;
     // A terminal also sends Ctrl+C to the whole process group.
     started.kill('SIGINT');
     await vi.waitFor(async () => {
