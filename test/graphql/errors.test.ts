@@ -114,6 +114,30 @@ describe('field errors', () => {
       requestId: headers.get('x-request-id'),
     });
   });
+
+  it('null an unknown status and keep the rest of the list', async () => {
+    const petStore = await openBuiltin();
+    const status = new InvalidResponseError('[0].status: expected another.');
+    await using opened = await openGateway({
+      petStore: {
+        ...petStore,
+        listPets: async () => [
+          { id: '1', name: 'a', categoryId: '1', status },
+          { id: '2', name: 'b', categoryId: '1', status: 'sold' },
+        ],
+      },
+    });
+    const { data, errors } = await postGraphQL(opened.gateway, '{ pets { id status } }');
+    expect(data).toEqual({
+      pets: [
+        { id: '1', status: null },
+        { id: '2', status: 'sold' },
+      ],
+    });
+    expect(errors).toMatchObject([
+      { path: ['pets', 0, 'status'], extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } },
+    ]);
+  });
 });
 
 describe('request errors', () => {

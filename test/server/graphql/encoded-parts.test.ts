@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
+import type { TypedPart } from '../../../src/server/graphql/encoded-parts.ts';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
 import { outlastHalfClose } from '../../support/half-close.ts';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
 import {
   holdingOrders,
-  type Part,
   petsFirst,
   readParts,
   sendForParts,
@@ -221,7 +221,7 @@ describe('a response in parts', () => {
     await closed;
   });
 
-  it.each<[string, string, (part: Part | undefined) => unknown]>([
+  it.each<[string, string, (part: TypedPart | undefined) => unknown]>([
     ['graphql-js 17', 'multipart/mixed', (part) => part?.completed?.[0]?.errors],
     ['August 2022', 'multipart/mixed;deferSpec=20220824', (part) => part?.incremental?.[0]?.errors],
   ])('has the size limit of one response, in the format of %s', async (_, accept, errorsOf) => {
@@ -254,7 +254,7 @@ describe('a response in parts', () => {
     });
     const query =
       '{ __typename ... @defer { orders } ... @defer { pets { a: name b: name c: name } } }';
-    const parts: Part[] = [];
+    const parts: TypedPart[] = [];
     for await (const part of readParts(await sendForParts(fetch, service.url, query))) {
       parts.push(part);
       if (part.completed?.length === 1) resolve();
