@@ -45,6 +45,19 @@ describe('the files of the reference page', () => {
     expect([response.status, JSON.parse(text)]).toMatchObject([404, { code: 'not_found' }]);
   });
 
+  it('are sent compressed, and not again to a browser that has them', async () => {
+    await using service = await startGateway();
+    const send = (method: string, headers = {}) =>
+      fetch(`${service.url}/v1/docs/page.js`, {
+        method,
+        headers: { 'accept-encoding': 'br', ...headers },
+      });
+    const { status, headers } = await send('HEAD');
+    expect([status, headers.get('content-encoding')]).toEqual([200, 'br']);
+    const known = await send('GET', { 'if-none-match': headers.get('etag') });
+    expect([known.status, await known.text()]).toEqual([304, '']);
+  });
+
   it('may be stored by shared caches, except for the page, which may contain a key', async () => {
     const cacheControl = async (path: string) =>
       (await get(path, 'demo-key')).response.headers.get('cache-control');
