@@ -8,32 +8,15 @@ import { openTelemetry } from './support/log.ts';
 import { mountInNode, mounts } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
 import { rawGet, sendRaw } from './support/raw-http.ts';
+import { openMountable } from './support/rest-gateway.ts';
 import { startServer } from './support/server.ts';
-import { sendJson, startUpstream } from './support/upstream.ts';
+import { sendJson } from './support/upstream.ts';
 
 const config = { ...loadConfig({ DATABASE_URL: ':memory:' }), graphiql: false };
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 const list = JSON.stringify({ query: '{ pets(limit: 1) { id } }' });
 
 const animals = '[{"id":1,"name":"a","categoryId":1}]';
-
-/** Opens a gateway for a REST service that responds like this, and records its log lines. */
-async function openForService(respond: Parameters<typeof startUpstream>[0]) {
-  const upstream = await startUpstream(respond);
-  const telemetry = openTelemetry();
-  const env = { PETSTORE_BASE_URL: `${upstream.url}/v1` };
-  const gateway = await createGateway(loadConfig(env), telemetry.log);
-  return {
-    lines: telemetry.lines,
-    logged: telemetry.logged,
-    gateway,
-    seen: upstream.seen,
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
-  };
-}
 
 const post = (init: RequestInit = {}) =>
   new Request('https://shop.example/api/graphql', { method: 'POST', headers, body: list, ...init });
@@ -54,7 +37,7 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
   // The first test loads GraphiQL.
   const timeout = 30_000;
   it('serves GraphiQL at its path, and records the requested path', { timeout }, async () => {
-    const { log, lines } = openTelemetry();
+    const { log, requests } = openTelemetry();
     await using gateway = await createGateway({ ...config, graphiql: true }, log);
     await using server = await mount(gateway);
     const url = `${server.url}/api/graphql`;
@@ -62,29 +45,14 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
     expect(await page.text()).toContain('query Storefront');
     const refused = await fetch(`${url}?query={pets{id}}`, { method: 'PUT', headers });
     expect(refused.status).toBe(405);
-    const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
-    const titles = requests.map(({ operation }) => operation);
+    const titles = requests().map(({ operation }) => operation);
     expect(titles).toEqual(['GET /api/graphql', 'PUT /api/graphql']);
-  });
-
-  it('rejects a body larger than 256 KiB', async () => {
-    await using gateway = await createGateway(config);
-    await using server = await mount(gateway);
-    const response = await fetch(`${server.url}/api/graphql`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ query: `{ pets { id } } # ${'x'.repeat(262_144)}` }),
-    });
-    expect(response.status).toBe(413);
-    expect(await response.json()).toMatchObject({
-      errors: [{ extensions: { code: 'BODY_TOO_LARGE' } }],
-    });
   });
 
   it('cancels the REST calls of a client that disconnects', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    await using opened = await openForService((_request, response) => {
+    await using opened = await openMountable((_request, response) => {
       arrive();
       response.once('close', end);
     });
@@ -104,7 +72,7 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
     const completed = Promise.withResolvers<ServerResponse>();
     const cancelled = Promise.withResolvers<ServerResponse>();
     const arrivals = [completed, cancelled];
-    await using opened = await openForService(({ url }, response) => {
+    await using opened = await openMountable(({ url }, response) => {
       if (url.includes('orders')) arrivals.shift()?.resolve(response);
       else sendJson(response, 200, '[]');
     });
@@ -126,21 +94,17 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
 });
 
 describe('createNodeListener', () => {
-  const query = encodeURIComponent('{ pets(limit: 1) { name } }');
-  const key = 'Authorization: Bearer demo-key\r\n';
+  const key = 'Authorization: Bearer demo-key';
 
   it.each([
-    ['[bad', key, /^HTTP\/1\.1 400 .*\{"errors":\[\{"message":"Host: expected one host name/s],
-    [`evil/x?query=${query}&`, key, /^HTTP\/1\.1 400 .*"Host: expected one host name/s],
+    ['a malformed Host', '[bad', key, /^HTTP\/1\.1 400 .*"Host: expected one/s],
     // Servers combine two keys in different ways.
-    ['x', `${key}Authorization: Bearer another\r\n`, /"code":"UNAUTHENTICATED"/],
-  ])('rejects the Host %s with the headers %s', async (host, lines, expected) => {
+    ['two API keys', 'x', `${key}\r\nAuthorization: Bearer another`, /"UNAUTHENTICATED"/],
+  ])('rejects %s', async (_, host, lines, expected) => {
     await using gateway = await createGateway(config);
     await using server = await mountInNode(gateway);
-    const request = rawGet(`/api/graphql?query=${query}`, `${lines}Connection: close\r\n`);
-    expect(await sendRaw(server.url, request.replace('Host: localhost', `Host: ${host}`))).toMatch(
-      expected,
-    );
+    const request = rawGet('/api/graphql?query={pets{id}}', `${lines}\r\nConnection: close\r\n`);
+    expect(await sendRaw(server.url, request.replace('localhost', host))).toMatch(expected);
   });
 
   it('responds with a helpful 500 when the body has already been read', async () => {
@@ -195,7 +159,7 @@ describe('the gateway as a fetch handler', () => {
   });
 
   it('nulls only the late fields when the deadline of the caller passes', async () => {
-    await using opened = await openForService(({ url }, response) => {
+    await using opened = await openMountable(({ url }, response) => {
       if (url.startsWith('/v1/pets')) sendJson(response, 200, '[]');
     });
     const body = JSON.stringify({ query: '{ pets { id } orders }' });
@@ -208,7 +172,7 @@ describe('the gateway as a fetch handler', () => {
 
   it('completes requests in flight when disposed, and rejects later ones with 503', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-    await using opened = await openForService((_request, response) => {
+    await using opened = await openMountable((_request, response) => {
       arrive();
       sendJson(response, 200, animals);
     });
@@ -231,16 +195,6 @@ describe('the gateway as a fetch handler', () => {
     ]);
     expect(await gateway.execute('{ pets { id } }')).toMatchObject({ errors: [{ extensions }] });
     expect(logged).toEqual([]);
-  });
-
-  it('responds with CANCELLED when the caller aborts', async () => {
-    await using opened = await openForService(() => caller.abort());
-    const caller = new AbortController();
-    const response = await opened.gateway(post({ signal: caller.signal }));
-    expect(await response.json()).toMatchObject({
-      errors: [{ extensions: { code: 'CANCELLED' } }],
-    });
-    expect(opened.logged).toEqual([]);
   });
 
   it.each([
@@ -334,7 +288,7 @@ describe('gateway.execute', () => {
   });
 
   it('returns typed errors, logs requests and applies the limits', async () => {
-    const { log, lines } = openTelemetry();
+    const { log, requests } = openTelemetry();
     await using gateway = await createGateway(config, log);
     const caller = { authorization, requestId: 'bff-1' };
     expect(await gateway.execute('{ pet(id: 404404) { id } }', {}, caller)).toEqual({
@@ -358,9 +312,8 @@ describe('gateway.execute', () => {
     expect(await gateway.execute('{ pets { id } }')).toMatchObject({
       errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
     });
-    const entries = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
-    expect(entries).toHaveLength(4);
-    expect(entries[0]).toMatchObject({
+    expect(requests()).toHaveLength(4);
+    expect(requests()[0]).toMatchObject({
       requestId: 'bff-1',
       operation: 'query',
       codes: ['NOT_FOUND'],
@@ -369,7 +322,7 @@ describe('gateway.execute', () => {
 
   it('yields typed data before deferred fields arrive', async () => {
     const { promise: called, resolve: onCall } = Promise.withResolvers<ServerResponse>();
-    await using opened = await openForService(({ url }, response) => {
+    await using opened = await openMountable(({ url }, response) => {
       if (url.includes('orders')) onCall(response);
       else sendJson(response, 200, animals);
     });
@@ -411,7 +364,7 @@ describe('gateway.execute', () => {
 
     /** Opens a gateway for a REST service that has no `pet`, and responds with orders after `gate`. */
     const open = (gate?: Promise<void>) =>
-      openForService(async ({ url }, response) => {
+      openMountable(async ({ url }, response) => {
         if (url.includes('orders')) {
           await gate;
           sendJson(response, 200, orders);
@@ -481,10 +434,10 @@ describe('gateway.execute', () => {
         return (await Array.fromAsync(parts)).at(-1);
       };
       const reads = [read(), read()];
-      await vi.waitFor(() => expect(opened.seen).toHaveLength(1));
+      await vi.waitFor(() => expect(opened.upstream.seen).toHaveLength(1));
       release();
       const [one, other] = (await Promise.all(reads)).map((result) => result?.data?.['orders']);
-      expect(opened.seen).toHaveLength(1);
+      expect(opened.upstream.seen).toHaveLength(1);
       (one as typeof expected).lines.push({ id: 'mine', count: 0 });
       (one as typeof expected).total = 'mine';
       expect(other).toStrictEqual(expected);

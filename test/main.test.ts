@@ -1,17 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AddPetDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
+import { createFolder } from './support/folder.ts';
 import { postGraphQL } from './support/graphql.ts';
 import { manifestFile } from './support/manifest.ts';
 import { nodeStart, npmStart, runCommand } from './support/process.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = createFolder();
 
 /** Redirects requests for the test gateway to the running process. */
 const over = (url: string) => async (request: Request) =>

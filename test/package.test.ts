@@ -1,57 +1,35 @@
 import { execFile } from 'node:child_process';
-import {
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addClient, consumerTest, openConsumer, packGateway } from './support/consumer.ts';
+import { describe, expect, it } from 'vitest';
+import { consumerTest, openConsumer, packGateway, sizeOf } from './support/consumer.ts';
+import { disposeAfterAll } from './support/dispose.ts';
+import { createFolder } from './support/folder.ts';
 import { commandStart } from './support/process.ts';
 import { startUpstream } from './support/upstream.ts';
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-let folder: string;
-let tarball: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-package-'));
-  tarball = await packGateway(folder);
-  await run('tar', ['-xzf', tarball, '-C', folder]);
-}, 60_000);
-afterAll(() => rm(folder, { recursive: true }));
+const folder = createFolder();
+const consumer = disposeAfterAll(await openConsumer());
+const tarball = await packGateway(folder);
+await run('tar', ['-xzf', tarball, '-C', folder]);
 
-/** Creates a project with the packed package and links to other packages. @returns its path. */
-async function project(name: string, others: readonly string[] = []): Promise<string> {
-  const root = join(folder, name);
-  await cp(join(folder, 'package'), join(root, 'node_modules/petstore-gateway'), {
-    recursive: true,
-  });
-  for (const other of others) {
-    const link = join(root, 'node_modules', other);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(join(repository, 'node_modules', other), link);
-  }
-  await writeFile(join(root, 'package.json'), '{ "type": "module" }');
-  return root;
+type Project = Parameters<typeof consumer.project>[0];
+
+/** Creates a project with the packed package, and by default without the client. */
+async function project(parts: Project = {}) {
+  const created = await consumer.project({ hasClient: false, ...parts });
+  const target = join(created.root, 'node_modules/petstore-gateway');
+  await cp(join(folder, 'package'), target, { recursive: true });
+  return created;
 }
 
-async function compile(root: string, files: readonly string[], flags: readonly string[] = []) {
-  const compiler = join(repository, 'node_modules/typescript/bin/tsc');
-  const strict = '--strict --noEmit --module nodenext --target esnext --types node'.split(' ');
-  await run(process.execPath, [compiler, ...strict, ...flags, ...files], { cwd: root });
-}
+const strict = '--strict --noEmit --module nodenext --target esnext --types node'.split(' ');
 
 /** The path of the oldest Node version that `engines` allows. `.ci/run` installs it. */
 const oldestNode = process.env['OLDEST_NODE'];
@@ -75,12 +53,7 @@ describe('the packed package', () => {
     const modules = join(root, 'node_modules');
     const names = (await readdir(modules)).filter((name) => !name.startsWith('.'));
     expect(names).toEqual(['petstore-gateway']);
-    const entries = await readdir(modules, { recursive: true, withFileTypes: true });
-    const sizes = entries
-      .filter((entry) => entry.isFile())
-      .map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
-    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size);
-    expect(bytes).toBeLessThan(20_000_000);
+    expect(await sizeOf(modules)).toBeLessThan(20_000_000);
     const deploy = await readdir(join(modules, 'petstore-gateway/deploy'));
     const configurations = ['grafana', 'kubernetes', 'nginx.conf', 'postgresql', 'prometheus'];
     expect(deploy.toSorted()).toEqual(configurations);
@@ -91,10 +64,9 @@ describe('the packed package', () => {
   }, 30_000);
 
   it('serves GraphQL and GraphiQL without other packages', async () => {
-    const root = await project('library');
-    await writeFile(
-      join(root, 'main.js'),
-      `import { createGateway, loadConfig } from 'petstore-gateway';
+    const { node } = await project({
+      files: {
+        'main.js': `import { createGateway, loadConfig } from 'petstore-gateway';
       await using gateway = await createGateway(loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'warn' }));
       const response = await gateway(new Request('http://localhost/graphql', {
         method: 'POST',
@@ -104,30 +76,28 @@ describe('the packed package', () => {
       console.log(await response.text());
       const page = await gateway(new Request('http://localhost/graphql', { headers: { accept: 'text/html' } }));
       console.log((await page.text()).includes('query Storefront'));`,
-    );
-    const { stdout, stderr } = await run(process.execPath, ['main.js'], { cwd: root });
-    expect(stderr).toBe('');
-    expect(stdout).toBe('{"data":{"pets":[{"name":"Biscuit"}]}}\ntrue\n');
+      },
+    });
+    expect(await node('main.js')).toBe('{"data":{"pets":[{"name":"Biscuit"}]}}\ntrue\n');
   }, 30_000);
 
   it('contains the client package as petstore-gateway/client', async () => {
-    const root = await project('client');
-    await writeFile(
-      join(root, 'main.js'),
-      `import { isGatewayError, ListPetsDocument, persistedHash } from 'petstore-gateway/client';
+    const { node } = await project({
+      files: {
+        'main.js': `import { isGatewayError, ListPetsDocument, persistedHash } from 'petstore-gateway/client';
       import manifest from 'petstore-gateway/persisted-documents.json' with { type: 'json' };
       console.log(isGatewayError({ extensions: { code: 'NOT_FOUND' } }, 'NOT_FOUND'));
       console.log(manifest[persistedHash(ListPetsDocument)]);`,
-    );
-    const { stdout } = await run(process.execPath, ['main.js'], { cwd: root });
-    expect(stdout).toMatch(/^true\n.*\bquery ListPets\(/s);
+      },
+    });
+    expect(await node('main.js')).toMatch(/^true\n.*\bquery ListPets\(/s);
   }, 30_000);
 
   it('exposes the pet store in a Yoga server beside the gateway', async () => {
-    const root = await project('beside', ['graphql', 'graphql-yoga', '@pothos/core']);
-    await writeFile(
-      join(root, 'main.js'),
-      `import SchemaBuilder from '@pothos/core';
+    const { node } = await project({
+      ours: ['graphql', 'graphql-yoga', '@pothos/core'],
+      files: {
+        'main.js': `import SchemaBuilder from '@pothos/core';
       import { isSchema } from 'graphql';
       import { createYoga } from 'graphql-yoga';
       import { createGateway } from 'petstore-gateway';
@@ -153,18 +123,16 @@ describe('the packed package', () => {
       const { data } = await post(yoga.fetch, '{ pets(limit: 1) { shout } }');
       console.log(isSchema(schema), data.pets[0].shout);
       await yoga.dispose();`,
-    );
-    const { stdout, stderr } = await run(process.execPath, ['main.js'], { cwd: root });
-    expect(stderr).toBe('');
-    expect(stdout).toBe('Biscuit NOT_FOUND\nBiscuit NOT_FOUND\ntrue BISCUIT\n');
+      },
+    });
+    expect(await node('main.js')).toBe('Biscuit NOT_FOUND\nBiscuit NOT_FOUND\ntrue BISCUIT\n');
   }, 30_000);
 
   it('has types that compile in a strict project without skipLibCheck', async () => {
-    const types = ['graphql', '@types/node', 'undici-types', '@graphql-typed-document-node/core'];
-    const root = await project('types', types);
-    await writeFile(
-      join(root, 'main.ts'),
-      `import { createGateway, createNodeListener, loadConfig } from 'petstore-gateway';
+    const { tsc } = await project({
+      ours: ['graphql', '@types/node', 'undici-types', '@graphql-typed-document-node/core'],
+      files: {
+        'main.ts': `import { createGateway, createNodeListener, loadConfig } from 'petstore-gateway';
       import { type ListPetsQuery, ListPetsDocument, isGatewayError } from 'petstore-gateway/client';
       import type { ResultOf, VariablesOf } from '@graphql-typed-document-node/core';
       const variables: VariablesOf<typeof ListPetsDocument> = { limit: 5, status: 'sold' };
@@ -176,15 +144,16 @@ describe('the packed package', () => {
       isGatewayError(undefined, 'NOT_FOUNT');
       export const listener = createNodeListener(await createGateway(loadConfig({})));
       export { id, variables };`,
-    );
-    await compile(root, ['main.ts']);
+      },
+    });
+    expect(await tsc('7.0', ...strict, 'main.ts')).toBe('');
   }, 60_000);
 
   it('has types that compile in a project without graphql', async () => {
-    const root = await project('without-graphql', ['@types/node', 'undici-types']);
-    await writeFile(
-      join(root, 'main.ts'),
-      `import type { Gateway } from 'petstore-gateway';
+    const { tsc } = await project({
+      ours: ['@types/node', 'undici-types'],
+      files: {
+        'main.ts': `import type { Gateway } from 'petstore-gateway';
       import { ListPetsDocument } from 'petstore-gateway/client';
       declare const gateway: Gateway;
       const { data } = await gateway.execute(ListPetsDocument, { limit: 5 });
@@ -198,15 +167,14 @@ describe('the packed package', () => {
       await gateway.execute(ListPetsDocument, { status: 'lost' });
       // @ts-expect-error No such field.
       data?.animals;`,
-    );
-    await compile(root, ['main.ts'], ['--skipLibCheck', '--declaration']);
+      },
+    });
+    expect(await tsc('7.0', ...strict, '--skipLibCheck', '--declaration', 'main.ts')).toBe('');
   }, 60_000);
 
   it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
       '@types/node undici-types graphql graphql-yoga @pothos/core @apollo/client rxjs @urql/core wonka @urql/exchange-persisted';
-    const root = await project('readme', others.split(' '));
-    await addClient(root);
     const pages = [
       'README.md',
       'docs/bff.md',
@@ -223,15 +191,18 @@ describe('the packed package', () => {
       [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block),
     );
     expect(blocks.length).toBeGreaterThan(6);
-    const files = blocks.map((_, index) => `block-${index}.ts`);
-    for (const [index, block] of blocks.entries()) {
-      await writeFile(join(root, `block-${index}.ts`), `declare const request: Request;\n${block}`);
-    }
-    await compile(root, files, ['--skipLibCheck']);
+    const files = Object.fromEntries(
+      blocks.map((block, index) => [
+        `block-${index}.ts`,
+        `declare const request: Request;\n${block}`,
+      ]),
+    );
+    const { tsc } = await project({ ours: others.split(' '), files, hasClient: true });
+    expect(await tsc('7.0', ...strict, '--skipLibCheck', ...Object.keys(files))).toBe('');
   }, 60_000);
 
   it('runs as a command, and serves the OpenAPI document and the reference page', async () => {
-    const root = await project('command');
+    const { root } = await project();
     const command = join(root, 'node_modules/petstore-gateway/dist/bin/main.js');
     expect((await readFile(command, 'utf8')).split('\n')[0]).toBe('#!/usr/bin/env node');
     await using started = await commandStart(command, { DATABASE_URL: ':memory:' });
@@ -246,7 +217,7 @@ describe('the packed package', () => {
     'runs on the oldest Node version that engines allows',
     async () => {
       const node = oldestNode ?? '';
-      const root = await project('oldest');
+      const { root } = await project();
       const packageRoot = join(root, 'node_modules/petstore-gateway');
       const { engines } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8'));
       const { stdout: version } = await run(node, ['--version']);
@@ -326,22 +297,11 @@ export const names: string[] | undefined = shown?.available?.map(({ name }) => n
 export const codes: string[] = errors.map(({ extensions }) => extensions.code);`;
 
 describe.each(['16', '17'])('the packed package with graphql %s', (graphql) => {
-  let consumer: Awaited<ReturnType<typeof openConsumer>>;
-  beforeAll(async () => {
-    consumer = await openConsumer();
-  }, 60_000);
-  afterAll(() => consumer[Symbol.asyncDispose]());
-
-  const open = async (files: Readonly<Record<string, string>>) => {
+  const open = (files: Readonly<Record<string, string>>) => {
     const types = ['@types/node', 'undici-types', '@graphql-typed-document-node/core'];
-    const opened = await consumer.project({
-      ours: [...types, ...(graphql === '17' ? ['graphql'] : [])],
-      theirs: graphql === '16' ? ['graphql'] : [],
-      files,
-    });
-    const target = join(opened.root, 'node_modules/petstore-gateway');
-    await cp(join(folder, 'package'), target, { recursive: true });
-    return opened;
+    return graphql === '16'
+      ? project({ ours: types, theirs: ['graphql'], files })
+      : project({ ours: [...types, 'graphql'], files });
   };
 
   consumerTest(
@@ -358,18 +318,8 @@ describe.each(['16', '17'])('the packed package with graphql %s', (graphql) => {
   consumerTest.each(['5.9', '7.0'])(
     'accepts typed documents in TypeScript %s',
     async (version) => {
-      const compilerOptions = {
-        strict: true,
-        noEmit: true,
-        target: 'esnext',
-        module: 'nodenext',
-        types: ['node'],
-      };
-      const { tsc } = await open({
-        'main.ts': typed,
-        'tsconfig.json': JSON.stringify({ compilerOptions, files: ['main.ts'] }),
-      });
-      expect(await tsc(version)).toBe('');
+      const { tsc } = await open({ 'main.ts': typed });
+      expect(await tsc(version, ...strict, 'main.ts')).toBe('');
     },
     60_000,
   );
@@ -380,12 +330,8 @@ describe('examples/bff', () => {
   const headers = { authorization: 'Bearer demo-key', traceparent };
 
   /** Starts the example with a REST service whose orders `respondToOrders` handles. */
-  async function start(
-    name: string,
-    respondToOrders: (response: ServerResponse) => void,
-    petStatus?: string,
-  ) {
-    const root = await project(name, ['hono', '@hono/node-server']);
+  async function start(respondToOrders: (response: ServerResponse) => void, petStatus?: string) {
+    const { root } = await project({ ours: ['hono', '@hono/node-server'] });
     await cp(join(repository, 'examples/bff/main.ts'), join(root, 'main.ts'));
     const upstream = await startUpstream((request, response) => {
       response.setHeader('content-type', 'application/json');
@@ -410,7 +356,7 @@ describe('examples/bff', () => {
   const pets = { available: ['the available one'], pending: ['the pending one'] };
 
   it('makes three REST calls for one request, with its API key and trace', async () => {
-    await using bff = await start('bff', (response) => response.end('[{},{}]'));
+    await using bff = await start((response) => response.end('[{},{}]'));
     const response = await bff.storefront();
     expect(await response.json()).toEqual({ ...pets, orders: 2, missing: [] });
     expect(bff.upstream.seen.map(({ url }) => url).toSorted()).toEqual([
@@ -423,7 +369,7 @@ describe('examples/bff', () => {
   }, 30_000);
 
   it('returns the other fields when one call fails', async () => {
-    await using bff = await start('failing', (response) => response.writeHead(500).end());
+    await using bff = await start((response) => response.writeHead(500).end());
     const response = await bff.storefront();
     expect([response.status, await response.json()]).toEqual([
       200,
@@ -432,14 +378,14 @@ describe('examples/bff', () => {
   }, 30_000);
 
   it('does not report a field as missing because of an error below it', async () => {
-    await using bff = await start('odd', (response) => response.end('[]'), 'extinct');
+    await using bff = await start((response) => response.end('[]'), 'extinct');
     const response = await bff.storefront();
     expect(await response.json()).toEqual({ ...pets, orders: 0, missing: [] });
   }, 30_000);
 
   it('cancels late calls at its own deadline and returns the other fields', async () => {
     const ended = Promise.withResolvers<void>();
-    await using bff = await start('late', (response) => response.once('close', ended.resolve));
+    await using bff = await start((response) => response.once('close', ended.resolve));
     const response = await bff.storefront();
     expect([response.status, await response.json()]).toEqual([
       200,

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { coalesceReads } from '../../src/backends/coalesce.ts';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { CancelledError } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 import { startFaultServer } from '../support/fault-server.ts';
 import { callWith, openBuiltin } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
+import { openRest } from '../support/rest-gateway.ts';
 
 /** Opens a coalescing store whose reads wait until `release` is called. */
 async function holdReads() {
@@ -145,15 +145,8 @@ describe('equal reads in flight', () => {
 
   it('end at the deadline of each caller, even if the caller that started them disconnects late', async () => {
     await using server = await startFaultServer(() => {});
-    await using rest = openRestPetStore(
-      {
-        baseUrl: new URL(server.url),
-        messagesBaseUrl: undefined,
-        timeoutMs: 2000,
-        limits: { headersTimeoutMs: 60_000 },
-      },
-      quiet,
-    );
+    const limits = { headersTimeoutMs: 60_000 };
+    await using rest = openRest(server.url, { timeoutMs: 2000, limits });
     const petStore = coalesceReads(rest, quiet.metrics);
     const starter = new AbortController();
     const cancelled = petStore.listPets(callWith('a', starter.signal), {});

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { describePetStore } from './describe-pet-store.ts';
 
-let postgres: Awaited<ReturnType<typeof startPostgres>>;
-beforeAll(async () => {
-  postgres = await startPostgres();
-}, 60_000);
-afterAll(() => postgres[Symbol.asyncDispose](), 60_000);
+const postgres = disposeAfterAll(await startPostgres());
 
 const databases = {
   SQLite: async () => ':memory:',

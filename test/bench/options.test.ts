@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readOptions } from '../../bench/options.ts';
+import { createFolder } from '../support/folder.ts';
 
 describe('the options of the benchmark', () => {
+  const folder = createFolder();
+
   it('measure all servers and write the chart of docs/performance.md by default', () => {
     expect(readOptions(['--json', 'bench.json'])).toMatchObject({
       stacks: { length: 7 },
@@ -30,7 +32,6 @@ describe('the options of the benchmark', () => {
   });
 
   it('compare only with the build of another checkout unless --only names other servers', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'checkout-'));
     expect(() => readOptions(['--against', folder])).toThrow(
       `--against: expected a checkout with a build, but ${folder}/dist/bin/main.js does not exist.`,
     );
@@ -43,7 +44,6 @@ describe('the options of the benchmark', () => {
     expect(readOptions(['--against', folder, '--only', 'yoga'])).toMatchObject({
       stacks: [{ name: 'yoga' }, { name: 'against' }],
     });
-    rmSync(folder, { recursive: true });
   });
 
   it('name the expected values in the error for an invalid one', () => {

@@ -1,10 +1,7 @@
 import { describe, expect } from 'vitest';
-import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { checkAccessibility } from '../support/axe.ts';
-import { browserTest, openBrowser } from '../support/browser.ts';
-import { startGateway } from '../support/gateway.ts';
+import { browserTest } from '../support/browser.ts';
 import { execute, openGraphiql } from '../support/graphiql.ts';
-import { manifestFile } from '../support/manifest.ts';
 
 const rules = (findings: readonly string[]) =>
   [...new Set(findings.map((finding) => finding.split(' ').slice(0, 2).join(' ')))].toSorted();
@@ -36,15 +33,4 @@ describe('axe-core', { timeout: 120_000 }, () => {
       ]);
     },
   );
-
-  browserTest('finds nothing on the page that replaces GraphiQL', async () => {
-    await using service = await startGateway({
-      graphiql: true,
-      persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
-    });
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
-    await page.goto(`${service.url}/graphql`);
-    expect(await checkAccessibility(page)).toEqual([]);
-  });
 });

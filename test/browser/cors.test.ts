@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
-import { JsonText } from '../../src/contract/json.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
+import { holdingOrders } from '../support/parts.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** A request that the page sends. */
@@ -51,18 +51,9 @@ const post = (body: string, headers: Record<string, string> = json): PageRequest
 
 describe('a page of another origin, in Chromium', { timeout: 60_000 }, () => {
   browserTest('reads the status and body of every kind of error', async () => {
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const entered = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let calls = 0;
+    const { petStore, called, release } = holdingOrders(await openBuiltin());
     await using shop = await openPage({
-      petStore: {
-        ...(await openBuiltin()),
-        async listOrders() {
-          entered[calls++]?.resolve();
-          await released;
-          return new JsonText('[]');
-        },
-      },
+      petStore,
       corsOrigins: ['http://127.0.0.1:*'],
       // Keys that the backend has not accepted yet have half of it.
       maxRequestsInFlight: 4,
@@ -85,14 +76,14 @@ describe('a page of another origin, in Chromium', { timeout: 60_000 }, () => {
       text: expect.stringContaining('UNSUPPORTED_MEDIA_TYPE'),
     });
     const first = withKey('key-1');
-    await entered[0]?.promise;
+    await called(1);
     expect(await withKey('key-1')).toMatchObject({
       status: 429,
       retryAfter: '1',
       text: expect.stringContaining('RATE_LIMITED'),
     });
     const second = withKey('key-2');
-    await entered[1]?.promise;
+    await called(2);
     expect(await withKey('key-3')).toMatchObject({
       status: 503,
       retryAfter: '1',

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { ListPetsDocument, persistedHash } from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
+import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { execute, openGraphiql, openTab } from '../support/graphiql.ts';
@@ -210,6 +211,7 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
       const response = await page.goto(`${service.url}/graphql`);
       expect(response?.status()).toBe(404);
       await page.getByRole('heading', { name: 'GraphiQL is off' }).waitFor();
+      expect(await checkAccessibility(page)).toEqual([]);
       const link = await page.goto(
         `${service.url}/graphql?documentId=${persistedHash(ListPetsDocument)}`,
       );

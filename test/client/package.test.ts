@@ -1,20 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { consumerTest, openConsumer } from '../support/consumer.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { consumerTest, openConsumer, sizeOf } from '../support/consumer.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const run = promisify(execFile);
 
-let consumer: Awaited<ReturnType<typeof openConsumer>>;
-beforeAll(async () => {
-  consumer = await openConsumer();
-});
-afterAll(() => consumer[Symbol.asyncDispose]());
+const consumer = disposeAfterAll(await openConsumer());
 
 const typed = `
 import { GraphQLError, print } from 'graphql';
@@ -93,12 +90,7 @@ describe('petstore-gateway-client', () => {
     const installed = join(root, 'node_modules');
     const packages = (await readdir(installed)).filter((name) => !name.startsWith('.'));
     expect(packages).toEqual(['petstore-gateway-client']);
-    const entries = await readdir(installed, { recursive: true, withFileTypes: true });
-    const sizes = entries
-      .filter((entry) => entry.isFile())
-      .map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
-    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size);
-    expect(bytes).toBeLessThan(100_000);
+    expect(await sizeOf(installed)).toBeLessThan(100_000);
   });
 
   it('is installed beside any version of the libraries that it can work with', async () => {

@@ -1,20 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { openConsumer } from '../support/consumer.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { startGateway } from '../support/gateway.ts';
 import { createHermesContext, fetchText, reactNativeGlobals } from '../support/hermes.ts';
 import { manifestFile } from '../support/manifest.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let consumer: Awaited<ReturnType<typeof openConsumer>>;
-beforeAll(async () => {
-  consumer = await openConsumer();
-});
-afterAll(() => consumer[Symbol.asyncDispose]());
+const consumer = disposeAfterAll(await openConsumer());
 
 /** Bundles `main.ts` with the packed client, for React Native's export conditions. @returns a script. */
 async function bundle(files: Readonly<Record<string, string>>): Promise<string> {

@@ -1,29 +1,27 @@
 import { hash } from 'node:crypto';
-import {
-  ApolloClient,
-  ApolloLink,
-  CombinedGraphQLErrors,
-  HttpLink,
-  InMemoryCache,
-} from '@apollo/client';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { fetchExchange, makeOperation, mapExchange, Client as UrqlClient } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { persistedExchange } from '@urql/exchange-persisted';
-import { type DocumentNode, OperationTypeNode, print } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import { type DocumentNode, print } from 'graphql';
+import { describe, expect, it, vi } from 'vitest';
 import {
   AddPetDocument,
   GetPetDocument,
   isGatewayError,
+  ListOrdersDocument,
   ListPetsDocument,
   persistedHash,
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
-import { hanging, withoutOrders } from '../support/faulty-pet-stores.ts';
+import { isMutation, type Send, sendWithApollo, sendWithUrql } from '../support/clients.ts';
+import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
+import { outlastHalfClose } from '../support/half-close.ts';
 import { manifestFile } from '../support/manifest.ts';
+import { holdingOrders } from '../support/parts.ts';
 import { recording } from '../support/recording.ts';
 
 /**
@@ -32,23 +30,8 @@ import { recording } from '../support/recording.ts';
  */
 type Sending = 'text' | 'only hashes' | 'hash first' | 'own hash first';
 
-/** What a client reports of an operation. */
-interface Result {
-  readonly data?: unknown;
-  readonly errors?: readonly unknown[] | undefined;
-}
-
-/** Sends an operation. `signal` cancels it. */
-type Send = (document: DocumentNode, variables?: object, signal?: AbortSignal) => Promise<Result>;
-
 /** Creates a client as documented. */
 type Create = (url: string, fetch: typeof globalThis.fetch, key: string, sending: Sending) => Send;
-
-const isMutation = (document: DocumentNode) =>
-  document.definitions.some(
-    (definition) =>
-      'operation' in definition && definition.operation === OperationTypeNode.MUTATION,
-  );
 
 const apollo: Create = (uri, fetch, key, sending) => {
   const hashing =
@@ -77,18 +60,7 @@ const apollo: Create = (uri, fetch, key, sending) => {
       },
     }),
   });
-  return async (document, variables = {}, signal) => {
-    const options = {
-      variables,
-      errorPolicy: 'all' as const,
-      context: { fetchOptions: { signal } },
-    };
-    const { data, error } = isMutation(document)
-      ? await client.mutate({ mutation: document, ...options })
-      : await client.query({ query: document, ...options });
-    if (error && !CombinedGraphQLErrors.is(error)) throw error;
-    return { data, errors: error?.errors };
-  };
+  return sendWithApollo(client);
 };
 
 const urql: Create = (url, fetch, key, sending) => {
@@ -118,19 +90,7 @@ const urql: Create = (url, fetch, key, sending) => {
     ],
     fetch,
   });
-  return (document, variables = {}, signal) =>
-    new Promise((resolve, reject) => {
-      const source = isMutation(document)
-        ? client.mutation(document, variables)
-        : client.query(document, variables);
-      const { unsubscribe } = source.subscribe(({ data, error }) =>
-        resolve({ data, errors: error?.graphQLErrors }),
-      );
-      signal?.addEventListener('abort', () => {
-        unsubscribe();
-        reject(signal.reason);
-      });
-    });
+  return sendWithUrql(client);
 };
 
 const plainFetch: Create = (url, fetch, key, sending) => {
@@ -209,16 +169,16 @@ describe.each(clients)('%s', (_, create) => {
   });
 
   it('cancels the REST call when its caller leaves', async () => {
-    const { petStore, called, ended } = hanging(await openBuiltin());
+    const { petStore, called, cancelled } = holdingOrders(await openBuiltin());
     await using client = await start(create, { petStore });
     const caller = new AbortController();
-    const aborted = expect(client.send(ListPetsDocument, {}, caller.signal)).rejects.toMatchObject({
-      name: 'AbortError',
-    });
-    await called;
+    const sent = client.send(ListOrdersDocument, {}, caller.signal);
+    const aborted = expect(sent).rejects.toMatchObject({ name: 'AbortError' });
+    await called(1);
+    await outlastHalfClose();
     caller.abort();
     await aborted;
-    await ended;
+    await vi.waitFor(() => expect(cancelled()).toBe(1));
   });
 
   it('sends the hashes of queries by GET and of mutations by POST', async () => {

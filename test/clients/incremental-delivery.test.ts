@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { DeferredStorefrontDocument } from '../../packages/client/src/index.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { holdingOrders } from '../support/parts.ts';
+import { startHolding } from '../support/parts.ts';
 
 /** One result of a client. */
 interface Shown {
@@ -67,15 +67,14 @@ describe.each<[string, Watch]>([
   ['urql', urql],
 ])('%s', (_, watch) => {
   it('shows the animals before the orders arrive', async () => {
-    const { petStore, release } = holdingOrders(await openBuiltin());
-    await using service = await startGateway({ petStore });
+    await using service = await startHolding();
     const shown = new ReplaySubject<Shown>();
     const subscription = watch(service.url).subscribe(shown);
     const first = await firstValueFrom(shown);
     expect(first.data).toMatchObject({ pets: [{ name: 'Biscuit' }, {}, {}] });
     expect(first.data).not.toHaveProperty('orders');
     expect(first.isComplete).toBe(false);
-    release();
+    service.release();
     const second = await firstValueFrom(shown.pipe(skip(1)));
     expect(second).toMatchObject({
       data: { pets: [{ name: 'Biscuit' }, {}, {}], orders: [{ petId: 4 }, {}] },

@@ -2,39 +2,32 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildASTSchema, parse } from 'graphql';
 import { build, preview } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { commandsOf, filesOf } from '../support/blocks.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { consumerTest, isConsumerInstalled, openConsumer } from '../support/consumer.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let consumer: Awaited<ReturnType<typeof openConsumer>>;
-let service: Awaited<ReturnType<typeof startGateway>>;
-beforeAll(async () => {
-  consumer = await openConsumer();
-  service = await startGateway();
-});
-afterAll(async () => {
-  await consumer[Symbol.asyncDispose]();
-  await service[Symbol.asyncDispose]();
-});
+const consumer = disposeAfterAll(await openConsumer());
+const service = disposeAfterAll(await startGateway());
 
 const gateway = 'http://127.0.0.1:4000';
 
 /** Reads the files and commands of a section, with the URL of this test's gateway. */
 async function recipe(page: string, section?: string) {
-  const text = await readFile(join(import.meta.dirname, '../../docs', page), 'utf8');
-  const sections = section === undefined ? [text] : text.split(/^## /m);
-  const found = sections.find((candidate) => candidate.startsWith(section ?? '')) ?? '';
-  const here = found.replaceAll(gateway, service.url);
-  const files = [...here.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
-  const shell = [...here.matchAll(/^```sh\n(.*?)```/gms)].map(([, block = '']) => block).join('');
+  const here = (text: string) => text.replaceAll(gateway, service.url);
+  const files = Object.entries(await filesOf(`docs/${page}`, section));
+  const commands = (await commandsOf(`docs/${page}`, section)).join('');
   return {
-    files: Object.fromEntries(files.map(([, name = '', content = '']) => [name, content])),
+    files: Object.fromEntries(files.map(([name, content]) => [name, here(content)])),
     /** Without installation commands: the packages are already installed. */
-    commands: shell.split('\n').filter((line) => /^(node|npx) /.test(line)),
+    commands: here(commands)
+      .split('\n')
+      .filter((line) => /^(node|npx) /.test(line)),
   };
 }
 
@@ -99,7 +92,7 @@ describe('docs/clients.md', () => {
   });
 
   it('configures editors and tools', async () => {
-    const { files } = await recipe('clients.md', 'Editors');
+    const { files } = await recipe('clients.md', 'Editors and tools: `.graphqlrc.yml`');
     const { root, shell } = await consumer.project({
       ours: ['graphql', 'graphql-config'],
       files: {

@@ -1,18 +1,70 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { parse } from 'graphql';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { Defer20220824Handler } from '@apollo/client/incremental';
+import { Client, fetchExchange } from '@urql/core';
+import { parse, print } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { createRetryLink } from '../../packages/client/src/apollo.ts';
 import {
   AddPetDocument,
+  createRetryFetch,
   DeferredStorefrontDocument,
   ListPetsDocument,
+  type RetryOptions,
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { createRetryExchange } from '../../packages/client/src/urql.ts';
+import { type Reported, type Send, sendWithApollo, sendWithUrql } from '../support/clients.ts';
 import { startGateway, type TestOptions } from '../support/gateway.ts';
-import { openTelemetry } from '../support/log.ts';
-import { retryingClients } from '../support/retrying-clients.ts';
+import { withKey } from '../support/graphql.ts';
+import { openRest } from '../support/rest-gateway.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
+
+type Create = (url: string, options: RetryOptions) => Send;
+
+/** Every way in which the client package retries. */
+const retryingClients: readonly (readonly [string, Create])[] = [
+  [
+    'Apollo Client',
+    (uri, options) =>
+      sendWithApollo(
+        new ApolloClient({
+          link: ApolloLink.from([
+            createRetryLink(options),
+            new HttpLink({ uri, headers: withKey }),
+          ]),
+          cache: new InMemoryCache(),
+          incrementalHandler: new Defer20220824Handler(),
+          defaultOptions: {
+            query: { fetchPolicy: 'no-cache' },
+            mutate: { fetchPolicy: 'no-cache' },
+          },
+        }),
+      ),
+  ],
+  [
+    'urql',
+    (url, options) =>
+      sendWithUrql(
+        new Client({
+          url,
+          fetchOptions: { headers: withKey },
+          exchanges: [createRetryExchange(options), fetchExchange],
+          requestPolicy: 'network-only',
+        }),
+      ),
+  ],
+  [
+    'fetch',
+    (url, options) => async (document, variables) => {
+      const body = JSON.stringify({ query: print(document), variables });
+      const headers = { ...withKey, 'content-type': 'application/json' };
+      const response = await createRetryFetch(options)(url, { method: 'POST', headers, body });
+      return response.json();
+    },
+  ],
+];
 
 const pet = '{"id":1,"name":"Rex","categoryId":1}';
 const refuse = (response: ServerResponse, status: number) => {
@@ -74,17 +126,9 @@ async function startService() {
   return Object.assign(upstream, { attempts, done, afterFirst });
 }
 
-/** Starts a gateway in front of a service that responds like this. */
-async function startRestGateway(url: string, options: TestOptions = {}) {
-  const petStore = openRestPetStore(
-    {
-      baseUrl: new URL(`${url}/v1`),
-      messagesBaseUrl: undefined,
-      timeoutMs: 400,
-      limits: { halfOpenAfterMs: 20 },
-    },
-    openTelemetry(),
-  );
+/** Starts a gateway in front of the service at this address. */
+function startRestGateway(url: string, options: TestOptions = {}) {
+  const petStore = openRest(url, { timeoutMs: 400, limits: { halfOpenAfterMs: 20 } });
   return startGateway({ petStore, ...options });
 }
 
@@ -115,16 +159,17 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     await using service = await startService();
     await using gateway = await startRestGateway(service.url);
     await using proxy = await startProxy(gateway.url);
-    const client = create(proxy.url, quick);
+    const send = create(proxy.url, quick);
     const kinds = [...Object.keys(faults), 'none lost', 'pair'];
-    const reports = new Map<string, Awaited<ReturnType<typeof client.mutate>>>();
+    const reports = new Map<string, Reported & { readonly failed?: unknown }>();
     const names = Array.from({ length: 1000 }, (_, i) => `${kinds[i % kinds.length]} ${i}`);
     const write = async (name: string) => {
       const id = name.split(' ').at(-1);
       const pair = { first: named(`none first ${id}`), second: named(`limited second ${id}`) };
       const report = await (name.startsWith('pair')
-        ? client.mutate(Pair, pair)
-        : client.mutate(AddPetDocument, { input: named(name) }));
+        ? send(Pair, pair)
+        : send(AddPetDocument, { input: named(name) })
+      ).catch((failed) => ({ failed }));
       reports.set(name, report);
     };
     const waiting = [...names];
@@ -167,8 +212,8 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
       else sendJson(response, 200, `[${pet}]`);
     });
     await using gateway = await startRestGateway(upstream.url);
-    const client = create(`${gateway.url}/graphql`, quick);
-    expect(await client.query(ListPetsDocument)).toMatchObject({ data: { pets: [{ id: '1' }] } });
+    const send = create(`${gateway.url}/graphql`, quick);
+    expect(await send(ListPetsDocument)).toMatchObject({ data: { pets: [{ id: '1' }] } });
     expect(calls).toBe(5);
   });
 
@@ -180,8 +225,8 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
         : sendJson(response, 200, '[]');
     await using upstream = await startUpstream(respond);
     await using gateway = await startRestGateway(upstream.url);
-    const client = create(`${gateway.url}/graphql`, { ...quick, maxAttempts: 4 });
-    const { data, errors } = await client.query(StorefrontDocument);
+    const send = create(`${gateway.url}/graphql`, { ...quick, maxAttempts: 4 });
+    const { data, errors } = await send(StorefrontDocument);
     expect(data).toMatchObject({ available: [], orders: null });
     expect(errors).toMatchObject([{ path: ['orders'], extensions: { code: 'RATE_LIMITED' } }]);
     expect(calls.orders % 4).toBe(0);
@@ -195,8 +240,8 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
       sendJson(response, 200, `[${pet}]`);
     });
     await using gateway = await startRestGateway(upstream.url);
-    const client = create(`${gateway.url}/graphql`, quick);
-    const { errors } = await client.query(DeferredStorefrontDocument);
+    const send = create(`${gateway.url}/graphql`, quick);
+    const { errors } = await send(DeferredStorefrontDocument);
     expect(errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
     // The request with fetch accepts no parts, so its result is complete when it arrives.
     expect(lists).toBe(name === 'fetch' ? 3 : 1);
@@ -219,8 +264,8 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
       if (gateway.seen.length < 3) ended.push(once(response, 'close'));
       else response.end('--');
     });
-    const client = create(gateway.url, quick);
-    const { errors } = await client.query(DeferredStorefrontDocument);
+    const send = create(gateway.url, quick);
+    const { errors } = await send(DeferredStorefrontDocument);
     expect(errors).toMatchObject([{ extensions: { code: 'OVERLOADED' } }]);
     await Promise.all(ended);
     expect(gateway.seen).toHaveLength(3);
@@ -234,18 +279,18 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
       const part = `\r\n---\r\nContent-Type: application/json\r\n\r\n${first}\r\n---`;
       response.write(part, () => setImmediate(() => response.destroy()));
     });
-    const client = create(gateway.url, quick);
-    await client.query(DeferredStorefrontDocument).catch(() => {});
+    const send = create(gateway.url, quick);
+    await send(DeferredStorefrontDocument).catch(() => {});
     expect(gateway.seen).toHaveLength(1);
   });
 
   it('repeats a write that an overloaded gateway refused', async () => {
     await using service = await startService();
     await using gateway = await startRestGateway(service.url, { maxRequestsInFlightPerKey: 1 });
-    const client = create(`${gateway.url}/graphql`, quick);
+    const send = create(`${gateway.url}/graphql`, quick);
     const names = ['none 1', 'none 2', 'none 3'];
     const reports = await Promise.all(
-      names.map((name) => client.mutate(AddPetDocument, { input: named(name) })),
+      names.map((name) => send(AddPetDocument, { input: named(name) })),
     );
     expect(reports).toMatchObject(names.map(() => ({ data: { addPet: { id: '1' } } })));
     expect([...service.done.values()]).toEqual([1, 1, 1]);
@@ -258,9 +303,9 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
         response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>');
       else sendJson(response, 200, '{"data":{"pets":[]}}');
     });
-    const client = create(proxy.url, quick);
-    expect(await client.query(ListPetsDocument)).toMatchObject({ data: { pets: [] } });
-    await client.mutate(AddPetDocument, { input: named('Rex') });
+    const send = create(proxy.url, quick);
+    expect(await send(ListPetsDocument)).toMatchObject({ data: { pets: [] } });
+    await send(AddPetDocument, { input: named('Rex') });
     expect(requests).toBe(4);
   });
 
@@ -275,7 +320,7 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     await using proxy = await startUpstream((_, response) =>
       response.writeHead(status, { 'content-type': type }).end(text),
     );
-    await create(proxy.url, quick).query(ListPetsDocument);
+    await create(proxy.url, quick)(ListPetsDocument).catch(() => {});
     expect(proxy.seen).toHaveLength(attempts);
   });
 
@@ -284,7 +329,7 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 99 });
       response.write('{', () => response.destroy());
     });
-    await create(proxy.url, quick).query(ListPetsDocument);
+    await create(proxy.url, quick)(ListPetsDocument).catch(() => {});
     expect(proxy.seen).toHaveLength(3);
   });
 });

@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { createFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'pet-store-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = createFolder();
 const run = (...args: string[]) => runCommand(args, { DATABASE_URL: `file:${folder}/pets.db` });
 
 // What they do in each database is tested in `test/backends/builtin/administration.test.ts`.

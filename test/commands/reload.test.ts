@@ -1,21 +1,19 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
+import { createFolder } from '../support/folder.ts';
+import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'pet-store-reload-'));
-const authority = createAuthority();
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-  authority[Symbol.dispose]();
-});
+const folder = createFolder();
+const authority = disposeAfterAll(createAuthority());
 
 type Started = Awaited<ReturnType<typeof nodeStart>>;
 const withTimeout = { timeout: 15_000 };
@@ -54,15 +52,9 @@ const success = (started: Started) => metricOf(started, 'petstore_config_reload_
 
 /** Sends a document by its hash over a new connection. @returns the code of its error, if any. */
 async function sendHash({ url }: Started, document: string): Promise<string | undefined> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: {
-      authorization: 'Bearer demo-key',
-      'content-type': 'application/json',
-      connection: 'close',
-    },
-    body: JSON.stringify({ documentId: hash('sha256', document) }),
-  });
+  const parameters = { documentId: hash('sha256', document) };
+  const headers = { ...withKey, connection: 'close' };
+  const response = await fetch(graphqlRequest(url, parameters, headers));
   return (await response.json()).errors?.[0].extensions.code;
 }
 const manifestOf = (...documents: readonly string[]) =>

@@ -1,21 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { createFolder } from '../support/folder.ts';
+import { graphqlRequest } from '../support/graphql.ts';
 import { nodeStart, npmStart } from '../support/process.ts';
-import { recording } from '../support/recording.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { startHoldingUpstream, startUpstream } from '../support/upstream.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = createFolder();
 
 async function addPet(url: string, name: string): Promise<string> {
   const body = JSON.stringify({ name, categoryId: 1 });
@@ -58,34 +51,28 @@ describe('a gateway killed with SIGKILL', () => {
 });
 
 describe('a gateway that receives a signal', () => {
-  /** Starts an upstream that responds only when `respond`, the value of `pending`, is called. */
-  const startHoldingUpstream = async () => {
-    const pending = Promise.withResolvers<() => void>();
-    const upstream = await startUpstream((_, response) =>
-      pending.resolve(() => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
-      }),
-    );
-    return { ...upstream, pending: pending.promise };
-  };
-  const send = (url: string, query = '{ pets { id } }') =>
-    fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  const send = (url: string, query = '{ pets { id } }') => fetch(graphqlRequest(url, { query }));
 
-  it('completes requests in flight, accepts no new ones, and exits with 0', async () => {
+  const refusesConnections = ({ url }: { readonly url: string }) =>
+    vi.waitFor(() => expect(fetch(`${url}/livez`)).rejects.toThrow(), { timeout: 5000 });
+
+  it.each([
+    ['SIGTERM', nodeStart],
+    // npm forwards a signal to its process group again, which counts as the same.
+    ['SIGINT', npmStart],
+  ] as const)('completes requests in flight on %s, accepts no new ones, and exits with 0', async (signal, start) => {
     await using upstream = await startHoldingUpstream();
-    await using started = await nodeStart({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    await using started = await start({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
     const pending = send(started.url);
     const respond = await upstream.pending;
-    started.kill('SIGTERM');
-    await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
-      timeout: 5000,
-    });
+    started.kill(signal);
+    await refusesConnections(started);
     respond();
     expect(await (await pending).json()).toEqual({ data: { pets: [] } });
     expect(await started.exited).toBe(0);
     const logged = [...started.output.stderr.matchAll(/"msg":"([^"]*)"/g)].map(([, msg]) => msg);
     expect(logged).toEqual(['shutting down', 'request', 'shut down']);
-  }, 30_000);
+  });
 
   it.each([
     ['read', '{ pets { id } }'],
@@ -125,9 +112,7 @@ describe('a gateway that receives a signal', () => {
       });
       await upstream.pending;
       started.kill('SIGTERM');
-      await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
-        timeout: 5000,
-      });
+      await refusesConnections(started);
       // npm forwards each signal, so within half a second a second one counts as the same.
       const again = () => {
         if (!isDropped) started.kill('SIGTERM');
@@ -145,20 +130,6 @@ describe('a gateway that receives a signal', () => {
     expect(await started.exited).toBe(0);
     expect(started.output.stderr).toContain('"msg":"shut down"');
     await expect(fetch(`${started.url}/livez`)).rejects.toThrow();
-  }, 30_000);
-
-  it('counts a signal to its process group, which npm forwards again, as one signal', async () => {
-    await using upstream = await startHoldingUpstream();
-    await using started = await npmStart({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
-    const pending = send(started.url);
-    const respond = await upstream.pending;
-    started.kill('SIGINT');
-    await vi.waitFor(() => expect(fetch(`${started.url}/livez`)).rejects.toThrow(), {
-      timeout: 5000,
-    });
-    respond();
-    expect(await (await pending).json()).toEqual({ data: { pets: [] } });
-    expect(await started.exited).toBe(0);
   }, 30_000);
 
   it.each<[string, Parameters<typeof startUpstream>[0]]>([
@@ -226,13 +197,8 @@ describe('a gateway with a full disk', () => {
     expect(full.message).toBe(
       '503 {"code":"unavailable","message":"The store\'s database cannot be read or written. Nothing was stored. Try again later.","status":503}',
     );
-    const graphql = await fetch(`${started.url}/graphql`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({
-        query: `mutation { addPet(input: { name: "${name}", categoryId: 1 }) { id } }`,
-      }),
-    });
+    const query = `mutation { addPet(input: { name: "${name}", categoryId: 1 }) { id } }`;
+    const graphql = await fetch(graphqlRequest(started.url, { query }));
     expect(await graphql.json()).toMatchObject({
       data: { addPet: null },
       errors: [
@@ -247,38 +213,4 @@ describe('a gateway with a full disk', () => {
     expect(ids.slice(12)).toEqual(added.slice(0, 88));
     await vi.waitFor(() => expect(started.output.stderr).toContain('"msg":"database fault"'));
   }, 60_000);
-});
-
-describe('a client that disconnects', () => {
-  it('does not interrupt a running mutation field, and later fields never start', async () => {
-    const client = new AbortController();
-    const builtin = await openBuiltin();
-    const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
-    const { petStore, calls } = recording({
-      ...builtin,
-      async createPet(call, pet) {
-        client.abort();
-        await new Promise((resolve) => call.signal?.addEventListener('abort', resolve));
-        const added = await builtin.createPet(call, pet);
-        finish();
-        return added;
-      },
-    });
-    await using service = await startGateway({ petStore });
-    const query = `mutation {
-      a: addPet(input: { name: "first", categoryId: 1 }) { id }
-      b: addPet(input: { name: "second", categoryId: 1 }) { id }
-    }`;
-    const aborted = fetch(`${service.url}/graphql`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ query }),
-      signal: client.signal,
-    });
-    await expect(aborted).rejects.toThrow();
-    await finished;
-    await service.close(0);
-    expect(calls).toEqual(['createPet {"name":"first","categoryId":"1"}']);
-    expect(service.logged).toEqual([]);
-  });
 });

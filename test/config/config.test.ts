@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { configRows, describeVariables } from '../../src/config/describe.ts';
 import { unknownVariables } from '../../src/config/environment.ts';
 import { documentedVariables } from '../../src/config/variables.ts';
+import { createFolder } from '../support/folder.ts';
 
 const PETSTORE_BASE_URL = 'https://pets.example/v1';
 const production = { NODE_ENV: 'production', DATABASE_URL: ':memory:' };
@@ -353,8 +354,7 @@ describe('loadConfig', () => {
 });
 
 describe('a secret in a file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pet-store-config-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = createFolder();
   const write = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
@@ -405,8 +405,7 @@ describe('a secret in a file', () => {
 });
 
 describe('CONFIG_FILE', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pet-store-config-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = createFolder();
   const write = (text: string) => {
     writeFileSync(join(folder, 'env'), text);
     return { CONFIG_FILE: join(folder, 'env') };

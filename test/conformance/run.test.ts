@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
 import { checkService } from '../../src/commands/check-service.ts';
 import { checkContract, NotCheckedError } from '../../src/conformance/run.ts';
@@ -5,14 +7,14 @@ import { writingChecks } from '../../src/conformance/writing.ts';
 import { UnauthenticatedError } from '../../src/contract/error.ts';
 import { parseJson, stringifyJson } from '../../src/contract/json.ts';
 import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
-import { startFetchServer } from '../support/fetch-server.ts';
 import { apiKey, openGateway } from '../support/gateway.ts';
+import { startServer } from '../support/server.ts';
 import { type BrokenService, brokenServices, unusualServices } from './broken-services.ts';
 
 /** Serves the built-in REST interface, with responses that a test can change. */
 async function start(change: BrokenService['respond'] = (_, forward) => forward()) {
   const opened = await openGateway();
-  const server = await startFetchServer(async (request) => {
+  const listener = getRequestListener(async (request) => {
     const url = new URL(request.url);
     const received = {
       operation: `${request.method} ${url.pathname.replace(/^\/(v1|quickstart)/, '')}`,
@@ -35,6 +37,7 @@ async function start(change: BrokenService['respond'] = (_, forward) => forward(
       );
     });
   });
+  const server = await startServer(createServer(listener));
   return {
     options: {
       baseUrl: new URL(`${server.url}/v1`),

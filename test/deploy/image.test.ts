@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
+import { createFolder } from '../support/folder.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startIn } from '../support/process.ts';
 
@@ -20,6 +20,8 @@ const copiedIn = (stage: string) =>
   [...stage.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, files = '']) => files.split(' '));
 
 describe('the image', () => {
+  const folder = createFolder();
+
   it('uses the same Node version as the tests', async () => {
     const { devDependencies } = JSON.parse(await read('package.json'));
     expect(/ARG NODE_VERSION=(.*)/.exec(dockerfile)?.[1]).toBe(devDependencies.node);
@@ -34,31 +36,26 @@ describe('the image', () => {
   });
 
   it('copies all files that the build and the gateway need', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'image-'));
     const copyStage = async (name: string, files: readonly string[]) => {
       const stage = join(folder, name);
       for (const file of files) await cp(join(root, file), join(stage, file), { recursive: true });
       return stage;
     };
-    try {
-      const builder = await copyStage('build', copiedIn(build));
-      await symlink(join(root, 'node_modules'), join(builder, 'node_modules'));
-      const [, args = ''] = /^RUN node (.*)$/m.exec(build) ?? [];
-      await promisify(execFile)(process.execPath, args.split(' '), { cwd: builder });
-      const runtime = await copyStage('image', copiedIn(image));
-      await cp(join(builder, 'dist'), join(runtime, 'dist'), { recursive: true });
-      const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(image) ?? [];
-      await using started = await startIn(runtime, JSON.parse(entry).slice(1), {
-        DATABASE_URL: ':memory:',
-      });
-      expect((await fetch(`${started.url}/v1/openapi.json`)).status).toBe(200);
-      expect((await fetch(`${started.url}/v1/docs`)).status).toBe(200);
-      expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
-      const accept = 'text/html';
-      expect((await fetch(`${started.url}/graphql`, { headers: { accept } })).status).toBe(200);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const builder = await copyStage('build', copiedIn(build));
+    await symlink(join(root, 'node_modules'), join(builder, 'node_modules'));
+    const [, args = ''] = /^RUN node (.*)$/m.exec(build) ?? [];
+    await promisify(execFile)(process.execPath, args.split(' '), { cwd: builder });
+    const runtime = await copyStage('image', copiedIn(image));
+    await cp(join(builder, 'dist'), join(runtime, 'dist'), { recursive: true });
+    const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(image) ?? [];
+    await using started = await startIn(runtime, JSON.parse(entry).slice(1), {
+      DATABASE_URL: ':memory:',
+    });
+    expect((await fetch(`${started.url}/v1/openapi.json`)).status).toBe(200);
+    expect((await fetch(`${started.url}/v1/docs`)).status).toBe(200);
+    expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
+    const accept = 'text/html';
+    expect((await fetch(`${started.url}/graphql`, { headers: { accept } })).status).toBe(200);
   }, 30_000);
 
   it('gives Node more memory for new objects than it has by default in a small container', async () => {

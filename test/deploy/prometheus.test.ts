@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
+import { createFolder } from '../support/folder.ts';
+import { graphqlRequest } from '../support/graphql.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasPrometheus, startPrometheus } from '../support/prometheus.ts';
@@ -49,6 +50,8 @@ const documented = [
 if (!hasPrometheus) process.stdout.write('Alert tests are SKIPPED: install prometheus.\n');
 
 describe('the dashboard and the alerts', () => {
+  const folder = createFolder();
+
   it('cover every documented metric', () => {
     expect(documented.length).toBeGreaterThan(9);
     for (const { names, when } of documented) {
@@ -132,12 +135,10 @@ describe('the dashboard and the alerts', () => {
         },
       ],
     }));
-    const folder = await mkdtemp(join(tmpdir(), 'pet-store-alerts-'));
     const path = join(folder, 'tests.yaml');
     const rule_files = [fileURLToPath(new URL(rulesFile, root))];
     await writeFile(path, JSON.stringify({ rule_files, evaluation_interval: '1m', tests }));
     const { stdout, stderr } = spawnSync('promtool', ['test', 'rules', path]);
-    await rm(folder, { recursive: true });
     expect(`${stdout}${stderr}`).toMatch(/SUCCESS\s*$/);
   });
 });
@@ -188,16 +189,13 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
       Promise.all(
         Array.from({ length: clients }, async (_, client) => {
           while (!isOver()) {
-            const response = await fetch(`${gateway.url}/graphql`, {
-              method: 'POST',
-              headers: {
-                authorization: `Bearer demo-key-${Math.floor(client / 2)}`,
-                'content-type': 'application/json',
-                accept: 'multipart/mixed, application/json',
-              },
-              // Different ids, because equal reads share a call.
-              body: JSON.stringify({ query, variables: { id: ++id } }),
-            });
+            const headers = {
+              authorization: `Bearer demo-key-${Math.floor(client / 2)}`,
+              accept: 'multipart/mixed, application/json',
+            };
+            // Different ids, because equal reads share a call.
+            const parameters = { query, variables: { id: ++id } };
+            const response = await fetch(graphqlRequest(gateway.url, parameters, headers));
             await response.text();
           }
         }),

@@ -1,24 +1,18 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { blocksOf } from '../support/blocks.ts';
 import { copySources, gatewayFiles } from '../support/consumer.ts';
+import { createFolder } from '../support/folder.ts';
 import { shellStart } from '../support/process.ts';
+import { registryTest } from '../support/registry.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const run = promisify(execFile);
 const image = ['Dockerfile', '.dockerignore', '.npmrc', 'package-lock.json'];
-
-const isRegistryReachable = await run('npm', ['view', 'node@26', 'version']).then(
-  () => true,
-  () => false,
-);
-if (!isRegistryReachable)
-  process.stderr.write('The test of npx is SKIPPED: the npm registry cannot be reached.\n');
 
 let checkout: string;
 let version: string;
@@ -44,6 +38,9 @@ beforeAll(async () => {
 afterAll(() => rm(checkout, { recursive: true }));
 
 describe('npm run release -- --dry-run', () => {
+  const context = createFolder();
+  const folder = createFolder();
+
   it('writes both packages, the build context of the image, the changes and the checksums', async () => {
     expect((await readdir(join(checkout, 'release'))).toSorted()).toEqual([
       'CHANGES.md',
@@ -60,47 +57,37 @@ describe('npm run release -- --dry-run', () => {
   });
 
   it('packs every file that the Dockerfile copies', async () => {
-    const context = await mkdtemp(join(tmpdir(), 'pet-store-context-'));
-    try {
-      const tarball = join(checkout, `release/petstore-gateway-image-${version}.tar.gz`);
-      await run('tar', ['-xzf', tarball, '-C', context]);
-      const files = await readdir(context, { recursive: true });
-      const dockerfile = await readFile(join(context, 'Dockerfile'), 'utf8');
-      const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)];
-      const names = copied.flatMap(([, paths = '']) => paths.split(' '));
-      expect(names.length).toBeGreaterThan(6);
-      expect(files).toEqual(expect.arrayContaining(names));
-      expect(files).not.toContain('node_modules');
-    } finally {
-      await rm(context, { recursive: true });
-    }
+    const tarball = join(checkout, `release/petstore-gateway-image-${version}.tar.gz`);
+    await run('tar', ['-xzf', tarball, '-C', context]);
+    const files = await readdir(context, { recursive: true });
+    const dockerfile = await readFile(join(context, 'Dockerfile'), 'utf8');
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)];
+    const names = copied.flatMap(([, paths = '']) => paths.split(' '));
+    expect(names.length).toBeGreaterThan(6);
+    expect(files).toEqual(expect.arrayContaining(names));
+    expect(files).not.toContain('node_modules');
   });
 
-  it.skipIf(!isRegistryReachable)(
+  registryTest(
     'writes a package that starts as the README says, with the Node of the machine',
     async () => {
       const [{ block = '' } = {}] = await blocksOf('README.md', 'Without a clone');
-      const folder = await mkdtemp(join(tmpdir(), 'pet-store-npx-'));
-      try {
-        const script = block.replace('~/Downloads', join(checkout, 'release'));
-        expect(script).not.toBe(block);
-        const path = (process.env['PATH'] ?? '').split(':');
-        await using started = await shellStart(folder, script, {
-          PATH: path.filter((entry) => !entry.includes('node_modules')).join(':'),
-          npm_config_cache: join(folder, 'cache'),
-        });
-        expect(started.output).toMatchObject({ stderr: expect.not.stringContaining('npm') });
-        const headers = { authorization: 'Bearer demo-key' };
-        const response = await fetch(`${started.url}/graphql?query={pets(limit:1){name}}`, {
-          headers,
-        });
-        expect(await response.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
-        started.kill('SIGINT');
-        await started.exited;
-        await expect(fetch(started.url)).rejects.toThrow();
-      } finally {
-        await rm(folder, { recursive: true });
-      }
+      const script = block.replace('~/Downloads', join(checkout, 'release'));
+      expect(script).not.toBe(block);
+      const path = (process.env['PATH'] ?? '').split(':');
+      await using started = await shellStart(folder, script, {
+        PATH: path.filter((entry) => !entry.includes('node_modules')).join(':'),
+        npm_config_cache: join(folder, 'cache'),
+      });
+      expect(started.output).toMatchObject({ stderr: expect.not.stringContaining('npm') });
+      const headers = { authorization: 'Bearer demo-key' };
+      const response = await fetch(`${started.url}/graphql?query={pets(limit:1){name}}`, {
+        headers,
+      });
+      expect(await response.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
+      started.kill('SIGINT');
+      await started.exited;
+      await expect(fetch(started.url)).rejects.toThrow();
     },
   );
 });

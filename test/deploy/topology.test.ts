@@ -42,7 +42,8 @@ describeOnEveryDatabase('three gateways behind nginx', (createDatabase) => {
       const { host: killedHost } = new URL(killed.url);
       const { host: drainedHost } = new URL(drained.url);
       expect(load.failed.filter(({ startedAt }) => startedAt > killedAt)).toEqual([]);
-      expect(load.failed.length).toBeLessThanOrEqual(clients);
+      // A client may send a second request before the killed process has closed its sockets.
+      expect(load.failed.length).toBeLessThanOrEqual(2 * clients);
       for (const { requestId, response } of load.failed) {
         expect(requests.find((one) => one.requestId === requestId)).toEqual({
           requestId,

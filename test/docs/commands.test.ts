@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { blocksOf } from '../support/blocks.ts';
+import { graphqlRequest } from '../support/graphql.ts';
 import { shellStart } from '../support/process.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -159,11 +160,8 @@ describe('the commands of docs/conformance.md', () => {
       if (line !== '…') expect(output).toContain(line);
     }
     await using gateway = await checkout.start((chain ?? '').replaceAll(documented, service.url));
-    const response = await fetch(`${gateway.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-      body: '{"query":"mutation { sendMessage(message: \\"hi\\") { message } }"}',
-    });
+    const query = 'mutation { sendMessage(message: "hi") { message } }';
+    const response = await fetch(graphqlRequest(gateway.url, { query }));
     expect(await response.json()).toEqual({ data: { sendMessage: { message: 'hi' } } });
   });
 });

@@ -5,6 +5,7 @@ import { StorefrontDocument } from '../../packages/client/src/documents.ts';
 import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
 import { type Variable, variables } from '../../src/config/variables.ts';
+import { commandsOf, filesOf } from '../support/blocks.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (page: string) => readFile(join(root, page), 'utf8');
@@ -108,8 +109,8 @@ describe('docs/persisted-documents.md', () => {
 
 describe('examples/mcp/README.md', () => {
   it('packs both packages into a copy, under the names that it installs', async () => {
-    const page = await read('examples/mcp/README.md');
-    expect(/^## Start\n.*?```sh\n(.*?)```/ms.exec(page)?.[1]?.trim().split('\n')).toEqual([
+    const [commands = ''] = await commandsOf('examples/mcp/README.md', 'Start');
+    expect(commands.trim().split('\n')).toEqual([
       'npm ci',
       'cp -r examples/mcp ../my-mcp',
       'npm pack --pack-destination ../my-mcp',
@@ -129,13 +130,13 @@ describe('examples/mcp/README.md', () => {
 
 describe('docs/next.md', () => {
   it('contains the files and the commands of examples/next', async () => {
-    const page = await read('docs/next.md');
-    const blocks = [...page.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
-    expect(blocks.length).toBe(6);
-    for (const [, path = '', block] of blocks) {
-      expect(block, path).toBe(await read(`examples/next/${path}`));
+    const files = Object.entries(await filesOf('docs/next.md'));
+    expect(files.length).toBe(6);
+    for (const [path, content] of files) {
+      expect(content, path).toBe(await read(`examples/next/${path}`));
     }
-    expect(/^## The example\n.*?```sh\n(.*?)```/ms.exec(page)?.[1]?.trim().split('\n')).toEqual([
+    const [commands = ''] = await commandsOf('docs/next.md', 'The example');
+    expect(commands.trim().split('\n')).toEqual([
       'npm ci',
       'npm pack --pack-destination examples/next',
       'cd examples/next',

@@ -3,10 +3,11 @@ import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createServer } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { blocksOf, filesOf } from '../support/blocks.ts';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { commandsOf, filesOf } from '../support/blocks.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openConsumer, packGateway } from '../support/consumer.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { shellStart } from '../support/process.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -17,20 +18,12 @@ const tutorial = 'docs/tutorial.md';
 const gatewayUrl = 'http://127.0.0.1:4000';
 const serviceUrl = 'http://127.0.0.1:4010/v1';
 
-let consumer: Awaited<ReturnType<typeof openConsumer>>;
-let project: Awaited<ReturnType<(typeof consumer)['project']>>;
-let root: string;
-/** The blocks of a section that are commands. */
-const commandsOf = async (section: string) =>
-  (await blocksOf(tutorial, section)).flatMap(({ language, block }) =>
-    language === 'sh' ? [block] : [],
-  );
-
-/** Creates the tutorial's folder, with links to the packages that it installs, and its scripts. */
+const consumer = disposeAfterAll(await openConsumer());
+const packages = ['vite', '@urql/core', 'graphql'];
+const project = await consumer.project({ ours: packages, files: {} });
+const { root } = project;
+/** Installs the gateway, and writes the scripts of the tutorial. */
 beforeAll(async () => {
-  consumer = await openConsumer();
-  project = await consumer.project({ ours: ['vite', '@urql/core', 'graphql'], files: {} });
-  root = project.root;
   const modules = join(root, 'node_modules');
   await mkdir(join(modules, 'petstore-gateway'));
   const options = ['-C', join(modules, 'petstore-gateway'), '--strip-components=1'];
@@ -40,12 +33,11 @@ beforeAll(async () => {
   await mkdir(join(modules, '.bin'));
   await symlink(command, join(modules, '.bin/petstore-gateway'));
   await symlink(process.execPath, join(modules, '.bin/node'));
-  const [, install = ''] = await commandsOf('Start a gateway');
+  const [, install = ''] = await commandsOf(tutorial, 'Start a gateway');
   const settings = install.replace(/^npm install .*\n/m, '');
   expect(settings).not.toBe(install);
   await run('bash', ['-ec', settings], { cwd: root });
 });
-afterAll(() => consumer[Symbol.asyncDispose]());
 
 /** Writes files whose gateway has this URL, serves them with Vite, and opens the page in a browser. */
 async function openPage(files: Readonly<Record<string, string>>, url: string) {
@@ -78,11 +70,11 @@ async function openPage(files: Readonly<Record<string, string>>, url: string) {
 
 /** Starts a block of the tutorial, on a free port. */
 const start = (block = '', banner?: RegExp) => shellStart(root, block, { PORT: '0' }, banner);
-const startGateway = async () => start((await commandsOf('Start a gateway'))[2]);
+const startGateway = async () => start((await commandsOf(tutorial, 'Start a gateway'))[2]);
 
 describe('docs/tutorial.md', () => {
   it('installs the versions that the tests use', async () => {
-    const [, install = ''] = await commandsOf('Start a gateway');
+    const [, install = ''] = await commandsOf(tutorial, 'Start a gateway');
     const { version, devDependencies } = JSON.parse(
       await readFile(join(repository, 'package.json'), 'utf8'),
     );
@@ -134,7 +126,10 @@ describe('docs/tutorial.md', () => {
   });
 
   browserTest('works with your own service instead of the built-in backend', async () => {
-    const [startService, check, startInFront] = await commandsOf('Use your own REST service');
+    const [startService, check, startInFront] = await commandsOf(
+      tutorial,
+      'Use your own REST service',
+    );
     const service = await filesOf(tutorial, 'Use your own REST service');
     await writeFile(join(root, 'service.js'), service['service.js'] ?? '');
     await using running = await start(startService, /Service (http:\S+)/);

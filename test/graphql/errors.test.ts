@@ -141,22 +141,6 @@ describe('field errors', () => {
 });
 
 describe('request errors', () => {
-  it.each([
-    ['{ pets { id }', 'GRAPHQL_PARSE_FAILED', /^Syntax Error/],
-    ['{ cats }', 'GRAPHQL_VALIDATION_FAILED', /^Cannot query field "cats"/],
-    ['query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE', /operation/],
-  ])('have a code: %s', async (query, code, message) => {
-    await using opened = await openGateway();
-    const { errors, data, headers } = await postGraphQL(opened.gateway, query);
-    expect(data).toBeUndefined();
-    expect(errors).toMatchObject([
-      {
-        message: expect.stringMatching(message),
-        extensions: { code, requestId: headers.get('x-request-id') },
-      },
-    ]);
-  });
-
   it('use the request id of the client if it is well-formed', async () => {
     await using opened = await openGateway();
     const send = (id: string) =>

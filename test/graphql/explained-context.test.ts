@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createGateway, type Gateway, loadConfig } from '../../src/index.ts';
+import { graphqlRequest } from '../support/graphql.ts';
 import { petsFirst, readParts } from '../support/parts.ts';
-import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { openMountable } from '../support/rest-gateway.ts';
+import { sendJson } from '../support/upstream.ts';
 
 const pet = '{"id":1,"name":"a","categoryId":1}';
 const key = 'secret-key';
@@ -23,45 +25,32 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   sendMessage: ['POST', '/messages'],
 };
 
-/** Opens a gateway in front of a REST service, which responds with `[]` by default. */
-async function openExplained({
-  respond = (_request, response) => sendJson(response, 200, '[]'),
-  env = {},
-}: {
-  respond?: (request: SeenRequest, response: ServerResponse) => void;
-  env?: Record<string, string>;
-} = {}) {
-  const upstream = await startUpstream(respond);
-  const base = { PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' };
-  const gateway = await createGateway(loadConfig({ ...base, ...env }));
-  return {
-    upstream,
-    gateway,
-    ask: (query: string, options: RequestInit = {}) => ask(gateway, query, options),
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
-  };
-}
-
-const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+const headers = { authorization: `Bearer ${key}` };
 const explain = { ...headers, 'x-petstore-explain': '1' };
 
+interface Asked {
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
 /** Sends an operation that asks for its calls, unless other headers are given. */
-async function ask(gateway: Gateway, query: string, options: RequestInit = {}) {
-  const body = JSON.stringify({ query });
-  const init = { method: 'POST', headers: explain, body, ...options };
-  const response = await gateway(new Request('http://gateway.test/graphql', init));
+async function ask(gateway: Gateway, query: string, { headers = explain, signal }: Asked = {}) {
+  const response = await gateway(graphqlRequest('http://gateway.test', { query }, headers, signal));
   const text = await response.text();
   return { response, text, ...JSON.parse(text) };
 }
 
+/** Opens a gateway in front of a REST service, which responds with `[]` by default. */
+async function openExplained(...options: Parameters<typeof openMountable>) {
+  const opened = await openMountable(...options);
+  return { ...opened, ask: (query: string, asked?: Asked) => ask(opened.gateway, query, asked) };
+}
+
 describe('extensions.calls', () => {
   it('lists the call of each field in their order, whether the operation is compiled or not', async () => {
-    await using explained = await openExplained({
-      respond: ({ url }, response) => sendJson(response, 200, url.endsWith('/7') ? pet : '[]'),
-    });
+    await using explained = await openExplained(({ url }, response) =>
+      sendJson(response, 200, url.endsWith('/7') ? pet : '[]'),
+    );
     const query = '{ pets { id } one: pet(id: 7) { id } orders __typename }';
     for (const _ of ['graphql-js', 'compiled', 'compiled again']) {
       const { text, extensions } = await explained.ask(query);
@@ -80,14 +69,6 @@ describe('extensions.calls', () => {
     expect(explained.upstream.seen).toHaveLength(9);
   });
 
-  it('is beside the deprecations', async () => {
-    await using explained = await openExplained({
-      respond: (_request, response) => sendJson(response, 200, pet),
-    });
-    const { extensions } = await explained.ask('{ pet(id: 7) { id } }');
-    expect(Object.keys(extensions)).toEqual(['deprecations', 'calls']);
-  });
-
   it('marks the fields that join a call of the same request', async () => {
     await using explained = await openExplained();
     const { extensions } = await explained.ask(
@@ -103,9 +84,9 @@ describe('extensions.calls', () => {
   });
 
   it('makes each call of a mutation, and does not mark equal ones', async () => {
-    await using explained = await openExplained({
-      respond: (_request, response) => sendJson(response, 201, pet),
-    });
+    await using explained = await openExplained((_request, response) =>
+      sendJson(response, 201, pet),
+    );
     const add = 'addPet(input: { name: "a", categoryId: 1 }) { id }';
     const { extensions } = await explained.ask(`mutation { a: ${add} b: ${add} }`);
     const added = { status: 201, bytes: pet.length };
@@ -120,9 +101,9 @@ describe('extensions.calls', () => {
 
   it('counts what was sent again', async () => {
     let count = 0;
-    await using explained = await openExplained({
-      respond: (_request, response) => sendJson(response, ++count === 1 ? 503 : 200, '[ ]'),
-    });
+    await using explained = await openExplained((_request, response) =>
+      sendJson(response, ++count === 1 ? 503 : 200, '[ ]'),
+    );
     const { extensions } = await explained.ask('{ pets { id } }');
     expect(extensions.calls).toEqual([call('pets', 'listPets', { retries: 1, bytes: 3 })]);
   });
@@ -131,9 +112,9 @@ describe('extensions.calls', () => {
     ['an error status', 404, '{}', { status: 404, bytes: 2 }],
     ['a body that breaks the contract', 200, '{"x":1}', { status: 200, bytes: 7 }],
   ])('has the status of %s', async (_, status, body, expected) => {
-    await using explained = await openExplained({
-      respond: (_request, response) => sendJson(response, status, body),
-    });
+    await using explained = await openExplained((_request, response) =>
+      sendJson(response, status, body),
+    );
     const { extensions, errors } = await explained.ask('{ pets { id } }');
     expect(errors).toHaveLength(1);
     expect(extensions.calls).toEqual([call('pets', 'listPets', expected)]);
@@ -158,7 +139,7 @@ describe('extensions.calls', () => {
 
   it('lists a call that the caller cancels', async () => {
     const caller = new AbortController();
-    await using explained = await openExplained({ respond: () => caller.abort() });
+    await using explained = await openExplained(() => caller.abort());
     const { signal } = caller;
     const { errors, extensions } = await explained.ask('{ orders }', { signal });
     expect(errors[0].extensions.code).toBe('CANCELLED');
@@ -198,24 +179,19 @@ describe('extensions.calls', () => {
     ['with another value of the header', { ...headers, 'x-petstore-explain': 'true' }, {}],
     ['when EXPLAIN is off', explain, { EXPLAIN: 'off' }],
   ])('is absent %s', async (_, sent, env: Record<string, string>) => {
-    await using explained = await openExplained({ env });
+    await using explained = await openExplained(undefined, env);
     const { text } = await explained.ask('{ pets { id } }', { headers: sent });
     expect(text).toBe('{"data":{"pets":[]}}');
   });
 
   it('has the calls that have ended in each part of a deferred result', async () => {
     const orders = Promise.withResolvers<ServerResponse>();
-    await using explained = await openExplained({
-      respond: ({ url }, response) =>
-        url.includes('orders') ? orders.resolve(response) : sendJson(response, 200, '[]'),
-    });
-    const init = {
-      method: 'POST',
-      headers: { ...explain, accept: 'multipart/mixed' },
-      body: JSON.stringify({ query: petsFirst }),
-    };
-    const response = await explained.gateway(new Request('http://gateway.test/graphql', init));
-    const parts = readParts(response);
+    await using explained = await openExplained(({ url }, response) =>
+      url.includes('orders') ? orders.resolve(response) : sendJson(response, 200, '[]'),
+    );
+    const accept = { ...explain, accept: 'multipart/mixed' };
+    const request = graphqlRequest('http://gateway.test', { query: petsFirst }, accept);
+    const parts = readParts(await explained.gateway(request));
     const list = call('pets', 'listPets');
     expect((await parts.next()).value).toMatchObject({ extensions: { calls: [list] } });
     sendJson(await orders.promise, 200, '[]');
@@ -236,9 +212,7 @@ describe('extensions.calls', () => {
 describe('a read that joins the call of another request', () => {
   it('has the status and size of that call', async () => {
     const held = Promise.withResolvers<ServerResponse>();
-    await using explained = await openExplained({
-      respond: (_request, response) => held.resolve(response),
-    });
+    await using explained = await openExplained((_request, response) => held.resolve(response));
     const first = explained.ask('{ pets { id } }', { headers });
     const second = explained.ask('{ pets { name } }');
     sendJson(await held.promise, 200, '[ ]');
@@ -251,9 +225,9 @@ describe('a read that joins the call of another request', () => {
   it('is its own call again if that request is cancelled', async () => {
     const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const responses: ServerResponse[] = [];
-    await using explained = await openExplained({
-      respond: (_request, response) => arrivals[responses.push(response) - 1]?.resolve(),
-    });
+    await using explained = await openExplained((_request, response) =>
+      arrivals[responses.push(response) - 1]?.resolve(),
+    );
     const caller = new AbortController();
     const first = explained.ask('{ pets { id } }', { headers, signal: caller.signal });
     const second = explained.ask('{ pets { name } }');
@@ -279,9 +253,9 @@ describe('execute', () => {
   });
 
   it('keeps the deprecations of the first part when later parts have more calls', async () => {
-    await using explained = await openExplained({
-      respond: ({ url }, response) => sendJson(response, 200, url.endsWith('/7') ? pet : '[]'),
-    });
+    await using explained = await openExplained(({ url }, response) =>
+      sendJson(response, 200, url.endsWith('/7') ? pet : '[]'),
+    );
     const query = '{ pet(id: 7) { id } ... @defer { orders } }';
     const results = await Array.fromAsync(
       explained.gateway.executeIncrementally(query, {}, caller),

@@ -7,10 +7,9 @@ import {
   SendMessageDocument,
   StorefrontDocument,
 } from '../../packages/client/src/documents.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
 import { petFields } from '../../src/contract/records.ts';
-import { openBuiltin, openGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
+import { callWith, openBuiltin, openGateway } from '../support/gateway.ts';
+import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
 import { invalidValues } from './invalid-values.ts';
 
@@ -100,24 +99,25 @@ describe('the REST calls of an operation', () => {
     return { ...response, calls };
   }
 
-  it('do not start after the client has disconnected, whatever the backend', async () => {
+  it('do not start after the client has disconnected, and those in flight are completed', async () => {
     const client = new AbortController();
-    const { petStore, calls } = recording(await openBuiltin());
-    const createPet: PetStore['createPet'] = (call, pet) => {
-      client.abort();
-      return petStore.createPet(call, pet);
-    };
-    await using opened = await openGateway({ petStore: { ...petStore, createPet } });
+    const builtin = await openBuiltin();
+    const { petStore, calls } = recording({
+      ...builtin,
+      async createPet(call, pet) {
+        client.abort();
+        await new Promise((resolve) => setImmediate(resolve));
+        expect(call.signal?.aborted).toBe(true);
+        return builtin.createPet(call, pet);
+      },
+    });
+    await using opened = await openGateway({ petStore });
     const addRex = 'addPet(input: { name: "Rex", categoryId: 2 }) { id }';
-    await opened.gateway(
-      new Request('http://localhost/graphql', {
-        method: 'POST',
-        headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-        body: JSON.stringify({ query: `mutation { a: ${addRex} b: ${addRex} }` }),
-        signal: client.signal,
-      }),
-    );
+    const query = `mutation { a: ${addRex} b: ${addRex} }`;
+    await opened.gateway(graphqlRequest('http://localhost', { query }, withKey, client.signal));
     expect(calls).toHaveLength(1);
+    expect([...(await builtin.listPets(callWith(), {}))]).toHaveLength(13);
+    expect(opened.logged).toEqual([]);
   });
 
   it('are shared by fields with equal arguments', async () => {
@@ -171,26 +171,15 @@ describe('the REST calls of an operation', () => {
   ])('preserve the digits of an id in variables, given as %s', async (_, id) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
-    const response = await opened.gateway(
-      new Request('http://gateway.test/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
-        body: `{"query":"query ($id: ID!) { pet(id: $id) { id } }","variables":{"id":${id}}}`,
-      }),
-    );
-    expect(await response.json()).toMatchObject({
-      errors: [{ extensions: { code: 'NOT_FOUND' } }],
-    });
+    const query = 'query ($id: ID!) { pet(id: $id) { id } }';
+    const { errors } = await postGraphQL(opened.gateway, query, { id: JSON.rawJSON(id) });
+    expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
     expect(calls).toEqual([`getPet "${id.replaceAll('"', '')}"`]);
   });
 
   it.each([
     undefined,
-    '',
-    'Bearer',
     'Basic abc',
-    'Bearer clé',
-    'Bearer a b',
   ])('are not made with the Authorization header %j', async (authorization) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });

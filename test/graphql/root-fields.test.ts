@@ -11,11 +11,10 @@ import {
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/pet-store.ts';
 import { schema } from '../../src/graphql/schema.ts';
-import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { readOpenApi, type Schema } from '../support/openapi.ts';
-import { openRest } from '../support/rest-gateway.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { startRestGateway } from '../support/rest-gateway.ts';
+import { sendJson } from '../support/upstream.ts';
 
 /** Two literals of each scalar type that arguments have. */
 const literals: Readonly<Record<string, readonly string[]>> = {
@@ -86,14 +85,13 @@ function bodiesOf({ allOf, items, ...schema }: Schema): { valid: unknown; invali
 
 /** Calls a gateway whose REST service responds with this body, and returns what the service received. */
 async function callsOf(documents: readonly string[], body: string) {
-  await using upstream = await startUpstream((_, response) => sendJson(response, 200, body));
-  await using opened = await openGateway({ petStore: openRest(upstream.url) });
+  await using opened = await startRestGateway((_, response) => sendJson(response, 200, body));
   const codes = [];
   for (const document of documents) {
     const { errors } = await postGraphQL(opened.gateway, document);
     codes.push(errors?.[0]?.extensions['code']);
   }
-  return { codes, received: upstream.seen.map((one) => `${one.url} ${one.body}`) };
+  return { codes, received: opened.upstream.seen.map((one) => `${one.url} ${one.body}`) };
 }
 
 describe('root fields', () => {

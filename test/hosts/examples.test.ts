@@ -1,16 +1,17 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { blocksOf } from '../support/blocks.ts';
 import { packClient, packGateway } from '../support/consumer.ts';
+import { createFolder } from '../support/folder.ts';
 import { startIn } from '../support/process.ts';
 import { installEnv, registryTest } from '../support/registry.ts';
 
 const run = promisify(execFile);
 const examples = join(import.meta.dirname, '../../examples');
+const parent = createFolder();
 const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
 
 const installed: readonly (readonly [name: string, passed: number, install: string])[] = [
@@ -22,9 +23,7 @@ const installed: readonly (readonly [name: string, passed: number, install: stri
 registryTest.each(installed)(
   'examples/%s compiles and passes its tests with the packed packages',
   async (name, passed, install) => {
-    const folder = await mkdtemp(join(tmpdir(), `pet-store-${name}-`));
-    await using cleanup = new AsyncDisposableStack();
-    cleanup.defer(() => rm(folder, { recursive: true }));
+    const folder = join(parent, name);
     const isOurs = (path: string) => !/\/(?:node_modules|data)$/.test(path);
     await cp(join(examples, name), folder, { recursive: true, filter: isOurs });
     await packGateway(folder);

@@ -1,27 +1,22 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { packGateway } from '../support/consumer.ts';
+import { createFolder } from '../support/folder.ts';
+import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { readParts, sendForParts } from '../support/parts.ts';
 import { pastePage } from '../support/pasted-page.ts';
+import { rawGet, sendRaw } from '../support/raw-http.ts';
 import { hasRegistry, registryTest } from '../support/registry.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 
-let folder: string;
+const folder = createFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-hosts-'));
   if (hasRegistry) await packGateway(folder);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
-const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 const pets = '[{"id":9007199254740993,"name":"Biscuit","categoryId":1,"status":"available"}]';
 
 /** A REST service that hands the response to orders over to the test. */
@@ -44,14 +39,6 @@ async function startService() {
       return orders.shift() as ServerResponse;
     },
   };
-}
-
-/** Sends lines to a server and returns all that it sends until it closes the connection. */
-async function sendLines(url: string, ...lines: string[]): Promise<string> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  return text(socket);
 }
 
 describe.each([
@@ -78,12 +65,7 @@ describe.each([
     await service?.[Symbol.asyncDispose]();
   });
   const post = (query: string, signal?: AbortSignal) =>
-    fetch(`${server.url}/graphql`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ query }),
-      ...(signal && { signal }),
-    });
+    fetch(graphqlRequest(server.url, { query }, withKey, signal));
 
   registryTest('serves GraphQL to clients and GraphiQL to browsers', async () => {
     const response = await post('{ pets { id } pet(id: "x") { id } }');
@@ -112,12 +94,12 @@ describe.each([
   });
 
   registryTest('combines calls in a route of its own, with the API key of the caller', async () => {
-    const response = fetch(`${server.url}/storefront`, { headers });
+    const response = fetch(`${server.url}/storefront`, { headers: withKey });
     sendJson(await service.nextOrders(), 200, '[1]');
     expect(await (await response).json()).toMatchObject({
       data: { available: [{ name: 'Biscuit' }], pending: [{ name: 'Biscuit' }], orders: [1] },
     });
-    expect(service.seen.at(-1)?.headers.authorization).toBe(headers.authorization);
+    expect(service.seen.at(-1)?.headers.authorization).toBe(withKey.authorization);
     const refused = await (await fetch(`${server.url}/storefront`)).json();
     expect(refused.errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
@@ -129,21 +111,16 @@ describe.each([
   });
 
   registryTest('shows no path or stack to a malformed request', async () => {
-    const target = 'GET /graphql?query={__typename} HTTP/1.1';
-    const response = await sendLines(server.url, target, 'Host: [bad', 'Connection: close');
+    const request = rawGet('/graphql?query={__typename}', 'Connection: close\r\n');
+    const response = await sendRaw(server.url, request.replace('localhost', '[bad'));
     expect(response).toMatch(/^HTTP\/1\.1 40[04] /);
     expect(response).not.toMatch(/node_modules|server\.[jt]s|file:/);
   });
 
   registryTest('rejects a second Authorization header', async () => {
-    const response = await sendLines(
-      server.url,
-      'GET /graphql?query={pets{id}} HTTP/1.1',
-      'Host: shop.example',
-      'Connection: close',
-      'Authorization: Bearer demo-key',
-      'Authorization: Bearer another',
-    );
+    const keys = 'Authorization: Bearer demo-key\r\nAuthorization: Bearer another\r\n';
+    const request = rawGet('/graphql?query={pets{id}}', `${keys}Connection: close\r\n`);
+    const response = await sendRaw(server.url, request);
     expect(response).toContain('"code":"UNAUTHENTICATED"');
   });
 

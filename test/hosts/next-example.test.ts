@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { beforeAll, describe, expect, vi } from 'vitest';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { packGateway } from '../support/consumer.ts';
+import { createFolder } from '../support/folder.ts';
 import { startNext } from '../support/next.ts';
 import { hasRegistry, installEnv, registryTest } from '../support/registry.ts';
 
@@ -18,16 +18,14 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 const example = join(repository, 'examples/next');
 
 /** A copy of the example with its own packages. */
-let folder: string;
+const folder = createFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-next-'));
   if (!hasRegistry) return;
   const isOurs = (path: string) => !/\/(?:node_modules|data|\.next)$/.test(path);
   await cp(example, folder, { recursive: true, filter: isOurs });
   await packGateway(folder);
   await run('npm', ['ci', '--prefer-offline'], { cwd: folder, env: installEnv });
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 describe.each([
   ['Turbopack', 'build'],

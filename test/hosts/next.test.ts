@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { beforeAll, describe, expect, vi } from 'vitest';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { packGateway } from '../support/consumer.ts';
+import { createFolder } from '../support/folder.ts';
 import { startNext } from '../support/next.ts';
 import { pastePage } from '../support/pasted-page.ts';
 import { hasRegistry, registryTest } from '../support/registry.ts';
@@ -13,15 +13,13 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 1_200_000 });
 
 describe('docs/next.md as pasted into a new application', () => {
-  let parent: string;
+  const parent = createFolder();
   let folder: string;
   beforeAll(async () => {
-    parent = await mkdtemp(join(tmpdir(), 'pet-store-next-'));
     if (!hasRegistry) return;
     await packGateway(parent);
     folder = (await pastePage('docs/next.md', parent)).folder;
   });
-  afterAll(() => rm(parent, { recursive: true }));
 
   registryTest('has the configuration of create-next-app, and opened no database', async () => {
     const config = await readFile(join(folder, 'next.config.ts'), 'utf8');

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { packClient } from '../support/consumer.ts';
+import { createFolder } from '../support/folder.ts';
 import { readParts, sendForParts } from '../support/parts.ts';
 import { pastePage } from '../support/pasted-page.ts';
 import { nodeStart } from '../support/process.ts';
@@ -15,14 +13,13 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
 describe('docs/hosts/workers.md as pasted', () => {
+  const folder = createFolder();
   const opened = new AsyncDisposableStack();
   let service: Awaited<ReturnType<typeof startUpstream>>;
   let respondToOrders: (response: ServerResponse) => void;
   let url: string;
   beforeAll(async () => {
     if (!hasRegistry) return;
-    const folder = await mkdtemp(join(tmpdir(), 'pet-store-worker-'));
-    opened.defer(() => rm(folder, { recursive: true }));
     await packClient(folder);
     const host = await pastePage('docs/hosts/workers.md', folder);
     service = opened.use(

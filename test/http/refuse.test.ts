@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createRefuse, Refusal } from '../../src/http/refuse.ts';
 import { openTelemetry } from '../support/log.ts';
-import { refusalsIn } from '../support/refusals.ts';
+import { refusalsIn } from '../support/metrics.ts';
 
 describe('refusals due to load', () => {
   it('are logged: the first immediately, and later ones as counts per reason and status', async () => {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ListOrdersDocument } from '../../packages/client/src/documents.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
 import { documentChanges } from '../../schema/document-changes.ts';
+import { createFolder } from '../support/folder.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const run = promisify(execFile);
@@ -39,7 +39,7 @@ describe('the check of packaged documents', () => {
 });
 
 describe('a release', () => {
-  let folder: string;
+  const folder = createFolder();
   const path = (file: string) => join(folder, file);
   const manifest = async () =>
     JSON.parse(await readFile(path('packages/client/persisted-documents.json'), 'utf8'));
@@ -50,7 +50,6 @@ describe('a release', () => {
     }).catch((error) => error);
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'pet-store-release-'));
     const files = [
       'codegen.ts',
       'CHANGELOG.md',
@@ -69,7 +68,6 @@ describe('a release', () => {
     }
     await symlink(join(repository, 'node_modules'), path('node_modules'));
   });
-  afterAll(() => rm(folder, { recursive: true }));
 
   it('keeps the hash of a document that has changed, and names what breaks', async () => {
     const before = await manifest();

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, isNullableType, isObjectType, print } from 'graphql';
 import { expect, it } from 'vitest';
-import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
-import { openRest } from '../support/rest-gateway.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { startRestGateway } from '../support/rest-gateway.ts';
+import { sendJson } from '../support/upstream.ts';
 
 const file = new URL('../../schema/semantic-non-null.graphql', import.meta.url);
 const schema = buildSchema(readFileSync(file, 'utf8'));
@@ -38,10 +37,9 @@ it.each(nullableFields)('marks $field if it is null only beside an error: $isMar
       ? [`{ pets { ${name} } }`, '[{ "id": 1, "name": "a", "categoryId": 1 }]']
       : [`{ ${name} }`, 'null'];
   const [document = '', body = ''] = operations[field] ?? usual;
-  await using upstream = await startUpstream((_, response) => sendJson(response, 200, body));
-  await using opened = await openGateway({ petStore: openRest(upstream.url) });
+  await using opened = await startRestGateway((_, response) => sendJson(response, 200, body));
   const { text, errors } = await postGraphQL(opened.gateway, document);
-  expect(upstream.seen).toHaveLength(1);
+  expect(opened.upstream.seen).toHaveLength(1);
   expect(text).toContain('null');
   expect(errors !== undefined).toBe(isMarked);
 });

@@ -1,10 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
+import { describe, expect, it } from 'vitest';
 import { createHealth } from '../../src/server/health.ts';
-import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
-import { callWith, openBuiltin } from '../support/gateway.ts';
+import { openBuiltin } from '../support/gateway.ts';
 import { httpRequest } from '../support/http-request.ts';
-import { quiet } from '../support/log.ts';
 
 /** Returns the response of `/readyz` for a backend, without the cache. */
 async function readiness(checkReady: () => Promise<void>, isDraining = false) {
@@ -29,30 +26,6 @@ describe('/readyz', () => {
     expect(await readiness(() => new Promise(() => {}))).toBe(
       '503 not ready: The backend does not respond.',
     );
-  });
-
-  it('depends on the REST service: reachable, circuit open, unreachable', async () => {
-    let isUp = false;
-    const server = await startFaultServer((socket) =>
-      isUp ? socket.write(encodeResponse('200 OK', '[]')) : socket.resetAndDestroy(),
-    );
-    await using petStore = openRestPetStore(
-      {
-        baseUrl: new URL(server.url),
-        messagesBaseUrl: undefined,
-        timeoutMs: 2000,
-        limits: { breakAfterFailures: 2, halfOpenAfterMs: 1000 },
-      },
-      quiet,
-    );
-    expect(await readiness(petStore.checkReady)).toBe('200 ready');
-    for (const key of ['a', 'b']) await petStore.listPets(callWith(key), {}).catch(() => {});
-    expect(await readiness(petStore.checkReady)).toMatch(/^503 not ready: .*failed repeatedly/);
-    isUp = true;
-    await vi.waitFor(() => petStore.listPets(callWith(), {}), { interval: 20, timeout: 10_000 });
-    expect(await readiness(petStore.checkReady)).toBe('200 ready');
-    await server[Symbol.asyncDispose]();
-    expect(await readiness(petStore.checkReady)).toMatch(/^503 not ready: .*could not be reached/);
   });
 
   it('checks the backend once for concurrent probes', async () => {

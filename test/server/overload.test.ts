@@ -3,10 +3,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { keyOf } from '../../src/limits/key.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
-import { openBuiltin, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
+import { openGateway, startGateway } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
-import { holdingOrders } from '../support/parts.ts';
-import { refusalsIn } from '../support/refusals.ts';
+import { refusalsIn } from '../support/metrics.ts';
+import { startHolding } from '../support/parts.ts';
 
 const authorization = 'Bearer demo-key';
 
@@ -34,13 +34,6 @@ function openGuard(limits: Partial<OverloadLimits>) {
     accept: (key: number) => enter(key, true)(),
     [Symbol.dispose]: () => guard[Symbol.dispose](),
   };
-}
-
-/** Starts a gateway whose orders wait until `release` is called. */
-async function startHolding(options: TestOptions = {}) {
-  const held = holdingOrders(await openBuiltin());
-  const service = await startGateway({ ...options, petStore: held.petStore });
-  return { ...held, ...service };
 }
 
 describe('overload', () => {

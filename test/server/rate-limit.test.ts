@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -6,9 +5,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
 import { apiKey, openGateway, startGateway, type TestOptions } from '../support/gateway.ts';
+import { refusalsIn } from '../support/metrics.ts';
 import { nodeStart } from '../support/process.ts';
+import { startProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { refusalsIn } from '../support/refusals.ts';
 
 /** Sends a request with an API key, or without one. */
 async function send(url: string, authorization = `Bearer ${apiKey}`, path = '/v1/pets') {
@@ -24,21 +24,15 @@ async function startSilentHost() {
       console.log(server.address().port);
       process.kill(process.pid, 'SIGSTOP');
     });`;
-  const child = spawn(process.execPath, ['--eval', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [port] = await once(child.stdout, 'data');
-  const full = Array.from({ length: 4 }, () =>
-    connect(Number(port), '127.0.0.1').on('error', () => {}),
-  );
+  const host = await startProgram(process.execPath, ['--eval', script], /^(\d+)\n/);
+  const port = Number(host.match[1]);
+  const full = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => {}));
   await once(full[0] as Socket, 'connect');
   return {
-    url: `redis://127.0.0.1:${Number(port)}`,
+    url: `redis://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
       for (const socket of full) socket.destroy();
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
+      await host.stop('SIGKILL');
     },
   };
 }

@@ -13,9 +13,9 @@ import { startRest } from '../support/faulty-rest.ts';
 import { startGateway, type TestOptions } from '../support/gateway.ts';
 import { outlastHalfClose } from '../support/half-close.ts';
 import { openTelemetry } from '../support/log.ts';
+import { refusalsIn, valuesOf } from '../support/metrics.ts';
 import { readParts, sendForParts } from '../support/parts.ts';
 import { connectTo } from '../support/raw-http.ts';
-import { refusalsIn } from '../support/refusals.ts';
 
 const authorization = 'Bearer demo-key';
 const caller = { authorization };
@@ -90,16 +90,9 @@ async function open({ replace, limits, timeoutMs }: GatewayOptions) {
     },
     /** Returns what is used of each limit, without those of which nothing is used. */
     async used(): Promise<Record<string, number>> {
-      const used: Record<string, number> = {};
-      for (const { metrics } of [gateway, rest]) {
-        const { text } = await metrics.scrape();
-        for (const [, limit = '', value] of text.matchAll(
-          /^petstore_limit_used\{limit="(\w+)"\} (\S+)$/gm,
-        )) {
-          if (value !== '0') used[limit] = Number(value);
-        }
-      }
-      return used;
+      const usedIn = ({ metrics }: Pick<typeof rest, 'metrics'>) =>
+        valuesOf(metrics, 'petstore_limit_used', 'limit');
+      return { ...(await usedIn(gateway)), ...(await usedIn(rest)) };
     },
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   };

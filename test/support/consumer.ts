@@ -1,7 +1,17 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -96,11 +106,6 @@ async function installClient(tarball: string, root: string): Promise<void> {
   await run('tar', ['-xzf', tarball, '-C', client, '--strip-components=1']);
 }
 
-/** Packs the client package, and unpacks it into a project. */
-export async function addClient(root: string): Promise<void> {
-  await installClient(await packClient(root), root);
-}
-
 const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.js'];
 const sources = ['src', 'schema', 'deploy', 'packages', 'examples/web/package.json'];
 
@@ -137,7 +142,9 @@ interface Project {
   /** Names of packages that test/consumers has installed. */
   readonly theirs?: readonly string[];
   /** File contents by path. */
-  readonly files: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+  /** Whether it has the packed client; true by default. */
+  readonly hasClient?: boolean;
 }
 
 /** Packs the client for a test file. Disposing of it also deletes its projects. */
@@ -149,10 +156,10 @@ export async function openConsumer() {
     /** The path of the packed client. */
     tarball,
 
-    /** Creates a project with the packed client, these files, and links to these packages. */
-    async project({ ours = [], theirs = [], files }: Project) {
+    /** Creates a project with these files and links to these packages. */
+    async project({ ours = [], theirs = [], files = {}, hasClient = true }: Project) {
       const root = await mkdtemp(join(folder, 'project-'));
-      await installClient(tarball, root);
+      if (hasClient) await installClient(tarball, root);
       const link = async (places: readonly string[], names: readonly string[]) => {
         for (const name of names) {
           const sources = places.map((place) => join(place, 'node_modules', name));
@@ -184,4 +191,14 @@ export async function openConsumer() {
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** Returns the number of bytes of all files in a folder. */
+export async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = files.map(
+    async ({ parentPath, name }) => (await stat(join(parentPath, name))).size,
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size);
 }

@@ -1,24 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { createFolder } from './folder.ts';
 import { startPostgres } from './postgres.ts';
 
 let opened: ReturnType<typeof openDatabases> | undefined;
 
 /** Opens a folder for SQLite and a PostgreSQL server, which all tests of a file share. */
 function openDatabases() {
-  let folder: string;
+  const folder = createFolder();
   let server: Awaited<ReturnType<typeof startPostgres>>;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
     server = await startPostgres();
   }, 60_000);
-  afterAll(async () => {
-    await server[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true });
-  }, 60_000);
+  afterAll(() => server[Symbol.asyncDispose](), 60_000);
   return {
     sqlite: () => `file:${folder}/${randomUUID()}.db`,
     postgres: () => server.createDatabase(),

@@ -1,8 +1,8 @@
 import type { OriginLimits } from '../../src/backends/rest/origin.ts';
-import { openRestPetStore } from '../../src/backends/rest/pet-store.ts';
 import { type Respond, startFaultServer } from './fault-server.ts';
 import { callWith } from './gateway.ts';
 import { openTelemetry } from './log.ts';
+import { openRest } from './rest-gateway.ts';
 
 /** Opens the REST backend for a service that responds like this, with its log lines. */
 export async function startRest(
@@ -12,10 +12,7 @@ export async function startRest(
 ) {
   const server = await startFaultServer(respond);
   const telemetry = openTelemetry();
-  const petStore = openRestPetStore(
-    { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs, limits },
-    telemetry,
-  );
+  const petStore = openRest(server.url, { timeoutMs, limits }, telemetry);
   return {
     ...server,
     ...telemetry,

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { createLog, type Log } from '../../src/telemetry/log.ts';
+import { createLog } from '../../src/telemetry/log.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 
@@ -9,10 +9,8 @@ export function keepForScan(text: string): void {
   if (folder !== undefined) appendFileSync(`${folder}/${process.pid}.log`, text);
 }
 
-/**
- * A log at level `trace`, with all its lines, and the lines at level `warn` or `error` in `logged`.
- */
-function openLog(): { log: Log; lines: string[]; logged: string[] } {
+/** A log at level `trace`, with all its lines, and the lines at level `warn` or `error` in `logged`. */
+function openLog() {
   const lines: string[] = [];
   const logged: string[] = [];
   const write = (line: string) => {
@@ -20,8 +18,21 @@ function openLog(): { log: Log; lines: string[]; logged: string[] } {
     if (/^\{"level":"(?:warn|error)"/.test(line)) logged.push(line);
     keepForScan(line);
   };
-  return { log: createLog('trace', { write }), lines, logged };
+  return {
+    log: createLog('trace', { write }),
+    lines,
+    logged,
+    /** Returns the parsed lines of requests. */
+    requests: () => requestsIn(lines.join('')),
+  };
 }
+
+/** Returns the parsed lines of requests in the output of a gateway. */
+export const requestsIn = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line.includes('"msg":"request"'))
+    .map((line) => JSON.parse(line));
 
 /** Opens separate telemetry for a test, and records the log lines. */
 export function openTelemetry() {

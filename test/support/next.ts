@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { graphqlRequest } from './graphql.ts';
 import { startIn } from './process.ts';
 
 /** Starts Next's server in an application. Disposing of it also removes the gateway's database. */
@@ -15,14 +16,7 @@ export async function startNext(
   if (url === '') throw new Error(`Expected next ${command} to serve: ${output.stderr}`);
   return {
     url,
-    async post(query: string) {
-      const response = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-        body: JSON.stringify({ query }),
-      });
-      return response.json();
-    },
+    post: async (query: string) => (await fetch(graphqlRequest(url, { query }))).json(),
     async [Symbol.asyncDispose]() {
       await started[Symbol.asyncDispose]();
       await rm(join(folder, 'data'), { recursive: true, force: true });

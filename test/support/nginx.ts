@@ -4,9 +4,10 @@ import { access, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
+import { isInstalled } from './program.ts';
 
 /** Whether nginx is installed (Debian package `nginx-light`). */
-export const hasNginx = spawnSync('nginx', ['-v']).status === 0;
+export const hasNginx = isInstalled('nginx', '-v');
 
 /** A line of the access log of `deploy/nginx.conf`. */
 export interface BalancedRequest {

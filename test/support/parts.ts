@@ -2,6 +2,9 @@ import { expect, vi } from 'vitest';
 import { CancelledError } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
+import type { TypedPart } from '../../src/server/graphql/encoded-parts.ts';
+import { openBuiltin, startGateway, type TestOptions } from './gateway.ts';
+import { graphqlRequest, withKey } from './graphql.ts';
 
 /** A pet store whose orders wait until `release` is called or the call is aborted. */
 export function holdingOrders(petStore: PetStore) {
@@ -35,29 +38,6 @@ export function holdingOrders(petStore: PetStore) {
 /** Selects pets, and orders in a deferred fragment. */
 export const petsFirst = '{ pets(limit: 1) { id } ... @defer(label: "later") { orders } }';
 
-/** One part of a response, parsed with exact int64 values. */
-export interface Part {
-  readonly data?: Record<string, unknown> | null;
-  readonly errors?: readonly PartError[];
-  readonly extensions?: object;
-  readonly pending?: readonly { id: string; path: readonly unknown[]; label?: string }[];
-  readonly incremental?: readonly {
-    readonly id?: string;
-    readonly path?: readonly unknown[];
-    readonly data?: Record<string, unknown> | null;
-    readonly errors?: readonly PartError[];
-  }[];
-  readonly completed?: readonly { id: string; errors?: readonly PartError[] }[];
-  readonly hasNext: boolean;
-}
-
-/** An error in a part. */
-export interface PartError {
-  readonly message: string;
-  readonly path?: readonly unknown[];
-  readonly extensions: Readonly<Record<string, unknown>>;
-}
-
 /** Requests a response in parts, with the demo key. */
 export function sendForParts(
   send: (request: Request) => Promise<Response>,
@@ -66,22 +46,12 @@ export function sendForParts(
   accept = 'multipart/mixed',
   signal?: AbortSignal,
 ): Promise<Response> {
-  return send(
-    new Request(`${url}/graphql`, {
-      method: 'POST',
-      headers: {
-        authorization: 'Bearer demo-key',
-        'content-type': 'application/json',
-        ...(accept && { accept }),
-      },
-      body: JSON.stringify({ query }),
-      ...(signal && { signal }),
-    }),
-  );
+  const headers = { ...withKey, ...(accept && { accept }) };
+  return send(graphqlRequest(url, { query }, headers, signal));
 }
 
-/** Yields the parts of a body as they arrive. Leaving the loop cancels the body. */
-export async function* readParts({ headers, body }: Response): AsyncGenerator<Part, void> {
+/** Yields the parts of a body, int64-exact, as they arrive. Leaving the loop cancels the body. */
+export async function* readParts({ headers, body }: Response): AsyncGenerator<TypedPart, void> {
   const isEvents = headers.get('content-type')?.startsWith('text/event-stream');
   const [boundary, before] = isEvents ? ['\n\n', 'data: '] : ['\r\n---', '\r\n\r\n'];
   let text = '';
@@ -90,11 +60,24 @@ export async function* readParts({ headers, body }: Response): AsyncGenerator<Pa
     for (let end = text.indexOf(boundary); end >= 0; end = text.indexOf(boundary)) {
       const start = text.indexOf(before);
       if (start >= 0 && start < end) {
-        yield parseJson(text.slice(start + before.length, end)) as Part;
+        yield parseJson(text.slice(start + before.length, end)) as TypedPart;
       }
       text = text.slice(end + boundary.length);
     }
   }
   const rest = isEvents ? '' : '--\r\n';
   if (text !== rest) throw new Error(`Expected the end of the body, received ${text}`);
+}
+
+/** Starts a gateway whose orders wait until `release` is called or the call is aborted. */
+export async function startHolding(options: TestOptions = {}) {
+  const { petStore, ...orders } = holdingOrders(await openBuiltin());
+  const service = await startGateway({ petStore, ...options });
+  return {
+    ...service,
+    ...orders,
+    /** Requests a response in parts. */
+    send: (query?: string, accept?: string, signal?: AbortSignal) =>
+      sendForParts(fetch, service.url, query, accept, signal),
+  };
 }

@@ -2,37 +2,29 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { filesOf } from './blocks.ts';
 import { shellStart } from './process.ts';
 import { installEnv } from './registry.ts';
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '../..');
 
-/** Reads the files that a page shows, by path, and the blocks of commands above its sections. */
-async function readPage(page: string) {
-  const text = await readFile(join(repository, page), 'utf8');
-  const files = [...text.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
-  const [introduction = ''] = text.split(/^## /m);
-  const blocks = [...introduction.matchAll(/^```sh\n(.*?)\n```/gms)];
-  return {
-    files: files.map(([, path = '', content = '']) => [path, content] as const),
-    commands: blocks.map(([, block = '']) => block.split('\n')),
-  };
-}
-
 /**
  * Follows a page in the folder of the packed gateway: runs its first block of commands, writes its
  * files, and runs the commands of its last block except the last one, which starts the server.
  */
 export async function pastePage(page: string, parent: string) {
-  const { files, commands } = await readPage(page);
+  const text = await readFile(join(repository, page), 'utf8');
+  // The blocks above the sections.
+  const blocks = [...(text.split(/^## /m)[0] ?? '').matchAll(/^```sh\n(.*?)\n```/gms)];
+  const commands = blocks.map(([, block = '']) => block.split('\n'));
   const [setUp = []] = commands;
   const [start = '', ...build] = commands.at(-1)?.toReversed() ?? [];
   const shell = (cwd: string, script: readonly string[]) =>
     run('bash', ['-ec', script.join('\n')], { cwd, env: installEnv });
   await shell(parent, setUp);
   const folder = join(parent, /cd (\S+)/.exec(setUp.join('\n'))?.[1] ?? '');
-  for (const [path, content] of files) {
+  for (const [path, content] of Object.entries(await filesOf(page))) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }

@@ -1,12 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { account, freePort } from './postgres.ts';
+import { isInstalled, startProgram } from './program.ts';
 
 /** Whether PgBouncer is installed (Debian package `pgbouncer`). */
-export const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
+export const hasPgBouncer = isInstalled('pgbouncer');
 
 /** Starts a PgBouncer in transaction mode in front of a PostgreSQL server. */
 export async function startPgBouncer(databaseUrl: string) {
@@ -32,22 +31,8 @@ export async function startPgBouncer(databaseUrl: string) {
     join(folder, 'pgbouncer.ini'),
     `${databases}\n[pgbouncer]\n${lines.join('\n')}\n`,
   );
-  const child = spawn('pgbouncer', ['pgbouncer.ini'], {
-    ...account,
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
-  const exited = once(child, 'close');
-  const ready = Promise.withResolvers<void>();
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk) => {
-    log += chunk;
-    if (log.includes('process up')) ready.resolve();
-  });
-  exited.then(() => ready.reject(new Error(`PgBouncer did not start: ${log}`)));
-  await ready.promise;
+  const options = { ...account, cwd: folder };
+  const program = await startProgram('pgbouncer', ['pgbouncer.ini'], /process up/, options);
   return {
     /** The `DATABASE_URL` of the same database behind PgBouncer. */
     behind(url: string): string {
@@ -56,9 +41,7 @@ export async function startPgBouncer(databaseUrl: string) {
       return bounced.href;
     },
     async [Symbol.asyncDispose]() {
-      process.off('exit', kill);
-      child.kill('SIGINT');
-      await exited;
+      await program.stop('SIGINT');
       await rm(folder, { recursive: true });
     },
   };

@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
+import { startProgram } from './program.ts';
 
 /** PostgreSQL and PgBouncer refuse to run as root, so under root they run as `nobody`. */
 export const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -33,35 +34,24 @@ export async function startPostgres(
     }
   }
   const binaries = await reachableBinaries(folder);
-  const options: SpawnOptions = { ...account, cwd: home, stdio: ['ignore', 'pipe', 'pipe'] };
+  const options = { ...account, cwd: home, killSignal: 'SIGQUIT' } as const;
   const data = join(home, 'data');
-  const init = spawnSync(
-    join(binaries, 'initdb'),
-    [
-      '-D',
-      data,
-      '-U',
-      'postgres',
-      `--pwfile=${password}`,
-      '-A',
-      'password',
-      '--locale=C.UTF-8',
-      '--no-sync',
-    ],
-    { ...options, encoding: 'utf8' },
-  );
+  const login = ['--username=postgres', `--pwfile=${password}`, '--auth=password'];
+  const initArgs = [`--pgdata=${data}`, ...login, '--locale=C.UTF-8', '--no-sync'];
+  const init = spawnSync(join(binaries, 'initdb'), initArgs, { ...options, encoding: 'utf8' });
   if (init.status !== 0) throw init.error ?? new Error(init.stderr);
 
   const port = await freePort();
   const all = { port: String(port), max_connections: '200', listen_addresses: '127.0.0.1' };
   const flags = Object.entries({ ...all, unix_socket_directories: home, ...settings });
-  let server: Awaited<ReturnType<typeof run>> | undefined;
+  let server: Awaited<ReturnType<typeof startProgram>> | undefined;
   const start = async () => {
     const args = ['-D', data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-    server = await run(join(binaries, 'postgres'), args, options);
+    const ready = /ready to accept connections/;
+    server = await startProgram(join(binaries, 'postgres'), args, ready, options);
   };
   const stop = async () => {
-    await server?.stop();
+    await server?.stop('SIGINT');
     server = undefined;
   };
   await start();
@@ -101,32 +91,6 @@ async function reachableBinaries(folder: string): Promise<string> {
   const copy = join(folder, 'native');
   await cp(join(dirname(postgres), '..'), copy, { recursive: true, dereference: true });
   return join(copy, 'bin');
-}
-
-/**
- * Starts the server and waits until it accepts connections. @throws with its log if it exits first.
- */
-async function run(command: string, args: readonly string[], options: SpawnOptions) {
-  const child = spawn(command, args, options);
-  const exited = once(child, 'close');
-  const ready = Promise.withResolvers<void>();
-  let log = '';
-  child.stderr?.setEncoding('utf8').on('data', (chunk) => {
-    log = (log + chunk).slice(-10_000);
-    if (chunk.includes('ready to accept connections')) ready.resolve();
-  });
-  const kill = () => child.kill('SIGQUIT');
-  process.once('exit', kill);
-  const failed = exited.then(() => Promise.reject(new Error(`PostgreSQL did not start: ${log}`)));
-  await Promise.race([ready.promise, failed]);
-  failed.catch(() => {});
-  return {
-    async stop(): Promise<void> {
-      process.off('exit', kill);
-      child.kill('SIGINT');
-      await exited;
-    },
-  };
 }
 
 /** A port that was free a moment ago, for servers that do not accept port 0. */

@@ -1,11 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isInstalled, startProgram } from './program.ts';
 
 /** Whether Prometheus is installed (Debian package `prometheus`). */
-export const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0;
+export const hasPrometheus = isInstalled('prometheus');
 
 /** Starts a Prometheus that scrapes one gateway and evaluates these rules four times per second. */
 export async function startPrometheus(job: string, target: string, rules: string) {
@@ -18,26 +17,12 @@ export async function startPrometheus(job: string, target: string, rules: string
   };
   // JSON is valid YAML.
   await writeFile(join(folder, 'prometheus.yaml'), JSON.stringify(config));
-  const child = spawn(
-    'prometheus',
-    [
-      `--config.file=${folder}/prometheus.yaml`,
-      `--storage.tsdb.path=${folder}/data`,
-      '--web.listen-address=127.0.0.1:0',
-    ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  const exited = once(child, 'close');
-  const address = Promise.withResolvers<string>();
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk) => {
-    stderr += chunk;
-    // Until it is ready, it responds with 503.
-    const [, found] = /msg="Listening on" address=(\S+).*Server is ready/s.exec(stderr) ?? [];
-    if (found !== undefined) address.resolve(found);
-  });
-  exited.then(() => address.reject(new Error(`Prometheus did not start: ${stderr}`)));
-  const url = `http://${await address.promise}`;
+  const files = [`--config.file=${folder}/prometheus.yaml`, `--storage.tsdb.path=${folder}/data`];
+  const args = [...files, '--web.listen-address=127.0.0.1:0'];
+  // Until it is ready, it responds with 503.
+  const ready = /msg="Listening on" address=(\S+).*Server is ready/s;
+  const program = await startProgram('prometheus', args, ready);
+  const url = `http://${program.match[1]}`;
   const get = async (path: string) => {
     const response = await fetch(`${url}/api/v1/${path}`);
     const { status, data, error } = await response.json();
@@ -59,8 +44,7 @@ export async function startPrometheus(job: string, target: string, rules: string
       );
     },
     async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      await exited;
+      await program.stop('SIGTERM');
       await rm(folder, { recursive: true });
     },
   };

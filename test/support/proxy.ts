@@ -1,15 +1,18 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { vi } from 'vitest';
 import type { Certificate } from './authority.ts';
+import { freePort } from './postgres.ts';
+import { isInstalled } from './program.ts';
+import { startServer } from './server.ts';
 
 /** Whether tinyproxy is installed (Debian package `tinyproxy-bin`). */
-export const hasTinyproxy = spawnSync('tinyproxy', ['-v']).status === 0;
+export const hasTinyproxy = isInstalled('tinyproxy', '-v');
 
 /**
  * Starts a proxy that connects each CONNECT and each absolute URL to its host, and records the bytes
@@ -24,11 +27,9 @@ export async function startProxy({
   readonly respond?: (socket: Socket) => void;
   readonly certificate?: Certificate;
 } = {}) {
-  const sockets = new Set<Socket>();
   const received: Buffer[] = [];
   const heads: string[] = [];
   const accept = (client: Socket) => {
-    sockets.add(client);
     client.on('error', () => {}).on('data', (chunk: Buffer) => received.push(chunk));
     client.once('data', (chunk: Buffer) => {
       const head = chunk.toString('latin1');
@@ -41,23 +42,20 @@ export async function startProxy({
         else service.write(chunk);
         client.pipe(service).pipe(client);
       });
-      sockets.add(service.on('error', () => client.destroy()));
+      service.on('error', () => client.destroy());
+      client.once('close', () => service.destroy());
     });
   };
-  const server = certificate ? createTlsServer(certificate, accept) : createServer(accept);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = await startServer(
+    certificate ? createTlsServer(certificate, accept) : createServer(accept),
+  );
   return {
-    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}`,
+    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${server.port}`,
     /** The requests that it received, one per connection. */
     heads,
     /** All bytes that it received, as text. */
     received: () => Buffer.concat(received).toString('latin1'),
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
@@ -65,10 +63,7 @@ export async function startProxy({
 export async function startTinyproxy(user: string, password: string) {
   const folder = mkdtempSync(join(tmpdir(), 'tinyproxy-'));
   const [config, log] = [join(folder, 'tinyproxy.conf'), join(folder, 'tinyproxy.log')];
-  const reserved = createServer().listen(0, '127.0.0.1');
-  await once(reserved, 'listening');
-  const { port } = reserved.address() as AddressInfo;
-  await new Promise((resolve) => reserved.close(resolve));
+  const port = await freePort();
   const lines = [`Port ${port}`, 'Listen 127.0.0.1', `LogFile "${log}"`, 'LogLevel Connect'];
   writeFileSync(config, [...lines, `BasicAuth ${user} ${password}`, ''].join('\n'));
   const child = spawn('tinyproxy', ['-d', '-c', config], { stdio: 'ignore' });

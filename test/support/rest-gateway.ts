@@ -1,6 +1,7 @@
 import { openRestPetStore, type RestPetStoreOptions } from '../../src/backends/rest/pet-store.ts';
+import { createGateway, loadConfig } from '../../src/index.ts';
 import { startGateway, type TestOptions } from './gateway.ts';
-import { quiet } from './log.ts';
+import { openTelemetry, quiet } from './log.ts';
 import { sendJson, startUpstream } from './upstream.ts';
 
 /** Opens the REST backend for a service whose base URLs are `/v1` and `/quickstart` below this one. */
@@ -14,11 +15,34 @@ export function openRest(
   return openRestPetStore({ baseUrl, messagesBaseUrl, timeoutMs: 10_000, ...options }, telemetry);
 }
 
-/** Starts a REST service that responds like this, by default with an empty list, and its gateway. */
-export async function startRestGateway(
-  respond: Parameters<typeof startUpstream>[0] = (_, response) => sendJson(response, 200, '[]'),
-  options: TestOptions = {},
+type Respond = Parameters<typeof startUpstream>[0];
+
+const respondWithNone: Respond = (_, response) => sendJson(response, 200, '[]');
+
+/**
+ * Starts a REST service that responds like this, by default with an empty list, and opens the gateway
+ * of the library with this environment.
+ */
+export async function openMountable(
+  respond = respondWithNone,
+  env: Readonly<Record<string, string>> = {},
 ) {
+  await using stack = new AsyncDisposableStack();
+  const upstream = stack.use(await startUpstream(respond));
+  const telemetry = openTelemetry();
+  const config = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, ...env });
+  const gateway = stack.use(await createGateway(config, telemetry.log));
+  const opened = stack.move();
+  return {
+    ...telemetry,
+    gateway,
+    upstream,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** Starts a REST service that responds like this, by default with an empty list, and its gateway. */
+export async function startRestGateway(respond = respondWithNone, options: TestOptions = {}) {
   const upstream = await startUpstream(respond);
   const gateway = await startGateway({ petStore: openRest(upstream.url), ...options });
   return {

@@ -33,3 +33,12 @@ export async function startUpstream(
 export function sendJson(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(text);
 }
+
+/** Starts a service that responds with an empty list when the value of `pending` is called. */
+export async function startHoldingUpstream() {
+  const { promise: pending, resolve } = Promise.withResolvers<() => void>();
+  const upstream = await startUpstream((_, response) =>
+    resolve(() => sendJson(response, 200, '[]')),
+  );
+  return { ...upstream, pending };
+}

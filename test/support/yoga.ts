@@ -9,7 +9,10 @@ import {
   type PetStoreRefs,
   usePetStore,
 } from '../../src/schema.ts';
+import { graphqlRequest } from './graphql.ts';
 import { startServer } from './server.ts';
+
+const authorization = 'Bearer a-key-of-a-test';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -37,7 +40,6 @@ export function postTo(
   body: string,
   init: Omit<RequestInit, 'body'> = {},
 ): Promise<Response> {
-  const authorization = 'Bearer a-key-of-a-test';
   const headers = { 'content-type': 'application/json', authorization, ...init.headers };
   return fetch(`${url}/graphql`, { method: 'POST', ...init, body, headers });
 }
@@ -68,16 +70,9 @@ export async function openYoga(
   const yoga = createYoga({ logging: false, ...options, schema, plugins });
   return {
     /** Sends a body, with an API key. Other headers are added. */
-    async post(body: unknown, headers: Readonly<Record<string, string>> = {}) {
-      const response = await yoga.fetch('http://localhost/graphql', {
-        method: 'POST',
-        headers: {
-          authorization: 'Bearer a-key-of-a-test',
-          'content-type': 'application/json',
-          ...headers,
-        },
-        body: JSON.stringify(body),
-      });
+    async post(body: object, headers: Readonly<Record<string, string>> = {}) {
+      const sent = { authorization, ...headers };
+      const response = await yoga.fetch(graphqlRequest('http://localhost', body, sent));
       const text = await response.text();
       return { status: response.status, text, ...(text.startsWith('{') ? JSON.parse(text) : {}) };
     },

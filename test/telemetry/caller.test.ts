@@ -6,8 +6,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { coalesceReads, openAdministration, openPetStore } from '../../src/backends/open.ts';
 import { startCollector } from '../support/collector.ts';
 import { openGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
-import { quiet } from '../support/log.ts';
+import { graphqlRequest, postGraphQL } from '../support/graphql.ts';
+import { quiet, requestsIn } from '../support/log.ts';
+import { valuesOf } from '../support/metrics.ts';
 import { nodeStart } from '../support/process.ts';
 import { startRestGateway } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -31,13 +32,6 @@ async function openAccount() {
   };
 }
 
-/** Returns the log lines of requests, without those of other events. */
-const requests = (text: string) =>
-  text
-    .split('\n')
-    .filter((line) => line.includes('"msg":"request"'))
-    .map((line) => JSON.parse(line));
-
 describe('the caller of the built-in backend', () => {
   it('is in the log line and the trace of each request, without the key', async () => {
     await using account = await openAccount();
@@ -50,13 +44,9 @@ describe('the caller of the built-in backend', () => {
       ADMIN_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${key}` };
     const post = (query: string, more = {}) =>
-      fetch(`${gateway.url}/graphql`, {
-        method: 'POST',
-        headers: { ...headers, ...more },
-        body: JSON.stringify({ query }),
-      });
+      fetch(graphqlRequest(gateway.url, { query }, { ...headers, ...more }));
     await post('{ pets { id } }');
     await post('{ pets { id } }', { 'x-petstore-explain': '1' });
     await fetch(`${gateway.url}/v1/pets`, { headers });
@@ -68,7 +58,7 @@ describe('the caller of the built-in backend', () => {
     await gateway.exited;
 
     const known = { account: 'acme', keyId: id };
-    const lines = requests(gateway.output.stderr);
+    const lines = requestsIn(gateway.output.stderr);
     expect(lines).toMatchObject([known, known, known, { status: 401 }, {}]);
     for (const line of lines.slice(3)) {
       expect(line).not.toHaveProperty('account');
@@ -94,11 +84,12 @@ describe('the caller of the built-in backend', () => {
     await using opened = await openGateway({ petStore: coalesceReads(petStore, metrics) });
     const authorization = `Bearer ${account.key}`;
     const list = () => postGraphQL(opened.gateway, '{ pets { id } }', {}, { authorization });
-    const before = await joinedReads();
+    const joinedReads = () => valuesOf(metrics, 'petstore_coalesced_reads_total');
+    const { '': before = 0 } = await joinedReads();
     await Promise.all([list(), list()]);
-    expect((await joinedReads()) - before).toBe(1);
+    expect(await joinedReads()).toEqual({ '': before + 1 });
     const caller = { account: 'acme', keyId: account.id };
-    const callers = () => requests(opened.lines.join(''));
+    const callers = opened.requests;
     expect(callers()).toMatchObject([caller, caller]);
     await account.revoke();
     await vi.waitFor(
@@ -106,11 +97,6 @@ describe('the caller of the built-in backend', () => {
       { timeout: 10_000, interval: 100 },
     );
     expect(callers().at(-1)).toMatchObject({ ...caller, codes: ['UNAUTHENTICATED'] });
-
-    async function joinedReads(): Promise<number> {
-      const { text } = await metrics.scrape();
-      return Number(/^petstore_coalesced_reads_total\{\S+ (\d+)/m.exec(text)?.[1] ?? 0);
-    }
   }, 20_000);
 });
 
@@ -135,7 +121,7 @@ describe('the caller of a REST service', () => {
     const expected = keys.map((key) =>
       createHmac('sha256', secret).update(key).digest('hex').slice(0, 12),
     );
-    const credentials = requests(gateway.output.stderr).map(({ credential }) => credential);
+    const credentials = requestsIn(gateway.output.stderr).map(({ credential }) => credential);
     expect(credentials).toEqual(expected);
     const exported = collector.spans
       .flatMap(({ attributes }) => attributes)
@@ -147,6 +133,6 @@ describe('the caller of a REST service', () => {
   it('is not logged by default', async () => {
     await using service = await startRestGateway();
     await postGraphQL(service.gateway, '{ pets { id } }');
-    expect(requests(service.lines.join(''))[0]).not.toHaveProperty('credential');
+    expect(service.requests()[0]).not.toHaveProperty('credential');
   });
 });

@@ -2,21 +2,17 @@ import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openLogWriter } from '../../src/telemetry/log-writer.ts';
+import { createFolder } from '../support/folder.ts';
 import { canMount, mountSmallDisk } from '../support/small-disk.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = createFolder();
 
 /** Opens a pipe for reading and writing. */
 function openPipe(path = join(folder, `log-${randomUUID()}`), flags = 0): number {

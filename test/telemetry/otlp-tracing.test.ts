@@ -8,6 +8,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { type ExportedSpan, startCollector } from '../support/collector.ts';
+import { graphqlRequest } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
@@ -55,12 +56,7 @@ const conventional = new Set<unknown>([
   ),
 ]);
 
-const post = (url: string, query: string) =>
-  new Request(`${url}/graphql`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  });
+const post = (url: string, query: string) => graphqlRequest(url, { query });
 
 const graphql = {
   'http.request.method': 'POST',

@@ -2,26 +2,21 @@ import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { describe, expect, it } from 'vitest';
 import { GetPetDocument } from '../../packages/client/src/index.ts';
 import { openGateway, startGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
+import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
 
-const authorization = 'Bearer demo-key';
 const usesOf = (scrape: { text: string }) =>
   scrape.text.match(/^petstore_graphql_deprecated_field_uses_total\{.*$/gm) ?? [];
-
-/** Returns the log lines of requests. */
-const requests = (lines: readonly string[]) =>
-  lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
 
 describe('the client that sent a request', () => {
   it('is logged, and counted when it uses a deprecated field', async () => {
     await using service = await startGateway();
     const client = new ApolloClient({
-      link: new HttpLink({ uri: `${service.url}/graphql`, headers: { authorization } }),
+      link: new HttpLink({ uri: `${service.url}/graphql`, headers: withKey }),
       cache: new InMemoryCache(),
       clientAwareness: { name: 'shop web', version: '1.4.2' },
     });
     await client.query({ query: GetPetDocument, variables: { id: '1' } });
-    expect(requests(service.lines)).toMatchObject([
+    expect(service.requests()).toMatchObject([
       {
         operation: 'query GetPet',
         client: { name: 'shop web', version: '1.4.2' },
@@ -38,11 +33,7 @@ describe('the client that sent a request', () => {
     const query = 'query Old { pet(id: 1) { id } }';
     const send = (headers: Record<string, string>, extensions = {}) =>
       opened.gateway(
-        new Request('http://gateway.test/graphql', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', authorization, ...headers },
-          body: JSON.stringify({ query, extensions }),
-        }),
+        graphqlRequest('http://gateway.test', { query, extensions }, { ...withKey, ...headers }),
       );
     await send({ 'graphql-client-name': 'a', 'graphql-client-version': '1' });
     await send({ 'apollographql-client-name': 'b' });
@@ -55,9 +46,7 @@ describe('the client that sent a request', () => {
       'c',
       'unknown',
     ]);
-    expect(
-      requests(opened.lines).map(({ client, clientLibrary }) => [client, clientLibrary]),
-    ).toEqual([
+    expect(opened.requests().map(({ client, clientLibrary }) => [client, clientLibrary])).toEqual([
       [{ name: 'a', version: '1' }, undefined],
       [{ name: 'b' }, undefined],
       [undefined, { name: 'c', version: '3' }],
@@ -74,7 +63,7 @@ describe('the client that sent a request', () => {
         headers: { 'graphql-client-name': 'early' },
       }),
     );
-    expect(requests(opened.lines).map(({ client }) => client)).toEqual([
+    expect(opened.requests().map(({ client }) => client)).toEqual([
       { name: 'early' },
       { name: 'early' },
     ]);
@@ -87,17 +76,9 @@ describe('the client that sent a request', () => {
     ['empty', ''],
   ])('is left out when its name is %s', async (_, name) => {
     await using opened = await openGateway();
-    await postGraphQL(
-      opened.gateway,
-      '{ pets { id } }',
-      {},
-      {
-        authorization,
-        'graphql-client-name': name,
-        'graphql-client-version': '1',
-      },
-    );
-    expect(requests(opened.lines)[0].client).toBeUndefined();
+    const headers = { ...withKey, 'graphql-client-name': name, 'graphql-client-version': '1' };
+    await postGraphQL(opened.gateway, '{ pets { id } }', {}, headers);
+    expect(opened.requests()[0].client).toBeUndefined();
   });
 
   it.each([
@@ -111,29 +92,18 @@ describe('the client that sent a request', () => {
     { name: ['a'] },
   ])('is left out when clientLibrary is %j', async (clientLibrary) => {
     await using opened = await openGateway();
-    const response = await opened.gateway(
-      new Request('http://gateway.test/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization },
-        body: JSON.stringify({ query: '{ __typename }', extensions: { clientLibrary } }),
-      }),
-    );
+    const parameters = { query: '{ __typename }', extensions: { clientLibrary } };
+    const response = await opened.gateway(graphqlRequest('http://gateway.test', parameters));
     expect(response.status).toBe(200);
-    expect(requests(opened.lines)[0]).not.toHaveProperty('clientLibrary');
+    expect(opened.requests()[0]).not.toHaveProperty('clientLibrary');
   });
 
   it('is counted as "other" for a key that was not accepted, and after fifty names', async () => {
     await using opened = await openGateway();
-    const send = (name: string, key: string) =>
-      postGraphQL(
-        opened.gateway,
-        '{ pet(id: 1) { id } }',
-        {},
-        {
-          authorization: `Bearer ${key}`,
-          'graphql-client-name': name,
-        },
-      );
+    const send = (name: string, key: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'graphql-client-name': name };
+      return postGraphQL(opened.gateway, '{ pet(id: 1) { id } }', {}, headers);
+    };
     await send('evil', 'wrong-key');
     expect(usesOf(await opened.metrics.scrape())).toEqual([
       'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="anonymous",client="other"} 1',
@@ -149,7 +119,7 @@ describe('a request that is no operation', () => {
   it('is logged with its method and the first 256 characters of its path, without its query', async () => {
     await using service = await startGateway();
     await fetch(`${service.url}/${'x'.repeat(300)}?key=secret`);
-    expect(requests(service.lines)).toMatchObject([{ operation: `GET /${'x'.repeat(255)}` }]);
+    expect(service.requests()).toMatchObject([{ operation: `GET /${'x'.repeat(255)}` }]);
     expect(service.lines.join()).not.toContain('secret');
   });
 });

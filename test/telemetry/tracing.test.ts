@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { startCollector } from '../support/collector.ts';
+import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { nodeStart } from '../support/process.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-
-const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
 describe('a failing request', () => {
   it('is found by its ids in metrics, logs and traces', async () => {
@@ -31,18 +30,16 @@ describe('a failing request', () => {
       OTEL_SERVICE_NAME: 'pets-eu',
     });
     const traceId = 'aaaabbbbccccdddd1111222233334444';
-    await fetch(`${gateway.url}/graphql`, {
-      method: 'POST',
-      headers: {
-        ...headers,
-        'x-request-id': 'checkout-42',
-        traceparent: `00-${traceId}-1234567812345678-01`,
-        tracestate: 'shop=a1,other=b2',
-        'graphql-client-name': 'shop',
-        'graphql-client-version': '1.4.2',
-      },
-      body: JSON.stringify({ query: 'query Checkout { pets { id } pet(id: 1) { id } }' }),
-    });
+    const query = 'query Checkout { pets { id } pet(id: 1) { id } }';
+    const headers = {
+      ...withKey,
+      'x-request-id': 'checkout-42',
+      traceparent: `00-${traceId}-1234567812345678-01`,
+      tracestate: 'shop=a1,other=b2',
+      'graphql-client-name': 'shop',
+      'graphql-client-version': '1.4.2',
+    };
+    await fetch(graphqlRequest(gateway.url, { query }, headers));
 
     const admin = /Metrics +(\S+)/.exec(gateway.output.stdout)?.[1] ?? '';
     const scrape = await (await fetch(admin)).text();
@@ -123,11 +120,8 @@ describe('a trace of a later version of W3C Trace Context', () => {
     const traceId = 'aaaabbbbccccdddd1111222233334444';
     for (const end of ['01', 'ff-more', '02-more']) {
       const traceparent = `01-${traceId}-1234567812345678-${end}`;
-      await fetch(`${gateway.url}/graphql`, {
-        method: 'POST',
-        headers: { ...headers, traceparent },
-        body: '{"query":"{ pets { id } }"}',
-      });
+      const headers = { ...withKey, traceparent };
+      await fetch(graphqlRequest(gateway.url, { query: '{ pets { id } }' }, headers));
     }
     const sent = upstream.seen.map(({ headers: { traceparent } }) => traceparent);
     expect(sent).toEqual(
@@ -153,11 +147,8 @@ describe('without tracing', () => {
       `ff-${ids}-01`,
     ];
     for (const traceparent of [...valid, ...malformed]) {
-      await fetch(`${gateway.url}/graphql`, {
-        method: 'POST',
-        headers: { ...headers, traceparent, tracestate: 'shop=a1' },
-        body: '{"query":"{ pets { id } }"}',
-      });
+      const headers = { ...withKey, traceparent, tracestate: 'shop=a1' };
+      await fetch(graphqlRequest(gateway.url, { query: '{ pets { id } }' }, headers));
     }
     expect(
       upstream.seen.map(({ headers: sent }) => [sent['traceparent'], sent['tracestate']]),

@@ -31,6 +31,7 @@ describe('the files of the reference page', () => {
       );
       expect(response.headers.get('x-content-type-options')).toBe('nosniff');
       expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+      expect(response.headers.get('etag')).toMatch(/^"/);
     }
   });
 
@@ -44,34 +45,17 @@ describe('the files of the reference page', () => {
     expect([response.status, JSON.parse(text)]).toMatchObject([404, { code: 'not_found' }]);
   });
 
-  it('support compression, ETags and HEAD', async () => {
+  it('are sent compressed, and not again to a browser that has them', async () => {
     await using service = await startGateway();
-    for (const path of [
-      '/v1/docs',
-      '/v1/docs/page.js',
-      '/v1/docs/swagger-ui-bundle.js',
-      '/v1/openapi.json',
-    ]) {
-      const request = (method: string, headers = {}) =>
-        fetch(service.url + path, { method, headers: { 'accept-encoding': 'br', ...headers } });
-      const whole = await request('GET');
-      const { headers } = whole;
-      expect([path, headers.get('content-encoding')]).toEqual([path, 'br']);
-      const etag = headers.get('etag') ?? '';
-      const known = await request('GET', { 'if-none-match': etag });
-      expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([
-        304,
-        etag,
-        '',
-      ]);
-      expect((await request('HEAD', { 'if-none-match': etag })).status).toBe(304);
-      const head = await request('HEAD');
-      expect([head.status, await head.text()]).toEqual([200, '']);
-      for (const name of ['content-length', 'content-type', 'cache-control', 'vary', 'etag']) {
-        expect(head.headers.get(name)).toBe(headers.get(name));
-      }
-      await whole.body?.cancel();
-    }
+    const send = (method: string, headers = {}) =>
+      fetch(`${service.url}/v1/docs/page.js`, {
+        method,
+        headers: { 'accept-encoding': 'br', ...headers },
+      });
+    const { status, headers } = await send('HEAD');
+    expect([status, headers.get('content-encoding')]).toEqual([200, 'br']);
+    const known = await send('GET', { 'if-none-match': headers.get('etag') });
+    expect([known.status, await known.text()]).toEqual([304, '']);
   });
 
   it('may be stored by shared caches, except for the page, which may contain a key', async () => {

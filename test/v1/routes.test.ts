@@ -33,13 +33,6 @@ const post = (path: string, body: string | Uint8Array<ArrayBuffer>, type: string
   });
 
 describe('the REST interface', () => {
-  it('lists animals', async () => {
-    const { status, headers, text } = await send('/v1/pets?limit=1&status=sold');
-    expect(status).toBe(200);
-    expect(headers.get('content-type')).toBe(json);
-    expect(text).toBe('[{"id":4,"name":"Pebble","categoryId":3,"status":"sold"}]');
-  });
-
   it('adds an animal with exact digits, with and without a status', async () => {
     const body = '{"name":"Rex","categoryId":9223372036854775807}';
     const added = await post('/v1/pets', body, 'application/json; charset=utf-8');
@@ -56,19 +49,6 @@ describe('the REST interface', () => {
       expect(headers.get('link')).toBe('</v1/pets>; rel="successor-version"');
     }
     expect((await send('/v1/pets')).headers.get('sunset')).toBeNull();
-  });
-
-  it('lists orders, and queues a message', async () => {
-    const orders = await send('/v1/store/orders');
-    expect(orders.text).toMatch(/^\[\{"id":9007199254740993,/);
-    const sent = await post('/quickstart/messages', '{"message":"Hello"}');
-    expect(sent.status).toBe(200);
-    expect(JSON.parse(sent.text)).toEqual({
-      id: expect.any(String),
-      message: 'Hello',
-      status: 'queued',
-      createdAt: expect.stringMatching(/Z$/),
-    });
   });
 
   it('decodes a percent-encoded id', async () => {
@@ -203,8 +183,8 @@ describe('the REST interface', () => {
   });
 
   it('serves the OpenAPI document as JSON, with itself as the first server', async () => {
-    const { status, text } = await send('/v1/openapi.json', { headers: {} });
-    expect(status).toBe(200);
+    const { status, headers, text } = await send('/v1/openapi.json', { headers: {} });
+    expect([status, headers.get('etag')]).toEqual([200, expect.stringMatching(/^"/)]);
     expect(JSON.parse(text)).toMatchObject({
       openapi: '3.0.3',
       info: { version: '1.0.0' },

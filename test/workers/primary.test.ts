@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { createFolder } from '../support/folder.ts';
+import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { probeUntilRefused } from '../support/probing.ts';
 import { nodeStart } from '../support/process.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { startHoldingUpstream } from '../support/upstream.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = createFolder();
 
 const startWorkers = (env: Record<string, string> = {}) =>
   nodeStart({
@@ -28,15 +25,9 @@ type Started = Awaited<ReturnType<typeof startWorkers>>;
 
 /** Sends a request over a new connection, which any worker can receive. @returns the status. */
 async function send({ url }: Started): Promise<number> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: {
-      authorization: 'Bearer demo-key',
-      'content-type': 'application/json',
-      connection: 'close',
-    },
-    body: JSON.stringify({ query: 'query Count { pets(limit: 1) { id } }' }),
-  });
+  const query = 'query Count { pets(limit: 1) { id } }';
+  const headers = { ...withKey, connection: 'close' };
+  const response = await fetch(graphqlRequest(url, { query }, headers));
   await response.text();
   return response.status;
 }
@@ -111,19 +102,14 @@ describe('a gateway with two workers', () => {
   }, 60_000);
 
   it('drains as a unit when all of its processes receive a signal', async () => {
-    const call = Promise.withResolvers<() => void>();
-    await using upstream = await startUpstream((_, response) =>
-      call.resolve(() => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
-      }),
-    );
+    await using upstream = await startHoldingUpstream();
     await using started = await startWorkers({
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       SHUTDOWN_GRACE_MS: '600000',
       UPSTREAM_TIMEOUT_MS: '600000',
     });
     const pending = send(started);
-    const respond = await call.promise;
+    const respond = await upstream.pending;
     // A terminal also sends Ctrl+C to the whole process group.
     started.kill('SIGINT');
     await vi.waitFor(async () => {

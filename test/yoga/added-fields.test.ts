@@ -48,39 +48,6 @@ it('sends the key, the request id and the trace with the call of an added field'
   ]);
 });
 
-it('refuses the call of an added field while the circuit is open', async () => {
-  await using server = await open((_request, response) => sendJson(response, 500, '{}'));
-  for (let call = 0; call < 10; call++) await server.post(write);
-  expect(server.calls()).toHaveLength(10);
-  const { errors } = await server.post(write);
-  expect(errors).toMatchObject([
-    {
-      message: expect.stringContaining('has failed repeatedly for this API key'),
-      path: ['addCategory'],
-      extensions: { code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE' },
-    },
-  ]);
-  expect((await server.post('{ pets { name } }')).errors).toMatchObject([
-    { extensions: { code: 'UPSTREAM_UNAVAILABLE' } },
-  ]);
-  expect(server.calls()).toHaveLength(10);
-});
-
-it('ends the call of an added field at the deadline', async () => {
-  // Headers arrive, so only the deadline ends the call.
-  await using server = await open(
-    (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).write('[');
-    },
-    { UPSTREAM_TIMEOUT_MS: '300' },
-  );
-  const { data, errors } = await server.post(read);
-  expect(data).toEqual({ pets: [{ name: 'Rex', category: null }] });
-  expect(errors).toMatchObject([
-    { path: ['pets', 0, 'category'], extensions: { code: 'UPSTREAM_TIMEOUT' } },
-  ]);
-});
-
 it('cancels the call of an added field when the client disconnects', async () => {
   const called = Promise.withResolvers<void>();
   const cancelled = Promise.withResolvers<void>();
@@ -133,14 +100,5 @@ it('has the errors of the service in an added field, without the key', async () 
         outcome: 'NOT_DONE',
       },
     },
-  ]);
-});
-
-it('has limits for the calls of added fields', async () => {
-  await using server = await open((_request, response) =>
-    sendJson(response, 200, '['.repeat(600) + ']'.repeat(600)),
-  );
-  expect((await server.post(read)).errors).toMatchObject([
-    { extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } },
   ]);
 });

@@ -7,23 +7,17 @@ import {
   specifiedDirectives,
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addPetStore, loadConfig, type PetStoreContext, usePetStore } from '../../src/schema.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
+import { graphqlRequest } from '../support/graphql.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema, openYoga, postTo, startMounted, startYoga } from '../support/yoga.ts';
 
 const env = { DATABASE_URL: ':memory:', LOG_LEVEL: 'silent', EXPLAIN: 'on' };
 
-let gateway: Awaited<ReturnType<typeof startMounted>>;
-let yoga: Awaited<ReturnType<typeof startYoga>>;
-beforeAll(async () => {
-  gateway = await startMounted(env);
-  yoga = await startYoga(env);
-});
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await yoga[Symbol.asyncDispose]();
-});
+const gateway = disposeAfterAll(await startMounted(env));
+const yoga = disposeAfterAll(await startYoga(env));
 
 it.each([
   ['an operation beyond a limit', `{"query":"{ ${'a: orders '.repeat(400)} }"}`, [400, 200]],
@@ -63,11 +57,7 @@ it('a Yoga server shows the errors that its resolvers throw with a code, and mas
     },
   });
   const post = async (query: string, headers = {}) => {
-    const response = await yoga.fetch('http://localhost/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ query }),
-    });
+    const response = await yoga.fetch(graphqlRequest('http://localhost', { query }, headers));
     return { status: response.status, ...((await response.json()) as object) };
   };
   const masked = { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) };

@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { text as readAll } from 'node:stream/consumers';
 import fc from 'fast-check';
 import {
   type DocumentNode,
@@ -10,21 +8,23 @@ import {
   validate,
   visit,
 } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { schema } from '../../examples/yoga/schema.ts';
 import manifest from '../../packages/client/persisted-documents.json' with { type: 'json' };
 import { parseJson, stringifyJson } from '../../src/contract/json.ts';
 import { faults, listPets } from '../backends/rest/fault-table.ts';
 import { operation, rules, variables } from '../execution/generate-operation.ts';
 import { invalidValues } from '../graphql/invalid-values.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { startFaultServer } from '../support/fault-server.ts';
+import { rawGet, sendRaw } from '../support/raw-http.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { postTo, startMounted, startYoga } from '../support/yoga.ts';
 
 const messages = '{"id":"m1","message":"Hi","status":"queued","createdAt":"2026-11-23T10:00:00Z"}';
 const pet = (id: string) => `{"id":${id},"name":"Rex","categoryId":-2,"status":"sold"}`;
 
-/** A REST service whose responses have large ids, and a wrong status. */
+/** Starts a REST service whose responses have large ids, and a wrong status. */
 async function startService() {
   const service = await startUpstream(({ method, url }, response) => {
     const id = /^\/v1\/pets\/(-?\d+)/.exec(url)?.[1];
@@ -35,10 +35,8 @@ async function startService() {
     else if (id) sendJson(response, 200, pet(id));
     else sendJson(response, 200, `[${pet('1')},{"id":2,"name":"Tom","categoryId":3,"status":"x"}]`);
   });
-  return {
-    env: { PETSTORE_BASE_URL: `${service.url}/v1`, MESSAGES_BASE_URL: service.url },
-    service,
-  };
+  disposeAfterAll(service);
+  return { PETSTORE_BASE_URL: `${service.url}/v1`, MESSAGES_BASE_URL: service.url };
 }
 
 /** What clients see of a response, without the id and the order of fields that run concurrently. */
@@ -51,9 +49,11 @@ async function described(response: Response) {
   return { status: response.status, data, extensions, errors: sorted };
 }
 
-type Servers = readonly Awaited<ReturnType<typeof startYoga>>[];
+const env = await startService();
+const servers = [disposeAfterAll(await startMounted(env)), disposeAfterAll(await startYoga(env))];
 
-async function compare(servers: Servers, body: string, init?: RequestInit) {
+/** Sends a request to both servers. */
+async function compare(body: string, init?: RequestInit) {
   const [gateway, yoga] = await Promise.all(
     servers.map(async (server) => described(await postTo(server, body, init))),
   );
@@ -77,16 +77,6 @@ function withoutUnused(query: string): string {
 }
 
 describe('examples/yoga responds as the gateway does', () => {
-  let service: Awaited<ReturnType<typeof startService>>;
-  let servers: Servers;
-  beforeAll(async () => {
-    service = await startService();
-    servers = [await startMounted(service.env), await startYoga(service.env)];
-  });
-  afterAll(async () => {
-    for (const one of [...servers, service.service]) await one[Symbol.asyncDispose]();
-  });
-
   const named = Object.values(manifest).filter((query) => !query.includes('@defer'));
   const given = {
     limit: 3,
@@ -97,13 +87,13 @@ describe('examples/yoga responds as the gateway does', () => {
   it.each(named)('to the named operation %s', async (query) => {
     const declared = Object.entries(given).filter(([name]) => query.includes(`$${name}:`));
     const body = JSON.stringify({ query, variables: Object.fromEntries(declared) });
-    const { gateway, yoga } = await compare(servers, body);
+    const { gateway, yoga } = await compare(body);
     expect(gateway?.data).toBeDefined();
     expect(yoga).toEqual(gateway);
   });
 
   it.each(invalidValues)('to the invalid value in %s %j', async (query, values) => {
-    const { gateway, yoga } = await compare(servers, JSON.stringify({ query, variables: values }));
+    const { gateway, yoga } = await compare(JSON.stringify({ query, variables: values }));
     expect(gateway?.errors).toBeDefined();
     expect(yoga).toEqual(gateway);
   });
@@ -114,7 +104,7 @@ describe('examples/yoga responds as the gateway does', () => {
       fc.asyncProperty(operation, variables, async (query, values) => {
         fc.pre(validate(schema, parse(query), rules).length === 0);
         const body = stringifyJson({ query: withoutUnused(query), variables: values });
-        const { gateway, yoga } = await compare(servers, body);
+        const { gateway, yoga } = await compare(body);
         if (gateway?.data !== undefined) compared++;
         expect(yoga).toEqual(gateway);
       }),
@@ -129,7 +119,7 @@ describe('examples/yoga responds as the gateway does', () => {
     ['a default', '{"query":"query ($id: ID! = 9223372036854775807) { pet(id: $id) { id } }"}'],
     ['a literal', '{"query":"{ pet(id: 9223372036854775807) { id } }"}'],
   ])('to an id of 64 bits in %s', async (_, body) => {
-    const { gateway, yoga } = await compare(servers, body);
+    const { gateway, yoga } = await compare(body);
     expect(gateway?.data).toEqual({ pet: { id: '9223372036854775807' } });
     expect(yoga).toEqual(gateway);
   });
@@ -165,7 +155,7 @@ describe('examples/yoga responds as the gateway does', () => {
       { accept: 'application/graphql-response+json' },
     ],
   ])('to %s', async (_, body, headers) => {
-    const { gateway, yoga } = await compare(servers, body, { headers: headers as HeadersInit });
+    const { gateway, yoga } = await compare(body, { headers: headers as HeadersInit });
     expect(yoga).toEqual(gateway);
   });
 
@@ -194,9 +184,8 @@ describe('examples/yoga responds as the gateway does', () => {
 
   it('to a malformed Host with 400, without a stack', async () => {
     for (const { url } of servers) {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1');
-      socket.end('GET /graphql HTTP/1.1\r\nHost: [bad\r\nConnection: close\r\n\r\n');
-      const response = await readAll(socket);
+      const request = rawGet('/graphql', 'Connection: close\r\n').replace('localhost', '[bad');
+      const response = await sendRaw(url, request);
       expect(response).toMatch(/^HTTP\/1\.1 400 /);
       expect(response).toContain('Host: expected one host name');
       expect(response).not.toContain('.js');

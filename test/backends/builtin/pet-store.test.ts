@@ -1,20 +1,15 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openPetStore } from '../../../src/backends/open.ts';
 import { PetsText } from '../../../src/contract/pets-text.ts';
+import { createFolder } from '../../support/folder.ts';
 import { callWith, openBuiltin } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pet-store-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = createFolder();
 
 describe('the built-in backend on a file', () => {
   it('creates the file and its directory, and keeps animals after a restart', async () => {

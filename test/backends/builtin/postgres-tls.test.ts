@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../support/authority.ts';
+import { disposeAfterAll } from '../../support/dispose.ts';
 import { callWith, openBuiltin } from '../../support/gateway.ts';
 import { startPostgres } from '../../support/postgres.ts';
 
-const authority = createAuthority();
-const other = createAuthority();
+const authority = disposeAfterAll(createAuthority());
+const other = disposeAfterAll(createAuthority());
 const server = authority.issue('DNS:localhost');
-let postgres: Awaited<ReturnType<typeof startPostgres>>;
-
-beforeAll(async () => {
-  // PostgreSQL resolves the paths of certificates from its data directory, and that of hba_file from
-  // the parent directory.
-  postgres = await startPostgres(
+// PostgreSQL resolves the paths of certificates from its data directory, and that of hba_file from
+// the parent directory.
+const postgres = disposeAfterAll(
+  await startPostgres(
     {
       ssl: 'on',
       ssl_cert_file: '../server.crt',
@@ -24,13 +23,8 @@ beforeAll(async () => {
       'hba.conf':
         'hostssl all petstore 127.0.0.1/32 password\nhost all postgres 127.0.0.1/32 password\n',
     },
-  );
-}, 60_000);
-afterAll(async () => {
-  await postgres[Symbol.asyncDispose]();
-  authority[Symbol.dispose]();
-  other[Symbol.dispose]();
-});
+  ),
+);
 
 describe('TLS to PostgreSQL', () => {
   /** Creates a database for a role that may only connect over TLS. */

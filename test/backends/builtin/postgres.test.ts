@@ -1,10 +1,11 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { describeOnEveryDatabase } from '../../support/databases.ts';
+import { disposeAfterAll } from '../../support/dispose.ts';
 import { callWith, openBuiltin } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
 import { startPostgres } from '../../support/postgres.ts';
@@ -59,13 +60,9 @@ describeOnEveryDatabase('a list of many animals', (createDatabase) => {
   }, 60_000);
 });
 
-describe('PostgreSQL', () => {
-  let postgres: Awaited<ReturnType<typeof startPostgres>>;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-  }, 60_000);
-  afterAll(() => postgres[Symbol.asyncDispose](), 60_000);
+const postgres = disposeAfterAll(await startPostgres());
 
+describe('PostgreSQL', () => {
   it('reports that nothing was stored if the server became read-only', async () => {
     const url = await postgres.createDatabase();
     await using store = await openBuiltin(url);

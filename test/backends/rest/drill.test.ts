@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { graphqlRequest } from '../../support/graphql.ts';
 import { openTelemetry } from '../../support/log.ts';
+import { valuesOf } from '../../support/metrics.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 
 const operations = 2000;
 const keys = 20;
@@ -80,18 +82,6 @@ function countBy<T>(list: readonly T[], nameOf: (entry: T) => string): Record<st
   return counts;
 }
 
-/** Returns the values of a metric by its labels, without those that are 0. */
-function valuesOf(scrape: string, name: string, labels: readonly string[]) {
-  const values: Record<string, number> = {};
-  for (const [, text = '', value] of scrape.matchAll(
-    new RegExp(`^${name}\\{(.*?)\\} (\\d+)`, 'gm'),
-  )) {
-    const found = labels.map((label) => new RegExp(`${label}="([^"]*)"`).exec(text)?.[1]);
-    if (Number(value) > 0) values[found.join(' ')] = Number(value);
-  }
-  return values;
-}
-
 /** The reasons of retries whose call was not sent before. */
 const neverSent = new Set<string | undefined>([
   'noConnection',
@@ -124,15 +114,13 @@ describe('a service that responds at random, and clients that disconnect at rand
       answer?.send(socket, success);
     });
     const telemetry = openTelemetry();
-    await using petStore = openRestPetStore(
-      {
-        baseUrl: new URL(`${server.url}/v1`),
-        messagesBaseUrl: undefined,
-        timeoutMs: 500,
-        limits: { maxConnections: 12, maxWaiting: 16, breakAfterFailures: 8, halfOpenAfterMs: 5 },
-      },
-      telemetry,
-    );
+    const limits = {
+      maxConnections: 12,
+      maxWaiting: 16,
+      breakAfterFailures: 8,
+      halfOpenAfterMs: 5,
+    };
+    await using petStore = openRest(server.url, { timeoutMs: 500, limits }, telemetry);
     const results: ClientResult[] = [];
     await using opened = await startGateway({ petStore });
 
@@ -145,16 +133,10 @@ describe('a service that responds at random, and clients that disconnect at rand
       const leaves = random();
       // A client leaves while the service works; or, with a write, before it may be sent.
       if (leaves < 0.1) leaving.set(id, client);
-      const response = fetch(`${opened.url}/graphql`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${key}`,
-          'content-type': 'application/json',
-          'x-request-id': id,
-        },
-        body: JSON.stringify({ query }),
-        signal: client.signal,
-      }).then((received) => received.json() as Promise<Pick<ClientResult, 'errors'>>);
+      const headers = { authorization: `Bearer ${key}`, 'x-request-id': id };
+      const response = fetch(graphqlRequest(opened.url, { query }, headers, client.signal)).then(
+        (received) => received.json() as Promise<Pick<ClientResult, 'errors'>>,
+      );
       if (isWrite && leaves > 0.9) setImmediate(() => client.abort());
       try {
         results.push({ id, isWrite, hasLeft: false, ...(await response) });
@@ -175,8 +157,7 @@ describe('a service that responds at random, and clients that disconnect at rand
     // Closing waits for the requests whose clients have left, and so for their writes.
     await opened.close(10_000);
 
-    const lines = opened.lines.map((line) => JSON.parse(line));
-    const requests = lines.filter(({ msg }) => msg === 'request');
+    const requests = opened.requests();
     const callsOf = new Map<string, readonly CallRecord[]>(
       requests.map(({ requestId, calls }) => [requestId, calls]),
     );
@@ -187,8 +168,6 @@ describe('a service that responds at random, and clients that disconnect at rand
     const failures = telemetry.logged
       .map((line) => JSON.parse(line))
       .filter(({ msg }) => msg === 'REST call failed');
-    const rest = (await telemetry.metrics.scrape()).text;
-    const graphql = (await opened.metrics.scrape()).text;
 
     // Every outcome occurred.
     expect(new Set(failures.map(({ outcome }) => outcome))).toEqual(
@@ -197,9 +176,11 @@ describe('a service that responds at random, and clients that disconnect at rand
     expect(results).toHaveLength(operations);
 
     // The metrics count the calls that the log lists.
-    expect(
-      valuesOf(rest, 'petstore_rest_call_duration_seconds_count', ['operation', 'status']),
-    ).toEqual(countBy(calls, ({ operation, status }) => `${operation} ${status}`));
+    const { metrics } = telemetry;
+    const counted = 'petstore_rest_call_duration_seconds_count';
+    expect(await valuesOf(metrics, counted, 'operation', 'status')).toEqual(
+      countBy(calls, ({ operation, status }) => `${operation} ${status}`),
+    );
 
     // Each failed call has one line, with its request and operation; no other call has one.
     const isFailure = ({ status }: CallRecord) =>
@@ -223,7 +204,7 @@ describe('a service that responds at random, and clients that disconnect at rand
     const wasSent = (id: string, { operation, status }: CallRecord) =>
       !unsent.has(id) && !(operation === 'createPet' && status === 'cancelled');
     const sent = [...callsOf].flatMap(([id, list]) => list.filter((call) => wasSent(id, call)));
-    const retries = valuesOf(rest, 'petstore_rest_retries_total', ['after', 'operation']);
+    const retries = await valuesOf(metrics, 'petstore_rest_retries_total', 'after', 'operation');
     const received = countBy(
       [...ledger.values()].flatMap(({ operation, requests }) => Array(requests).fill(operation)),
       (operation) => operation,
@@ -250,11 +231,11 @@ describe('a service that responds at random, and clients that disconnect at rand
       // Unknown means that it was sent.
       if (outcome === 'UNKNOWN') expect(count, id).toBe(1);
     }
-    expect(valuesOf(graphql, 'petstore_graphql_errors_total', ['code'])).toEqual(
+    expect(await valuesOf(opened.metrics, 'petstore_graphql_errors_total', 'code')).toEqual(
       countBy([...codesOf.values()].flat(), (code) => code),
     );
 
     // Nothing is left in flight.
-    expect(valuesOf(rest, 'petstore_limit_used', ['limit'])).toEqual({});
+    expect(await valuesOf(metrics, 'petstore_limit_used', 'limit')).toEqual({});
   }, 60_000);
 });

@@ -13,7 +13,7 @@ const listed = [{ id: '1', name: 'Rex', status: 'sold' }];
 /** The operation of a fault without another one. */
 export const listPets = '{ r: pets { id name status } }';
 const listOrders = '{ r: orders }';
-const addPet = 'mutation { r: addPet(input: { name: "Rex", categoryId: 2 }) { id } }';
+const addPet = 'mutation { r: addPet(input: { name: "Rex", categoryId: 2 }) { id status } }';
 
 /** What a client should get, and what the service should see. */
 interface Expected {
@@ -21,6 +21,8 @@ interface Expected {
   readonly query?: string;
   readonly status?: number;
   readonly retryAfterMs?: unknown;
+  /** What became of a write. */
+  readonly outcome?: 'NOT_DONE' | 'DONE' | 'UNKNOWN';
   /** The expected `data.r`; null by default. */
   readonly data?: unknown;
   /** The expected number of calls; one by default. */
@@ -83,7 +85,7 @@ const connectionFaults = [
     [
       'reset before the response to a write',
       (socket) => socket.resetAndDestroy(),
-      { query: addPet },
+      { query: addPet, outcome: 'UNKNOWN' },
     ],
     ['FIN before a response', end(), { attempts: 2 }],
     ['reset inside a body with a length', reset(ok(pets.slice(0, 20), longer))],
@@ -106,7 +108,7 @@ const connectionFaults = [
 
 const timeouts = faultsOf('UPSTREAM_TIMEOUT', [
   ['no response', () => {}],
-  ['no response to a write', () => {}, { query: addPet }],
+  ['no response to a write', () => {}, { query: addPet, outcome: 'UNKNOWN' }],
   ['headers without a body', ok('', 'Content-Length: 9')],
   ['an endless slow body', drip(ok('1\r\n[\r\n', chunked), '1\r\n \r\n')],
   ['endless slow headers', drip('HTTP/1.1 200 OK\r\n', 'X: y\r\n')],
@@ -172,7 +174,7 @@ const statuses = [
     '422 Unprocessable',
     problem,
     ['Content-Type: application/problem+json'],
-    { query: addPet },
+    { query: addPet, outcome: 'NOT_DONE' },
   ),
   refusal('429 with Retry-After in seconds', 'RATE_LIMITED', '429 Slow', '', ['Retry-After: 3'], {
     retryAfterMs: 3000,
@@ -193,7 +195,10 @@ const statuses = [
     [html],
     { attempts: 2 },
   ),
-  refusal('502 to a write', 'UPSTREAM_ERROR', '502 Bad Gateway', '', [], { query: addPet }),
+  refusal('502 to a write', 'UPSTREAM_ERROR', '502 Bad Gateway', '', [], {
+    query: addPet,
+    outcome: 'UNKNOWN',
+  }),
   ...served([
     [
       '503 once, then a response',
@@ -223,7 +228,7 @@ const statuses = [
     '502 Bad',
     gzipSync(zeros),
     ['Content-Encoding: gzip'],
-    { query: addPet },
+    { query: addPet, outcome: 'UNKNOWN' },
   ),
 ];
 
@@ -246,6 +251,11 @@ const bodies = [
       'an unknown status',
       ok(pets.replace('sold', 'lost')),
       { data: [{ id: '1', name: 'Rex', status: null }] },
+    ],
+    [
+      '201 with an unknown status to a write',
+      encodeResponse('201 Created', pets.slice(1, -1).replace('sold', 'lost')),
+      { query: addPet, data: { id: '1', status: null }, outcome: 'DONE' },
     ],
     [
       'orders nested 100,000 deep',

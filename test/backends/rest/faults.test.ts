@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { startFaultServer } from '../../support/fault-server.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 import { openTelemetry } from '../../support/log.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 import { type Fault, faults, key, listPets } from './fault-table.ts';
 
 /** The deadline of calls; those that never end need not wait as long. */
@@ -20,21 +20,13 @@ describe('a faulty REST service', () => {
     await using server = await startFaultServer(fault.respond);
     const timeoutMs = deadlineOf(fault);
     const telemetry = openTelemetry();
-    await using petStore = openRestPetStore(
-      { baseUrl: new URL(`${server.url}/v1`), messagesBaseUrl: undefined, timeoutMs },
-      telemetry,
-    );
+    await using petStore = openRest(server.url, { timeoutMs }, telemetry);
     await using opened = await openGateway({ petStore });
     const memory = process.memoryUsage.rss();
     const start = performance.now();
-    const { status, text, data, errors } = await postGraphQL(
-      opened.gateway,
-      fault.query ?? listPets,
-      {},
-      {
-        authorization: `Bearer ${key}`,
-      },
-    );
+    const headers = { authorization: `Bearer ${key}` };
+    const query = fault.query ?? listPets;
+    const { status, text, data, errors } = await postGraphQL(opened.gateway, query, {}, headers);
     const elapsed = performance.now() - start;
     const growth = (process.memoryUsage.rss() - memory) / 1e6;
     const extensions = errors?.[0]?.extensions;
@@ -54,6 +46,7 @@ describe('a faulty REST service', () => {
     );
     expect(extensions?.['status']).toBe(fault.status);
     expect(extensions?.['retryAfterMs']).toEqual(fault.retryAfterMs);
+    expect(extensions?.['outcome']).toBe(fault.outcome);
     expect(server.attempts()).toBe(fault.attempts ?? 1);
     for (const output of [text, ...telemetry.logged, ...opened.logged]) {
       expect(output).not.toContain(key);

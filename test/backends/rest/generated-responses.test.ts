@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { petFields } from '../../../src/contract/records.ts';
 import { startFaultServer } from '../../support/fault-server.ts';
 import { fuzzed, fuzzTimeout } from '../../support/fuzzed.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 import { openTelemetry } from '../../support/log.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 import { type Expected, expectedData, normalized } from '../expected-data.ts';
 import {
   type GeneratedResponse,
@@ -57,18 +57,9 @@ async function startService() {
     if (ending === 'is reset') socket.write('', () => socket.resetAndDestroy());
   });
   const telemetry = openTelemetry();
+  const limits = { breakAfterFailures: Number.POSITIVE_INFINITY };
   const open = (timeoutMs: number) =>
-    openGateway({
-      petStore: openRestPetStore(
-        {
-          baseUrl: new URL(`${server.url}/v1`),
-          messagesBaseUrl: new URL(`${server.url}/quickstart`),
-          timeoutMs,
-          limits: { breakAfterFailures: Number.POSITIVE_INFINITY },
-        },
-        telemetry,
-      ),
-    });
+    openGateway({ petStore: openRest(server.url, { timeoutMs, limits }, telemetry) });
   const [patient, impatient] = [await open(20_000), await open(200)];
   return {
     async execute(response: GeneratedResponse) {

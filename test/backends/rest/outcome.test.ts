@@ -3,12 +3,13 @@ import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { encodeResponse, type Respond } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
-import { openTelemetry } from '../../support/log.ts';
+import type { openTelemetry } from '../../support/log.ts';
+import { valuesOf } from '../../support/metrics.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 
 const pets = encodeResponse('200 OK', '[]');
 const added = encodeResponse('201 Created', '{"id":1,"name":"Rex","categoryId":2}');
@@ -119,11 +120,8 @@ describe('a call that has ended', () => {
 });
 
 /** Returns how many calls were sent again, by what became of them before. */
-async function repetitions({ metrics }: ReturnType<typeof openTelemetry>) {
-  const { text } = await metrics.scrape();
-  const found = text.matchAll(/^petstore_rest_retries_total\{.*after="(.*)"\} (\d+)/gm);
-  return Object.fromEntries([...found].map(([, after, count]) => [after, Number(count)]));
-}
+const repetitions = ({ metrics }: ReturnType<typeof openTelemetry>) =>
+  valuesOf(metrics, 'petstore_rest_retries_total', 'after');
 
 describe('a retry', () => {
   it.each<[reason: string, fail: (socket: Socket) => void]>([
@@ -368,34 +366,6 @@ describe('a connection', () => {
 });
 
 describe('the error of a mutation', () => {
-  const fault =
-    (status: string, body = ''): Respond =>
-    (socket) =>
-      socket.write(encodeResponse(status, body));
-  const pet = (status: string) => `{"id":1,"name":"Rex","categoryId":2,"status":"${status}"}`;
-
-  it.each<[name: string, respond: Respond, outcome: string, limits?: object]>([
-    ['400', fault('400 Bad'), 'NOT_DONE'],
-    ['429', fault('429 Slow'), 'NOT_DONE'],
-    ['303', fault('303 See'), 'UNKNOWN'],
-    ['500', fault('500 Oops'), 'UNKNOWN'],
-    ['503', fault('503 Busy'), 'UNKNOWN'],
-    ['201 that is not JSON', fault('201 Created', '<html>'), 'DONE'],
-    ['201 with another shape', fault('201 Created', '{}'), 'DONE'],
-    ['201 with an unknown status', fault('201 Created', pet('lost')), 'DONE'],
-    ['garbage', (socket) => socket.write('garbage\r\n\r\n'), 'UNKNOWN'],
-    ['reset', (socket) => socket.resetAndDestroy(), 'UNKNOWN'],
-    ['no response', () => {}, 'UNKNOWN'],
-    ['queue full', fault('500 Oops'), 'NOT_DONE', { maxConnections: 0, maxWaiting: 0 }],
-  ])('reports what became of the write: %s', async (_, respond, outcome, limits) => {
-    await using rest = await startRest(respond, limits, 500);
-    await using opened = await openGateway({ petStore: rest.petStore });
-    const text = 'mutation { addPet(input: { name: "Rex", categoryId: 2 }) { id status } }';
-    const { errors } = await postGraphQL(opened.gateway, text);
-    expect(errors).toHaveLength(1);
-    expect(errors?.[0]?.extensions).toMatchObject({ outcome });
-  });
-
   it.each([
     ['a value that the gateway refuses', 'categoryId: "x"', undefined, 'BAD_USER_INPUT'],
     ['no key', 'categoryId: 2', { authorization: '' }, 'UNAUTHENTICATED'],
@@ -406,55 +376,15 @@ describe('the error of a mutation', () => {
     expect(errors).toMatchObject([{ extensions: { code, outcome: 'NOT_DONE' } }]);
   });
 
-  it.each([
-    ['@skip', 'id @skip(if: $no)'],
-    ['@include', 'id @include(if: $no)'],
-    ['an inline fragment', 'id ... @skip(if: $no) { name }'],
-    ['a fragment', 'id ...F @include(if: $no)'],
-    ['a field of a fragment', 'id ...F'],
-    ['a deferred field', 'id ... @defer { name @skip(if: $no) }'],
-    ['@defer', 'id ... @defer(if: $no) { name }'],
-  ])('is not caused by a null condition, which is refused before the write: %s', async (_, selection) => {
-    await using rest = await startRest((socket) => socket.write(added));
-    await using opened = await openGateway({ petStore: rest.petStore });
-    const fragment = selection.includes('...F') ? 'fragment F on Pet { name @skip(if: $no) }' : '';
-    const text = `mutation ($no: Boolean = false) {
-      addPet(input: { name: "Rex", categoryId: 2 }) { ${selection} }
-    } ${fragment}`;
-    const headers = { authorization: 'Bearer k' };
-    for (const accept of ['application/json', 'application/json', 'multipart/mixed']) {
-      const sent = { ...headers, accept };
-      const { errors, data } = await postGraphQL(opened.gateway, text, { no: null }, sent);
-      expect(data).toBeUndefined();
-      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    }
-    expect(rest.attempts()).toBe(0);
-    expect(await postGraphQL(opened.gateway, text, {}, headers)).not.toHaveProperty('errors');
-    expect(rest.attempts()).toBe(1);
-  });
-
   it('is NOT_DONE if connecting fails', async () => {
     const rest = await startRest(() => {});
     await rest[Symbol.asyncDispose]();
-    await using petStore = openRestPetStore(
-      { baseUrl: new URL(rest.url), messagesBaseUrl: undefined, timeoutMs: 1000 },
-      openTelemetry(),
-    );
-    await using opened = await openGateway({ petStore });
+    await using opened = await openGateway({ petStore: openRest(rest.url) });
     const { errors } = await postGraphQL(
       opened.gateway,
       'mutation { addPet(input: { name: "Rex", categoryId: 2 }) { id } m: sendMessage(message: "x") { id } }',
     );
-    expect(errors).toMatchObject([
-      { extensions: { code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE' } },
-      { extensions: { code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE' } },
-    ]);
-  });
-
-  it('is not on the error of a query', async () => {
-    await using rest = await startRest(fault('500 Oops'));
-    await using opened = await openGateway({ petStore: rest.petStore });
-    const { errors } = await postGraphQL(opened.gateway, '{ pets { id } }');
-    expect(errors?.[0]?.extensions).not.toHaveProperty('outcome');
+    const extensions = { code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE' };
+    expect(errors).toMatchObject([{ extensions }, { extensions }]);
   });
 });

@@ -2,25 +2,18 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
+import type { RestPetStoreOptions } from '../../../src/backends/rest/pet-store.ts';
 import { BackendUnavailableError, ErrorResponse } from '../../../src/contract/error.ts';
 import { callWith } from '../../support/gateway.ts';
-import { quiet } from '../../support/log.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../../support/upstream.ts';
 
 async function startRest(
   respond: (request: SeenRequest, response: ServerResponse) => void,
-  { path = '/v1', timeoutMs = 10_000 } = {},
+  optionsOf: (url: string) => Partial<RestPetStoreOptions> = () => ({}),
 ) {
   const upstream = await startUpstream(respond);
-  const petStore = openRestPetStore(
-    {
-      baseUrl: new URL(upstream.url + path),
-      messagesBaseUrl: new URL(`${upstream.url}/quickstart`),
-      timeoutMs,
-    },
-    quiet,
-  );
+  const petStore = openRest(upstream.url, optionsOf(upstream.url));
   return {
     petStore,
     seen: upstream.seen,
@@ -46,7 +39,8 @@ describe('calls to the REST service', () => {
   });
 
   it.each(['/v1', '/v1/', '/deep/er/v1'])('include the path of the base URL: %s', async (path) => {
-    await using rest = await startRest((_, response) => sendJson(response, 200, pet), { path });
+    const optionsOf = (url: string) => ({ baseUrl: new URL(url + path) });
+    await using rest = await startRest((_, response) => sendJson(response, 200, pet), optionsOf);
     await rest.petStore.getPet(callWith(), '-9223372036854775808');
     expect(rest.seen[0]?.url).toBe(`${path.replace(/\/$/, '')}/pets/-9223372036854775808`);
   });
@@ -81,14 +75,7 @@ describe('calls to the REST service', () => {
   });
 
   it('fail without MESSAGES_BASE_URL if they send a message', async () => {
-    await using petStore = openRestPetStore(
-      {
-        baseUrl: new URL('http://127.0.0.1:9/v1'),
-        messagesBaseUrl: undefined,
-        timeoutMs: 1000,
-      },
-      quiet,
-    );
+    await using petStore = openRest('http://127.0.0.1:9', { messagesBaseUrl: undefined });
     await expect(petStore.sendMessage(callWith(), 'Hi')).rejects.toEqual(
       new BackendUnavailableError(
         'Messages cannot be sent, because MESSAGES_BASE_URL is not set.',
@@ -107,78 +94,6 @@ describe('responses of the REST service', () => {
     );
   });
 
-  it.each([
-    [401, 'text/html', '', undefined],
-    [400, 'application/json', '{"oops":1}', undefined],
-    [500, 'application/json', '{"code":"x","message":"db at 10.0.0.1","status":500}', undefined],
-    [
-      422,
-      'application/problem+json',
-      '{"type":"https://e.example/name","title":"Bad","detail":"Name is taken."}',
-      { code: 'https://e.example/name', message: 'Name is taken.', status: 422 },
-    ],
-  ])('keep the status, and the body unless it is hidden: %i %s %s', async (status, type, text, body) => {
-    await using rest = await startRest((_, response) => {
-      response.writeHead(status, { 'content-type': type }).end(text);
-    });
-    const error = await rest.petStore.listPets(callWith(), {}).catch((reason) => reason);
-    expect(error).toBeInstanceOf(ErrorResponse);
-    expect(error).toMatchObject({
-      status,
-      message: body?.message ?? `The pet store returned HTTP status ${status}.`,
-    });
-    expect(error.body).toEqual(body);
-  });
-
-  /** Formats the time in a minute. */
-  const inAMinute = (format: (parts: Record<string, string>, utc: string) => string) => {
-    const date = new Date(Date.now() + 60_000);
-    const utc = date.toUTCString();
-    const pattern = /^(?<short>\w+), (?<day>\d+) (?<month>\w+) (?<year>\d+) (?<time>\S+) GMT$/;
-    const weekday = date.toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' });
-    return format({ ...pattern.exec(utc)?.groups, weekday }, utc);
-  };
-  const inAMinuteMs = expect.toSatisfy((ms: number) => ms > 50_000 && ms <= 60_000);
-  const mostMs = 2 ** 31 - 1;
-
-  it.each<[name: string, header: () => string, retryAfterMs: unknown]>([
-    ['a date', () => inAMinute((_, utc) => utc), inAMinuteMs],
-    [
-      'a date of RFC 850',
-      () =>
-        inAMinute(
-          ({ weekday, day, month, year, time }) =>
-            `${weekday}, ${day}-${month}-${year?.slice(2)} ${time} GMT`,
-        ),
-      inAMinuteMs,
-    ],
-    [
-      'a date of asctime',
-      () =>
-        inAMinute(
-          ({ short, day, month, year, time }) =>
-            `${short} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`,
-        ),
-      inAMinuteMs,
-    ],
-    // A timer accepts no more.
-    ['too many seconds', () => '2147484', mostMs],
-    ['seconds beyond 64 bits', () => '99999999999999999999', mostMs],
-    ['a distant date', () => 'Fri, 01 Jan 2999 00:00:00 GMT', mostMs],
-    ['nothing', () => '', undefined],
-    ['a word', () => 'soon', undefined],
-    ['negative', () => '-1', undefined],
-    ['a fraction', () => '1.5', undefined],
-    ['with a unit', () => '7 s', undefined],
-    ['a date with more', () => `${new Date(4e12).toUTCString()}, and later`, undefined],
-  ])('set retryAfterMs from Retry-After if it is valid (RFC 9110, section 5.6.7): %s', async (_, header, retryAfterMs) => {
-    await using rest = await startRest((_request, response) => {
-      response.writeHead(429, { 'retry-after': header() }).end();
-    });
-    const error = await rest.petStore.listPets(callWith(), {}).catch((reason) => reason);
-    expect(error.retryAfterMs).toEqual(retryAfterMs);
-  });
-
   it('are decoded completely even if they are large', async () => {
     const orders = JSON.stringify(randomBytes(2_000_000).toString('base64'));
     await using rest = await startRest((_, response) => {
@@ -191,19 +106,6 @@ describe('responses of the REST service', () => {
 });
 
 describe('a caller that disconnects', () => {
-  it('does not cancel a write that was sent', async () => {
-    const caller = new AbortController();
-    await using rest = await startRest((_, response) => {
-      caller.abort();
-      setImmediate(() => sendJson(response, 201, pet));
-    });
-    const added = await rest.petStore.createPet(callWith('k', caller.signal), {
-      name: 'Rex',
-      categoryId: '2',
-    });
-    expect(added.id).toBe('1');
-  });
-
   it('makes no call if it disconnected earlier', async () => {
     await using rest = await startRest((_, response) => sendJson(response, 201, pet));
     const gone = callWith('k', AbortSignal.abort());

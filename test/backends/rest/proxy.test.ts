@@ -1,17 +1,17 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { type ProxyOptions, proxyOf } from '../../../src/backends/rest/proxy.ts';
 import { variables } from '../../../src/config/variables.ts';
 import { createAuthority } from '../../support/authority.ts';
+import { disposeAfterAll } from '../../support/dispose.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';
 import { hasTinyproxy, startProxy, startTinyproxy } from '../../support/proxy.ts';
 import { startServer } from '../../support/server.ts';
 
-const authority = createAuthority();
-afterAll(() => authority[Symbol.dispose]());
+const authority = disposeAfterAll(createAuthority());
 const certificate = authority.issue('IP:127.0.0.1');
 const key = 'proxied-secret-key';
 

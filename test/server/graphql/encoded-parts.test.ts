@@ -1,46 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { Agent } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
-import { createFetchHandler } from '../../../src/server/http/fetch.ts';
-import { encodeResponse, type Respond, startFaultServer } from '../../support/fault-server.ts';
-import { openBuiltin, openGateway, startGateway, type TestOptions } from '../../support/gateway.ts';
-import { postGraphQL } from '../../support/graphql.ts';
+import type { TypedPart } from '../../../src/server/graphql/encoded-parts.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
 import { outlastHalfClose } from '../../support/half-close.ts';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
 import {
   holdingOrders,
-  type Part,
   petsFirst,
   readParts,
   sendForParts,
+  startHolding,
 } from '../../support/parts.ts';
 import { nodeStart } from '../../support/process.ts';
-import { recording } from '../../support/recording.ts';
-import { openRest } from '../../support/rest-gateway.ts';
+import { rawGet, sendRaw } from '../../support/raw-http.ts';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
-
-/** Starts a gateway whose orders wait until they are released. */
-async function startHolding(options: TestOptions = {}) {
-  const { petStore, ...orders } = holdingOrders(await openBuiltin());
-  const service = await startGateway({ petStore, ...options });
-  return {
-    ...service,
-    ...orders,
-    /** Requests a response in parts. */
-    send: (query?: string, accept?: string, signal?: AbortSignal) =>
-      sendForParts(fetch, service.url, query, accept, signal),
-    /** Returns the log lines of requests. */
-    requests: () =>
-      service.lines
-        .map((line) => JSON.parse(line))
-        .filter(({ msg }: { readonly msg: string }) => msg === 'request'),
-  };
-}
 
 /** The orders of the demo. One id is above 2^53. */
 const orders = expect.arrayContaining([expect.objectContaining({ id: 9007199254740993n })]);
@@ -131,41 +108,12 @@ describe('a deferred fragment', () => {
   it('arrives with the rest over HTTP/1.0', async () => {
     await using service = await startHolding();
     service.release();
-    const { hostname, port } = new URL(service.url);
-    const socket = connect(Number(port), hostname);
-    const query = encodeURIComponent(petsFirst);
-    socket.write(
-      `GET /graphql?query=${query} HTTP/1.0\r\nAuthorization: Bearer demo-key\r\nAccept: multipart/mixed\r\n\r\n`,
-    );
-    const response = await text(socket);
+    const path = `/graphql?query=${encodeURIComponent(petsFirst)}`;
+    const headers = 'Authorization: Bearer demo-key\r\nAccept: multipart/mixed\r\n';
+    const request = rawGet(path, headers).replace('HTTP/1.1', 'HTTP/1.0');
+    const response = await sendRaw(service.url, request);
     expect(response).toContain('content-type: application/json');
     expect(response).toMatch(/"pets":.+"orders":/);
-  });
-
-  it.each([
-    ['at the root', 'query ($later: Boolean) { pets { id } ... @defer(if: $later) { orders } }'],
-    ['in a list', 'query ($later: Boolean = true) { pets { id ... @defer(if: $later) { name } } }'],
-    ['by default', 'query ($n: Boolean = null) { pets { id } ... @defer(if: $n) { orders } }'],
-  ])('with a null condition %s is refused before any call, whole or in parts', async (_, query) => {
-    const { petStore, calls } = recording(await openBuiltin());
-    await using service = await openGateway({ petStore });
-    const variables = query.includes('$later') ? { later: null } : {};
-    const authorization = 'Bearer demo-key';
-    for (const accept of ['application/json', 'multipart/mixed', 'text/event-stream']) {
-      for (let time = 0; time < 3; time++) {
-        const headers = { authorization, accept };
-        const { data, errors } = await postGraphQL(service.gateway, query, variables, headers);
-        const message = expect.stringMatching(/^Expected true or false for \$\w+, received null/);
-        const extensions = { code: 'BAD_USER_INPUT' };
-        expect([accept, data]).toEqual([accept, undefined]);
-        expect(errors).toMatchObject([{ message, extensions }]);
-      }
-    }
-    const { value } = await service
-      .executeIncrementally(query, variables, { authorization })
-      .next();
-    expect(value?.errors).toHaveLength(1);
-    expect(calls).toEqual([]);
   });
 
   it('is rejected at the root of a mutation', async () => {
@@ -213,51 +161,6 @@ describe('a deferred fragment', () => {
   });
 });
 
-describe('a deferred call to a REST service', () => {
-  it.each<[string, Respond, string]>([
-    ['times out', () => {}, 'UPSTREAM_TIMEOUT'],
-    ['breaks', (socket) => socket.destroy(), 'UPSTREAM_UNAVAILABLE'],
-    [
-      'is cut off',
-      (socket) => socket.end(encodeResponse('200 OK', '[{', ['Content-Length: 100'])),
-      'UPSTREAM_UNAVAILABLE',
-    ],
-    [
-      'is refused',
-      (socket) =>
-        socket.write(encodeResponse('403 Forbidden', '{"code":"no","message":"No.","status":403}')),
-      'FORBIDDEN',
-    ],
-    [
-      'is not JSON',
-      (socket) => socket.write(encodeResponse('200 OK', '[}')),
-      'UPSTREAM_INVALID_RESPONSE',
-    ],
-  ])('that %s fails only its own part', async (_, respond, code) => {
-    await using rest = await startFaultServer((socket, attempt, request) => {
-      if (request.startsWith('GET /v1/pets')) socket.write(encodeResponse('200 OK', '[]'));
-      else respond(socket, attempt, request);
-    });
-    const petStore = openRest(rest.url, { timeoutMs: 500 });
-    await using service = await startGateway({ petStore });
-    const response = await sendForParts(fetch, service.url);
-    const [first, last, ...none] = await Array.fromAsync(readParts(response));
-    expect(none).toEqual([]);
-    expect(first).toMatchObject({ data: { pets: [] }, hasNext: true });
-    const requestId = response.headers.get('x-request-id');
-    expect(last).toMatchObject({
-      incremental: [
-        {
-          data: { orders: null },
-          errors: [{ path: ['orders'], extensions: { code, requestId } }],
-        },
-      ],
-      completed: [{ id: '0' }],
-      hasNext: false,
-    });
-  });
-});
-
 describe('a response in parts', () => {
   it('is logged after the last part, with the time to the first', async () => {
     await using service = await startHolding();
@@ -275,18 +178,6 @@ describe('a response in parts', () => {
     expect(text).toMatch(/petstore_graphql_request_duration_seconds_count\{.*success.*\} 1\n/);
   });
 
-  it('holds its slot until the last part', async () => {
-    await using service = await startHolding({ maxRequestsInFlight: 1 });
-    const parts = readParts(await service.send());
-    await parts.next();
-    expect((await service.send('{ __typename }', 'application/json')).status).toBe(503);
-    service.release();
-    await Array.fromAsync(parts);
-    await vi.waitFor(async () =>
-      expect((await service.send('{ __typename }', 'application/json')).status).toBe(200),
-    );
-  });
-
   it('is cancelled with its calls when the client disconnects, and frees its slot', async () => {
     await using service = await startHolding({ maxRequestsInFlight: 1 });
     const client = new AbortController();
@@ -298,32 +189,6 @@ describe('a response in parts', () => {
     await vi.waitFor(() => expect(service.cancelled()).toBe(1));
     await vi.waitFor(() => expect(service.requests()).toMatchObject([{ codes: ['CANCELLED'] }]));
     expect((await service.send('{ __typename }', 'application/json')).status).toBe(200);
-  });
-
-  it('is cancelled when the reader of a fetch handler cancels the body', async () => {
-    const { petStore, cancelled } = holdingOrders(await openBuiltin());
-    await using service = await openGateway({ petStore, maxRequestsInFlight: 1 });
-    // Without the check of responses, which would read on.
-    const handle = createFetchHandler(service.handle, service.byteLimits.bodyBytes);
-    const send = () => sendForParts(handle, 'http://gateway.test');
-    for await (const { hasNext } of readParts(await send())) {
-      expect(hasNext).toBe(true);
-      break;
-    }
-    await vi.waitFor(() => expect(cancelled()).toBe(1));
-    await vi.waitFor(async () => expect((await send()).status).toBe(200));
-  });
-
-  it('is cancelled when the request of a fetch handler is aborted before the body is read', async () => {
-    const { petStore, cancelled } = holdingOrders(await openBuiltin());
-    await using service = await openGateway({ petStore, maxRequestsInFlight: 1 });
-    const client = new AbortController();
-    const send = (signal?: AbortSignal) =>
-      sendForParts(service.gateway, 'http://gateway.test', petsFirst, undefined, signal);
-    await send(client.signal);
-    client.abort();
-    await vi.waitFor(() => expect(cancelled()).toBe(1));
-    await vi.waitFor(async () => expect((await send()).status).toBe(200));
   });
 
   it('is completed by a gateway that shuts down', async () => {
@@ -356,7 +221,7 @@ describe('a response in parts', () => {
     await closed;
   });
 
-  it.each<[string, string, (part: Part | undefined) => unknown]>([
+  it.each<[string, string, (part: TypedPart | undefined) => unknown]>([
     ['graphql-js 17', 'multipart/mixed', (part) => part?.completed?.[0]?.errors],
     ['August 2022', 'multipart/mixed;deferSpec=20220824', (part) => part?.incremental?.[0]?.errors],
   ])('has the size limit of one response, in the format of %s', async (_, accept, errorsOf) => {
@@ -391,7 +256,7 @@ describe('a response in parts', () => {
     });
     const query =
       '{ __typename ... @defer { orders } ... @defer { pets { a: name b: name c: name } } }';
-    const parts: Part[] = [];
+    const parts: TypedPart[] = [];
     for await (const part of readParts(await sendForParts(fetch, service.url, query))) {
       parts.push(part);
       if (part.completed?.length === 1) resolve();

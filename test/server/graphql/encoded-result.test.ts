@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../../src/config/config.ts';
 import { InvalidResponseError } from '../../../src/contract/error.ts';
@@ -9,6 +8,7 @@ import type { Pet } from '../../../src/contract/records.ts';
 import { openBuiltin, openGateway, startGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 import { sendForParts } from '../../support/parts.ts';
+import { connectTo, rawGet } from '../../support/raw-http.ts';
 
 const authorization = 'Bearer demo-key';
 const maxLength = 8 * 1024 * 1024;
@@ -168,24 +168,14 @@ describe('a response', () => {
     await using service = await startGateway({
       petStore: { ...petStore, listPets: async () => page },
     });
-    const { hostname, port } = new URL(service.url);
     let closed = 0;
-    const sockets = Array.from({ length: 30 }, () => connect(Number(port), hostname));
+    const sockets = Array.from({ length: 30 }, () => connectTo(service.url));
     for (const socket of sockets) {
       await once(socket, 'connect');
       socket.pause().once('close', () => closed++);
-      socket.on('error', () => {});
-      socket.write(
-        `GET /graphql?query={pets{name}} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
-      );
+      socket.write(rawGet('/graphql?query={pets{name}}', `Authorization: ${authorization}\r\n`));
     }
-    await vi.waitFor(
-      () => {
-        const requests = service.lines.filter((line) => line.includes('"msg":"request"'));
-        expect(requests).toHaveLength(30);
-      },
-      { timeout: 20_000 },
-    );
+    await vi.waitFor(() => expect(service.requests()).toHaveLength(30), { timeout: 20_000 });
     const response = await fetch(`${service.url}/graphql?query={pets{id}}`, {
       headers: { authorization },
     });

@@ -1,46 +1,40 @@
 import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { createGateway, loadConfig } from '../../../src/index.ts';
-import { quiet } from '../../support/log.ts';
+import { loadConfig } from '../../../src/index.ts';
+import { graphqlRequest } from '../../support/graphql.ts';
 import { mountInNode } from '../../support/mounted.ts';
-import { sendJson, startUpstream } from '../../support/upstream.ts';
+import { openMountable } from '../../support/rest-gateway.ts';
 
 const listPets = { query: '{ pets { id } }' };
 const own = { authorization: 'Bearer a-key', 'content-type': 'application/json' };
 
 /** Starts a REST service and the gateway, which forwards these headers to it. */
 async function startForwarding(FORWARD_HEADERS: string) {
-  const resources = new AsyncDisposableStack();
-  const upstream = resources.use(
-    await startUpstream((_, response) => sendJson(response, 200, '[]')),
-  );
-  const config = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, FORWARD_HEADERS });
-  const gateway = resources.use(await createGateway(config, quiet.log));
-  const server = resources.use(await mountInNode(gateway));
+  const opened = await openMountable(undefined, { FORWARD_HEADERS });
+  const server = await mountInNode(opened.gateway);
   return {
-    gateway,
-    url: `${server.url}/api/graphql`,
+    gateway: opened.gateway,
+    url: `${server.url}/api`,
     /** The values of a header in the calls so far. */
-    seen: (name: string) => upstream.seen.map(({ headers }) => headers[name]),
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    seen: (name: string) => opened.upstream.seen.map(({ headers }) => headers[name]),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await opened[Symbol.asyncDispose]();
+    },
   };
 }
 
-function post(url: string, headers: Record<string, string>) {
-  const body = JSON.stringify(listPets);
-  return fetch(url, { method: 'POST', headers: { ...own, ...headers }, body });
-}
+const post = (url: string, headers: Record<string, string>) =>
+  fetch(graphqlRequest(url, listPets, { ...own, ...headers }));
 
 describe('FORWARD_HEADERS', () => {
   it('passes on the named headers, and no others', async () => {
     await using started = await startForwarding('X-Tenant, accept-language');
     const { url, gateway, seen } = started;
     const headers = { 'x-tenant': 'north', 'Accept-Language': 'é', 'x-other': '1', cookie: 'a=b' };
-    const body = JSON.stringify(listPets);
     await post(url, headers);
-    const init = { method: 'POST', headers: { ...own, ...headers }, body };
-    await gateway(new Request('http://gateway.example/graphql', init));
+    await gateway(graphqlRequest('http://gateway.example', listPets, { ...own, ...headers }));
     for (const one of [headers, new Headers(headers)]) {
       const { authorization } = own;
       await gateway.execute(listPets.query, {}, { authorization, headers: one });
@@ -57,7 +51,9 @@ describe('FORWARD_HEADERS', () => {
     await post(url, {});
     const headers = { ...own, 'x-tenant': ['north', 'south'] };
     await new Promise((resolve, reject) => {
-      request(url, { method: 'POST', headers }, (response) => json(response).then(resolve, reject))
+      request(`${url}/graphql`, { method: 'POST', headers }, (response) =>
+        json(response).then(resolve, reject),
+      )
         .on('error', reject)
         .end(JSON.stringify(listPets));
     });

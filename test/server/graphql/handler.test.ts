@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { graphqlRequest, withKey } from '../../support/graphql.ts';
 import { recording } from '../../support/recording.ts';
 
-const authorization = 'Bearer demo-key';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 interface Sent {
@@ -36,17 +36,13 @@ function variablesOf({ variables }: Sent): Record<string, string> {
   return variables ? { variables: JSON.stringify(variables) } : {};
 }
 
-async function post(url: string, body: object): Promise<string> {
-  const headers = { 'content-type': 'application/json', authorization };
-  const init = { method: 'POST', headers, body: JSON.stringify(body) };
-  return (await fetch(`${url}/graphql`, init)).text();
+async function post(url: string, parameters: object): Promise<string> {
+  return (await fetch(graphqlRequest(url, parameters))).text();
 }
 
 async function get(url: string, search: Record<string, string>): Promise<string> {
-  const response = await fetch(`${url}/graphql?${new URLSearchParams(search)}`, {
-    headers: { authorization },
-  });
-  return response.text();
+  const address = `${url}/graphql?${new URLSearchParams(search)}`;
+  return (await fetch(address, { headers: withKey })).text();
 }
 
 const start = (petStore = openBuiltin()) =>

@@ -1,15 +1,12 @@
 import { auditServer, serverAudits } from 'graphql-http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { disposeAfterAll } from '../../support/dispose.ts';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
 import { rawPost, sendRaw } from '../../support/raw-http.ts';
 import { recording } from '../../support/recording.ts';
 
 const { petStore, calls } = recording(await openBuiltin());
-let service: Awaited<ReturnType<typeof startGateway>>;
-beforeAll(async () => {
-  service = await startGateway({ petStore });
-});
-afterAll(() => service[Symbol.asyncDispose]());
+const service = disposeAfterAll(await startGateway({ petStore }));
 
 const json = { 'content-type': 'application/json' };
 const send = (init: RequestInit, search = '') => fetch(`${service.url}/graphql${search}`, init);

@@ -1,16 +1,17 @@
 import { hash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { print } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AddPetDocument, ListPetsDocument } from '../../../packages/client/src/documents.ts';
 import { persistedHash } from '../../../packages/client/src/persisted-hash.ts';
 import {
   openPersistedDocuments,
   type PersistedDocuments,
 } from '../../../src/server/graphql/persisted-documents.ts';
+import { createFolder } from '../../support/folder.ts';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
+import { graphqlRequest, withKey } from '../../support/graphql.ts';
 import { manifestFile as file } from '../../support/manifest.ts';
 import { recording } from '../../support/recording.ts';
 
@@ -28,18 +29,12 @@ async function open(mode: PersistedDocuments['mode']) {
   return {
     ...opened,
     calls,
-    async post(body: object, authorization: string | undefined = 'Bearer demo-key') {
-      const response = await fetch(`${opened.url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
-        body: JSON.stringify(body),
-      });
-      return response.json();
+    async post(body: object, authorization = withKey.authorization) {
+      const headers: Record<string, string> = authorization === '' ? {} : { authorization };
+      return (await fetch(graphqlRequest(opened.url, body, headers))).json();
     },
     get: (search: Record<string, string>) =>
-      fetch(`${opened.url}/graphql?${new URLSearchParams(search)}`, {
-        headers: { authorization: 'Bearer demo-key' },
-      }),
+      fetch(`${opened.url}/graphql?${new URLSearchParams(search)}`, { headers: withKey }),
   };
 }
 
@@ -163,12 +158,8 @@ describe('a GET', () => {
     expect(response.headers.get('cache-control')).toBe('private');
     expect(response.headers.get('vary')).toBe('Authorization, Accept, X-Petstore-Explain');
     expect(await response.json()).toMatchObject({ data: { pets: [{ id: '1' }] } });
-    const post = {
-      method: 'POST',
-      headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-      body: JSON.stringify({ documentId: persistedHash(ListPetsDocument) }),
-    };
-    const { headers } = await fetch(`${opened.url}/graphql`, post);
+    const parameters = { documentId: persistedHash(ListPetsDocument) };
+    const { headers } = await fetch(graphqlRequest(opened.url, parameters));
     expect([headers.get('cache-control'), headers.get('vary')]).toEqual([null, null]);
   });
 
@@ -195,11 +186,7 @@ describe('a manifest', () => {
   const format = 'apollo-persisted-query-manifest';
   const isOther = 'a document with the SHA-256';
 
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'pet-store-manifest-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
+  const folder = createFolder();
 
   /** Opens a manifest of this content, between two others. */
   async function openManifest(content: unknown) {

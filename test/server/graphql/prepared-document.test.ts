@@ -4,7 +4,7 @@ import type { GatewayContext } from '../../../src/graphql/context.ts';
 import { createEngine } from '../../../src/server/graphql/engine.ts';
 import { PreparedDocument } from '../../../src/server/graphql/prepared-document.ts';
 import { openBuiltin, openGateway } from '../../support/gateway.ts';
-import { postGraphQL } from '../../support/graphql.ts';
+import { postGraphQL, withKey } from '../../support/graphql.ts';
 import { recording } from '../../support/recording.ts';
 
 /** Operations for which compiled code had bugs, or could have. */
@@ -111,5 +111,48 @@ describe('the estimated memory of a document', () => {
     }
     expect(usedBytes() - before).toBeLessThan(estimated);
     expect(prepared).toHaveLength(20);
+  });
+});
+
+describe('a variable that is null for the condition of', () => {
+  const add = (selection: string) =>
+    `mutation ($no: Boolean = false) { addPet(input: { name: "Rex", categoryId: 2 }) { ${selection} } }`;
+  const fragment = 'fragment F on Pet { name @skip(if: $no) }';
+  const defer = '... @defer(if: $no) { orders }';
+
+  it.each([
+    ['@skip', add('id @skip(if: $no)')],
+    ['@include', add('id @include(if: $no)')],
+    ['an inline fragment', add('id ... @skip(if: $no) { name }')],
+    ['a fragment', `${add('id ...F @include(if: $no)')} ${fragment}`],
+    ['a field of a fragment', `${add('id ...F')} ${fragment}`],
+    ['a deferred field', add('id ... @defer { name @skip(if: $no) }')],
+    ['@defer', add('id ... @defer(if: $no) { name }')],
+    ['@defer at the root', `query ($no: Boolean = true) { pets { id } ${defer} }`],
+    ['@defer in a list', 'query ($no: Boolean) { pets { id ... @defer(if: $no) { name } } }'],
+    ['@defer by default', `query ($no: Boolean = null) { pets { id } ${defer} }`],
+  ])('%s is refused before any call, whole or in parts', async (_, query) => {
+    const { petStore, calls } = recording(await openBuiltin());
+    await using opened = await openGateway({ petStore });
+    const given = query.includes('= null') ? {} : { no: null };
+    const errors = [
+      {
+        message: 'Expected true or false for $no, received null.',
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ];
+    for (const accept of ['application/json', 'multipart/mixed', 'text/event-stream']) {
+      for (let time = 0; time < 3; time++) {
+        const headers = { ...withKey, accept };
+        const refused = await postGraphQL(opened.gateway, query, given, headers);
+        expect([accept, refused.data, refused]).toMatchObject([accept, undefined, { errors }]);
+      }
+    }
+    const { value } = await opened.executeIncrementally(query, given, withKey).next();
+    expect(value).toMatchObject({ errors });
+    expect(calls).toEqual([]);
+    if (!query.includes('= false')) return;
+    expect(await postGraphQL(opened.gateway, query, {})).not.toHaveProperty('errors');
+    expect(calls).toHaveLength(1);
   });
 });

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gatewayErrorCodes } from '../../../packages/client/src/errors.ts';
+import { disposeAfterAll } from '../../support/dispose.ts';
 import { apiKey, startGateway } from '../../support/gateway.ts';
 
 const query = 'query ListPets { pets(limit: 1) { id } }';
@@ -31,6 +32,20 @@ const refusals: readonly [name: string, string | RequestInit, number, string, st
     200,
     'GRAPHQL_VALIDATION_FAILED',
     'Expected a query or a mutation, received a subscription. Repeat a query at an interval instead.',
+  ],
+  [
+    'a syntax error',
+    post({ query: '{ pets { id }' }),
+    200,
+    'GRAPHQL_PARSE_FAILED',
+    /^Syntax Error/,
+  ],
+  [
+    'a field that does not exist',
+    post({ query: '{ cats }' }),
+    200,
+    'GRAPHQL_VALIDATION_FAILED',
+    /^Cannot query field "cats"/,
   ],
   [
     'a multipart upload',
@@ -97,13 +112,9 @@ const refusals: readonly [name: string, string | RequestInit, number, string, st
   ],
 ];
 
-describe('the gateway refuses', () => {
-  let service: Awaited<ReturnType<typeof startGateway>>;
-  beforeAll(async () => {
-    service = await startGateway({ introspection: false });
-  });
-  afterAll(() => service[Symbol.asyncDispose]());
+const service = disposeAfterAll(await startGateway({ introspection: false }));
 
+describe('the gateway refuses', () => {
   it.each(refusals)('%s', async (_, sent, status, code, message) => {
     const [search, init] = typeof sent === 'string' ? [sent, {}] : ['', sent];
     const headers = { ...init.headers, authorization: `Bearer ${apiKey}` };

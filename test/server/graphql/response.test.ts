@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { disposeAfterAll } from '../../support/dispose.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { petsFirst, sendForParts } from '../../support/parts.ts';
 
@@ -14,11 +15,7 @@ const typeOf = ({ headers }: Response) =>
     .get('content-type')
     ?.replace(/; (?:charset=utf-8|boundary="-"|incrementalSpec=v0\.2)/g, '');
 
-let service: Awaited<ReturnType<typeof startGateway>>;
-beforeAll(async () => {
-  service = await startGateway({ graphiql: true });
-});
-afterAll(() => service[Symbol.asyncDispose]());
+const service = disposeAfterAll(await startGateway({ graphiql: true }));
 
 describe('the media type of a response', () => {
   it.each([

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { disposeAfterAll } from '../../support/dispose.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 
-type Started = Awaited<ReturnType<typeof startGateway>>;
-let service: Started;
-let demo: Started;
-beforeAll(async () => {
-  service = await startGateway();
-  demo = await startGateway({ onlyLoopbackHosts: true });
-});
-afterAll(async () => {
-  await service[Symbol.asyncDispose]();
-  await demo[Symbol.asyncDispose]();
-});
+const service = disposeAfterAll(await startGateway());
+const demo = disposeAfterAll(await startGateway({ onlyLoopbackHosts: true }));
 
 const target = '/graphql?query={__typename}';
-const send = ({ url }: Started, host: string) =>
+const send = ({ url }: typeof service, host: string) =>
   sendRaw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
 
 describe('the Host header', () => {

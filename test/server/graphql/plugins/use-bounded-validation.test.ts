@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openGateway } from '../../../support/gateway.ts';
-import { postGraphQL } from '../../../support/graphql.ts';
+import { graphqlRequest, postGraphQL } from '../../../support/graphql.ts';
 
 const long = 'x'.repeat(250_000);
 const unknown = Array.from({ length: 60 }, (_, index) => [`unknown${index}`, 1] as const);
@@ -48,11 +48,8 @@ describe('errors', () => {
 
   it('do not quote all of an unknown member of the body', async () => {
     await using opened = await openGateway();
-    const request = new Request('http://gateway.test/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: '{ __typename }', [long]: 1 }),
-    });
+    const parameters = { query: '{ __typename }', [long]: 1 };
+    const request = graphqlRequest('http://gateway.test', parameters);
     expect((await (await opened.gateway(request)).text()).length).toBeLessThan(500);
   });
 });

@@ -1,0 +1,10 @@
+import { afterAll } from 'vitest';
+
+/** Disposes of a resource after the tests of the calling file or `describe`. @returns the resource. */
+export function disposeAfterAll<T extends Disposable | AsyncDisposable>(resource: T): T {
+  afterAll(async () => {
+    if (Symbol.asyncDispose in resource) await resource[Symbol.asyncDispose]();
+    else resource[Symbol.dispose]();
+  });
+  return resource;
+}
