@@ -56,7 +56,7 @@ export async function checkService(options: ServiceUnderCheck & { readonly json:
 
 function table(checks: readonly CheckResult[]): string {
   const rows = checks.map(({ verdict, rule, seen }) => [labels[verdict], rule, seen]);
-  return formatTable(['VERDICT', 'RULE', 'SEEN'], rows);
+  return formatTable(['RESULT', 'RULE', 'SEEN'], rows);
 }
 
 /** Upper case makes failures stand out. */

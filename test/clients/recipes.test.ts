@@ -24,6 +24,10 @@ async function recipe(page: string, section?: string) {
   const commands = (await commandsOf(`docs/${page}`, section)).join('');
   return {
     files: Object.fromEntries(files.map(([name, content]) => [name, here(content)])),
+    /** The packages that the section installs, without their versions. */
+    packages: [...commands.matchAll(/^npm install (?:--save-dev )?(.+)$/gm)].flatMap(
+      ([, names = '']) => names.split(' ').map((name) => name.replace(/(?<=.)@.*/, '')),
+    ),
     /** Without installation commands: the packages are already installed. */
     commands: here(commands)
       .split('\n')
@@ -71,8 +75,10 @@ describe('docs/clients.md', () => {
   });
 
   consumerTest('infers types with gql.tada', async () => {
-    const { files, commands } = await recipe('clients.md', 'gql.tada');
-    const packages = { ours: node, theirs: ['graphql', 'gql.tada', 'typescript'] };
+    const { files, commands, packages: named } = await recipe('clients.md', 'gql.tada');
+    const ours = named.filter((name) => name.startsWith('@types/'));
+    const theirs = ['graphql', ...named.filter((name) => !ours.includes(name))];
+    const packages = { ours, theirs };
     const { shell, tsc } = await consumer.project({ ...packages, files });
     expect(commands).toHaveLength(3);
     expect(await shell(commands)).toMatch(/\nPebble: sold\n$/);

@@ -32,7 +32,7 @@ describe('check-service', () => {
     ]);
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toContain('404, code "[API key]"');
-    expect(stdout).toContain('FAIL     GET /pets without a key: 401 with an Error body');
+    expect(stdout).toContain('FAIL    GET /pets without a key: 401 with an Error body');
     expect(stdout).not.toContain(apiKey);
   });
 

@@ -70,7 +70,7 @@ describe('checkContract', () => {
     expect(others).toMatchInlineSnapshot(`
       "http://127.0.0.1:PORT/v1
 
-      VERDICT  RULE  SEEN
+      RESULT  RULE  SEEN
       pass  POST /messages without a key: 401  401, code "unauthenticated"
       pass  POST /messages with a wrong key: 401  401, code "invalid_api_key"
       pass  POST /messages without a message: 400  400, code "invalid_value"

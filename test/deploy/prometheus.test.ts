@@ -41,7 +41,7 @@ const complete = (expression: string) =>
 
 /** The rows of the documented table of metrics: their names, and when to alert. */
 const documented = [
-  ...(await read('docs/production.md')).matchAll(/^\| (`(?:petstore|nodejs)_.*) \| (.*) ?\|$/gm),
+  ...(await read('docs/observability.md')).matchAll(/^\| (`(?:petstore|nodejs)_.*) \| (.*) ?\|$/gm),
 ].map(([, names = '', when = '']) => ({
   names: [...names.matchAll(/`(\w+)/g)].map(([, name = '']) => name),
   when: when.trim(),

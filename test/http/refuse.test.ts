@@ -21,7 +21,7 @@ describe('refusals due to load', () => {
   });
 
   it('have a documented status for each reason, and a series that starts at 0', async () => {
-    const page = await readFile(new URL('../../docs/production.md', import.meta.url), 'utf8');
+    const page = await readFile(new URL('../../docs/observability.md', import.meta.url), 'utf8');
     const documented = [...page.matchAll(/^\| `(\w+)` \| (\d{3}) \| .+ \|$/gm)];
     const { metrics, log } = openTelemetry();
     createRefuse({ metrics, log });
