@@ -58,7 +58,8 @@ export function openOverloadGuard(
     const now = performance.now();
     // A turn that is longer than the interval leaves no sample.
     const lagMs = delay.count === 0 ? now - measuredAt : delay.mean / 1e6;
-    slow = lagMs > limits.maxEventLoopLagMs ? slow + 1 : 0;
+    // A gateway that starts lags without requests.
+    slow = requests.used > 0 && lagMs > limits.maxEventLoopLagMs ? slow + 1 : 0;
     measuredAt = now;
     delay.reset();
   }, intervalMs).unref();

@@ -258,6 +258,16 @@ describe('overload', () => {
     guard.enter(accepted);
   });
 
+  it('refuses no requests if the event loop has lagged only before the first', async () => {
+    using guard = openGuard({ maxEventLoopLagMs: 50 });
+    for (let count = 0; count < 6; count++) {
+      const until = performance.now() + 300;
+      while (performance.now() < until);
+      await turn();
+    }
+    guard.enter(2);
+  });
+
   it('refuses no requests after one long pause', async () => {
     using guard = openGuard({ maxEventLoopLagMs: 50 });
     const enterFor = async (milliseconds: number) => {
