@@ -115,18 +115,23 @@ export function openOrigin(
       const place = entered instanceof Promise ? await entered : entered;
       if (place === undefined) return cancellation.outcome(false);
       if (typeof place === 'string') return { why: place, retryAfterMs: 1000 };
-      const leave = () => queue.leave(place);
       const startedAt = performance.now();
       const keyCircuit = keyCircuits.get(key);
       // The key's circuit is checked first, so that a failing key does not probe the origin.
       const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
       const rejectedMs = keyRejectedMs || circuit.rejectsForMs(startedAt);
       if (rejectedMs > 0) {
-        leave();
+        queue.leave(place);
         return { why: keyRejectedMs > 0 ? 'keyCircuit' : 'circuit', retryAfterMs: rejectedMs };
       }
       keyCircuit?.start();
       circuit.start();
+      // The next call starts when undici no longer has this one, and the circuits know its outcome.
+      let holders = 2;
+      const leave = () => {
+        holders--;
+        if (holders === 0) queue.leave(place);
+      };
       const callLimits = { cancellation, bodyBytes, key, maxBodyBytes, leave };
       const outcome = await dispatchCall(pool, options, callLimits);
       const effects = consequencesOf(outcome);
@@ -134,6 +139,7 @@ export function openOrigin(
       if (isFailure || keyCircuits.size > 0) keyCircuits.end(key, effects.key, startedAt);
       if (isFailure) circuit.end(effects.service, startedAt, key, maxPerKey);
       else circuit.end(effects.service, startedAt);
+      leave();
       return outcome;
     },
     /**

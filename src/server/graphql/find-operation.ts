@@ -59,7 +59,7 @@ export function createFindOperation(prepare: PrepareDocument) {
     const operation = document.find(operationName);
     if (operation === undefined) throw unknownOperation(document.operationNames, operationName);
     const { definition, deprecations } = operation;
-    if (operation.isIntrospection) await nextSlice(key);
+    if (operation.isIntrospection || operation.isDeferred) await nextSlice(key);
     record.setOperation(definition.operation, definition.name?.value);
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);

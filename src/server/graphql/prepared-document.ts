@@ -95,7 +95,7 @@ export class PreparedOperation {
   readonly deprecations: readonly Deprecation[];
   /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
-  /** Whether it has a `@defer`. */
+  /** Whether it has a `@defer`, for which graphql-js may take milliseconds. */
   readonly isDeferred: boolean;
   readonly #whole: ExecutionArgs & CommonArgs;
   /** The document with its `@defer`. */

@@ -26,6 +26,19 @@ it('the limits of REST calls are those of docs/reliability.md', () => {
   });
 });
 
+it('starts a call that has waited once the circuits know the outcome of the call before', async () => {
+  let up = false;
+  await using rest = await startRest(
+    (socket) => socket.write(up ? pets : encodeResponse('500 Oops', '')),
+    { maxConnections: 1, breakAfterFailures: 2, halfOpenAfterMs: 0 },
+  );
+  for (const _ of [1, 2]) await expect(rest.list()).rejects.toMatchObject({ status: 500 });
+  up = true;
+  // The first is the probe; while it decides, others would be refused.
+  const lists = Array.from({ length: 5 }, () => rest.list());
+  expect(await Promise.all(lists)).toEqual([[], [], [], [], []]);
+});
+
 describe('an open circuit', () => {
   const limits = { breakAfterFailures: 3, halfOpenAfterMs: 100 };
 

@@ -41,6 +41,7 @@ export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onPar
         try {
           const document = parse(source, { ...options, maxTokens });
           refuseLongTokens(document);
+          refuseManyLines(document);
           for (const cost of operationCosts(document)) refuseBeyond(limits, cost);
           return document;
         } catch (error) {
@@ -71,6 +72,14 @@ function refuseLongTokens({ loc }: DocumentNode): void {
     const length = token.end - token.start;
     if (length > maximum) throw tooLarge(what, maximum, String(length));
   }
+}
+
+/** The most lines of a document: graphql-js searches all line breaks for the location of each error. */
+const maxLines = 5000;
+
+function refuseManyLines({ loc }: DocumentNode): void {
+  const lines = loc?.endToken.line ?? 0;
+  if (lines > maxLines) throw tooLarge('lines', maxLines, String(lines));
 }
 
 /**

@@ -45,6 +45,7 @@ describe('the operation limits', () => {
     ['root fields by fragments', doubling, 'aliases, received 1073741824'],
     ['fields by doubled fragments', doubled(24), 'fields, received 16777'],
     ['long names', `{ ${'a'.repeat(257)}: orders }`, '256 characters of a name, received 257'],
+    ['lines', `{ orders }${'\n'.repeat(5000)}`, '5000 lines, received 5001'],
     ['long integers', `{ pet(id: ${'9'.repeat(1001)}) { id } }`, '1000 characters of a number'],
     ['long decimals', `{ pet(id: 0.${'9'.repeat(1000)}) { id } }`, 'number, received 1002'],
     ['aliases below the root', `{ pets { ${repeat(31, (i) => `a${i}: id`)} } }`, 'received 31'],
