@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../src/config/config.ts';
 import { parseJson } from '../../../src/contract/json.ts';
 import type { GatewayContext } from '../../../src/graphql/context.ts';
 import { createEngine } from '../../../src/server/graphql/engine.ts';
@@ -64,14 +65,7 @@ describe('an operation that is sent repeatedly', () => {
 });
 
 describe('the estimated memory of a document', () => {
-  const operationLimits = {
-    maxTokens: 1000,
-    maxDepth: 10,
-    maxAliases: 30,
-    maxDirectives: 50,
-    maxRootFields: 20,
-    maxFields: 1000,
-  };
+  const { operationLimits } = loadConfig({});
   const prepare = createEngine({ introspection: false, operationLimits });
   const context = { petStore: { listPets: async () => [] } } as unknown as GatewayContext;
 
