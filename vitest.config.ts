@@ -1,4 +1,5 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import { parts } from './test/parts.ts';
 
 // The conditions that Node itself resolves by. With others, tests and code get different copies of a
 // package, which do not know each other's types.
@@ -7,18 +8,32 @@ const ssr = { resolve: { conditions: ['node', 'module-sync', 'default'] } };
 // examples/yoga, without a build.
 const alias = { 'petstore-gateway/schema': new URL('src/schema.ts', import.meta.url).pathname };
 
+const folders = Object.keys(parts).map((name) => `test/${name}/**`);
+
+const project = (name: string, test: object): TestProjectConfiguration => ({
+  extends: true,
+  test: { name, ...test },
+});
+
 export default defineConfig({
   ssr,
   resolve: { alias },
   test: {
     globalSetup: 'test/support/no-keys-logged.ts',
-    include: ['test/**/*.test.ts'],
     // By default one core would be left for others; the tests mostly wait.
     maxWorkers: '100%',
+    // Files share workers, which have loaded most modules already.
+    isolate: false,
     // Tests of what is kept collect garbage themselves.
     execArgv: ['--expose-gc'],
     // Many tests start processes, which takes long on a busy machine.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    projects: [
+      project('product', { include: ['test/**/*.test.ts'], exclude: folders }),
+      ...Object.entries(parts).map(([name, { isAlone = false }]) =>
+        project(name, { include: [`test/${name}/**/*.test.ts`], fileParallelism: !isAlone }),
+      ),
+    ],
   },
 });

@@ -1,13 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { Agent } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
 import type { TypedPart } from '../../../src/server/graphql/encoded-parts.ts';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
 import { outlastHalfClose } from '../../support/half-close.ts';
-import { hasNginx, startNginx } from '../../support/nginx.ts';
 import {
   holdingOrders,
   petsFirst,
@@ -282,35 +279,6 @@ describe('a response in parts', () => {
     expect(parts).toMatchObject([{ data: { pets: null }, hasNext: false }]);
     const codes = parts[0]?.errors?.map(({ extensions }) => extensions['code']);
     expect(codes).toEqual(['RESPONSE_TOO_LARGE', 'RESPONSE_TOO_LARGE']);
-  });
-});
-
-describe('deploy/nginx.conf', () => {
-  it.skipIf(!hasNginx)('forwards each part immediately', async () => {
-    await using service = await startHolding();
-    await using nginx = await startNginx([service.url]);
-    const agent = new Agent({ connect: { socketPath: nginx.socketPath } });
-    await using stack = new AsyncDisposableStack();
-    stack.defer(() => agent.destroy());
-    const { headers, body } = await agent.request({
-      origin: 'http://gateway.test',
-      path: '/graphql',
-      method: 'POST',
-      headers: {
-        authorization: 'Bearer demo-key',
-        'content-type': 'application/json',
-        accept: 'multipart/mixed',
-      },
-      body: JSON.stringify({ query: petsFirst }),
-    });
-    const response = new Response(Readable.toWeb(body) as ReadableStream, {
-      headers: { 'content-type': String(headers['content-type']) },
-    });
-    const parts = readParts(response);
-    expect((await parts.next()).value).toMatchObject({ data: { pets: [{ id: '1' }] } });
-    service.release();
-    expect((await parts.next()).value).toMatchObject({ hasNext: false });
-    expect((await parts.next()).done).toBe(true);
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createAuthority } from '../../support/authority.ts';
-import { disposeAfterAll } from '../../support/dispose.ts';
-import { callWith, openBuiltin } from '../../support/gateway.ts';
-import { startPostgres } from '../../support/postgres.ts';
+import { createAuthority } from '../support/authority.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
+import { callWith, openBuiltin } from '../support/gateway.ts';
+import { startPostgres } from '../support/postgres.ts';
 
 const authority = disposeAfterAll(createAuthority());
 const other = disposeAfterAll(createAuthority());

@@ -5,16 +5,16 @@ import { promisify } from 'node:util';
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createRetryLink } from '../../packages/client/src/apollo.ts';
+import { createRetryLink } from '../../../packages/client/src/apollo.ts';
 import {
   AddPetDocument,
   createRetryFetch,
   ListPetsDocument,
-} from '../../packages/client/src/index.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+} from '../../../packages/client/src/index.ts';
+import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 const run = promisify(execFile);
-const repository = fileURLToPath(new URL('../..', import.meta.url));
+const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
 const busy = (retryAfterMs: number) => {
   const extensions = { code: 'OVERLOADED', outcome: 'NOT_DONE', retryAfterMs };

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { describe, expect, it, vi } from 'vitest';
-import { consumerTest, openConsumer, sizeOf } from '../support/consumer.ts';
-import { disposeAfterAll } from '../support/dispose.ts';
+import { consumerTest, openConsumer, sizeOf } from '../../support/consumer.ts';
+import { disposeAfterAll } from '../../support/dispose.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const run = promisify(execFile);

@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { describe, expect, it, vi } from 'vitest';
-import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
-import { openConsumer } from '../support/consumer.ts';
-import { disposeAfterAll } from '../support/dispose.ts';
-import { startGateway } from '../support/gateway.ts';
-import { createHermesContext, fetchText, reactNativeGlobals } from '../support/hermes.ts';
-import { manifestFile } from '../support/manifest.ts';
+import { openPersistedDocuments } from '../../../src/server/graphql/persisted-documents.ts';
+import { openConsumer } from '../../support/consumer.ts';
+import { disposeAfterAll } from '../../support/dispose.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { createHermesContext, fetchText, reactNativeGlobals } from '../../support/hermes.ts';
+import { manifestFile } from '../../support/manifest.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -47,7 +47,7 @@ describe('petstore-gateway-client in React Native', () => {
   });
 
   it('reads, writes and retries with Apollo Client as documented, with hashes only', async () => {
-    const page = await readFile(join(import.meta.dirname, '../../docs/react-native.md'), 'utf8');
+    const page = await readFile(join(import.meta.dirname, '../../../docs/react-native.md'), 'utf8');
     const [, client = ''] = /^`client\.ts`:\n\n```ts\n(.*?)```/ms.exec(page) ?? [];
     const persistedDocuments = await openPersistedDocuments({
       mode: 'only',
@@ -86,7 +86,7 @@ describe('petstore-gateway-client in React Native', () => {
   });
 
   it('reads a document with @defer as a whole with urql and the documented header', async () => {
-    const page = await readFile(join(import.meta.dirname, '../../docs/react-native.md'), 'utf8');
+    const page = await readFile(join(import.meta.dirname, '../../../docs/react-native.md'), 'utf8');
     const fetchOptions = /`fetchOptions: (\{.*?\} \})`/.exec(page)?.[1] ?? '';
     await using service = await startGateway();
     const script = await bundle({

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
-import { packGateway } from '../support/consumer.ts';
-import { createFolder } from '../support/folder.ts';
-import { graphqlRequest, withKey } from '../support/graphql.ts';
-import { readParts, sendForParts } from '../support/parts.ts';
-import { pastePage } from '../support/pasted-page.ts';
-import { rawGet, sendRaw } from '../support/raw-http.ts';
-import { hasRegistry, registryTest } from '../support/registry.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { packGateway } from '../../support/consumer.ts';
+import { createFolder } from '../../support/folder.ts';
+import { graphqlRequest, withKey } from '../../support/graphql.ts';
+import { readParts, sendForParts } from '../../support/parts.ts';
+import { pastePage } from '../../support/pasted-page.ts';
+import { rawGet, sendRaw } from '../../support/raw-http.ts';
+import { hasRegistry, registryTest } from '../../support/registry.ts';
+import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 

@@ -2,15 +2,15 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../../src/backends/builtin/database.ts';
-import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
-import { describeOnEveryDatabase } from '../../support/databases.ts';
-import { disposeAfterAll } from '../../support/dispose.ts';
-import { callWith, openBuiltin } from '../../support/gateway.ts';
-import { quiet } from '../../support/log.ts';
-import { startPostgres } from '../../support/postgres.ts';
-import { nodeStart } from '../../support/process.ts';
-import { startServer } from '../../support/server.ts';
+import { openDatabase } from '../../src/backends/builtin/database.ts';
+import { openAdministration, openPetStore } from '../../src/backends/open.ts';
+import { describeOnEveryDatabase } from '../support/databases.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
+import { callWith, openBuiltin } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { nodeStart } from '../support/process.ts';
+import { startServer } from '../support/server.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 

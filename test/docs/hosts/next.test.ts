@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, vi } from 'vitest';
-import { browserTest, openBrowser } from '../support/browser.ts';
-import { packGateway } from '../support/consumer.ts';
-import { createFolder } from '../support/folder.ts';
-import { startNext } from '../support/next.ts';
-import { pastePage } from '../support/pasted-page.ts';
-import { hasRegistry, registryTest } from '../support/registry.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { browserTest, openBrowser } from '../../support/browser.ts';
+import { packGateway } from '../../support/consumer.ts';
+import { createFolder } from '../../support/folder.ts';
+import { startNext } from '../../support/next.ts';
+import { pastePage } from '../../support/pasted-page.ts';
+import { hasRegistry, registryTest } from '../../support/registry.ts';
+import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 1_200_000 });
 

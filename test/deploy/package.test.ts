@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { consumerTest, openConsumer, packGateway, sizeOf } from './support/consumer.ts';
-import { disposeAfterAll } from './support/dispose.ts';
-import { createFolder } from './support/folder.ts';
-import { commandStart } from './support/process.ts';
-import { startUpstream } from './support/upstream.ts';
+import { consumerTest, openConsumer, packGateway, sizeOf } from '../support/consumer.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
+import { createFolder } from '../support/folder.ts';
+import { commandStart } from '../support/process.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 const run = promisify(execFile);
-const repository = fileURLToPath(new URL('..', import.meta.url));
+const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 const folder = createFolder();
 const consumer = disposeAfterAll(await openConsumer());

@@ -5,8 +5,8 @@ import {
   createRetryFetch,
   ListPetsDocument,
   persistedHash,
-} from '../../packages/client/src/index.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+} from '../../../packages/client/src/index.ts';
+import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 const extensions = { code: 'OVERLOADED', retryAfterMs: 0 };
 const busy = JSON.stringify({ errors: [{ message: 'Busy.', extensions }] });

@@ -3,14 +3,14 @@ import { cp } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { blocksOf } from '../support/blocks.ts';
-import { packClient, packGateway } from '../support/consumer.ts';
-import { createFolder } from '../support/folder.ts';
-import { startIn } from '../support/process.ts';
-import { installEnv, registryTest } from '../support/registry.ts';
+import { blocksOf } from '../../support/blocks.ts';
+import { packClient, packGateway } from '../../support/consumer.ts';
+import { createFolder } from '../../support/folder.ts';
+import { startIn } from '../../support/process.ts';
+import { installEnv, registryTest } from '../../support/registry.ts';
 
 const run = promisify(execFile);
-const examples = join(import.meta.dirname, '../../examples');
+const examples = join(import.meta.dirname, '../../../examples');
 const parent = createFolder();
 const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
 

@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, vi } from 'vitest';
-import { browserTest, openBrowser } from '../support/browser.ts';
-import { packGateway } from '../support/consumer.ts';
-import { createFolder } from '../support/folder.ts';
-import { startNext } from '../support/next.ts';
-import { hasRegistry, installEnv, registryTest } from '../support/registry.ts';
+import { browserTest, openBrowser } from '../../support/browser.ts';
+import { packGateway } from '../../support/consumer.ts';
+import { createFolder } from '../../support/folder.ts';
+import { startNext } from '../../support/next.ts';
+import { hasRegistry, installEnv, registryTest } from '../../support/registry.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 1_200_000 });
 
 const run = promisify(execFile);
-const repository = fileURLToPath(new URL('../..', import.meta.url));
+const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const example = join(repository, 'examples/next');
 
 /** A copy of the example with its own packages. */

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../../src/backends/builtin/database.ts';
-import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
-import { callWith, openBuiltin } from '../../support/gateway.ts';
-import { quiet } from '../../support/log.ts';
-import { hasPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts';
-import { startPostgres } from '../../support/postgres.ts';
-import { describePetStore } from '../describe-pet-store.ts';
+import { openDatabase } from '../../src/backends/builtin/database.ts';
+import { openAdministration, openPetStore } from '../../src/backends/open.ts';
+import { describePetStore } from '../backends/describe-pet-store.ts';
+import { callWith, openBuiltin } from '../support/gateway.ts';
+import { quiet } from '../support/log.ts';
+import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { startPostgres } from '../support/postgres.ts';
 
 if (!hasPgBouncer) process.stdout.write('PgBouncer tests are SKIPPED: install pgbouncer.\n');
 

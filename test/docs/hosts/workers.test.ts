@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
-import { packClient } from '../support/consumer.ts';
-import { createFolder } from '../support/folder.ts';
-import { readParts, sendForParts } from '../support/parts.ts';
-import { pastePage } from '../support/pasted-page.ts';
-import { nodeStart } from '../support/process.ts';
-import { hasRegistry, registryTest } from '../support/registry.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { packClient } from '../../support/consumer.ts';
+import { createFolder } from '../../support/folder.ts';
+import { readParts, sendForParts } from '../../support/parts.ts';
+import { pastePage } from '../../support/pasted-page.ts';
+import { nodeStart } from '../../support/process.ts';
+import { hasRegistry, registryTest } from '../../support/registry.ts';
+import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 

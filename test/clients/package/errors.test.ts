@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { GetPetDocument, ListPetsDocument } from '../../packages/client/src/documents.ts';
+import { GetPetDocument, ListPetsDocument } from '../../../packages/client/src/documents.ts';
 import {
   type FieldErrorCode,
   type GatewayError,
@@ -8,12 +8,12 @@ import {
   isGatewayError,
   type RestErrorBody,
   type WriteOutcome,
-} from '../../packages/client/src/errors.ts';
-import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
-import type * as contract from '../../src/contract/error.ts';
-import type * as server from '../../src/graphql/errors.ts';
-import { openGateway } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
+} from '../../../packages/client/src/errors.ts';
+import { persistedHash } from '../../../packages/client/src/persisted-hash.ts';
+import type * as contract from '../../../src/contract/error.ts';
+import type * as server from '../../../src/graphql/errors.ts';
+import { openGateway } from '../../support/gateway.ts';
+import { postGraphQL } from '../../support/graphql.ts';
 
 describe('isGatewayError', () => {
   it('distinguishes the errors of real responses', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Attempt, type RetryOptions, retryDelay } from '../../packages/client/src/index.ts';
+import { type Attempt, type RetryOptions, retryDelay } from '../../../packages/client/src/index.ts';
 
 const failed = (code: string, extensions: object = {}, path?: readonly (string | number)[]) => ({
   message: 'Failed.',
