@@ -1,15 +1,12 @@
 import { openPetStore } from '../../src/backends/open.ts';
-import { disposeAfterAll } from '../support/dispose.ts';
+import { createPostgresDatabase } from '../support/databases.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
-import { startPostgres } from '../support/postgres.ts';
 import { describePetStore } from './describe-pet-store.ts';
-
-const postgres = disposeAfterAll(await startPostgres());
 
 const databases = {
   SQLite: async () => ':memory:',
-  PostgreSQL: () => postgres.createDatabase(),
+  PostgreSQL: createPostgresDatabase,
 };
 
 for (const [name, createDatabase] of Object.entries(databases)) {

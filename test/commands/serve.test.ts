@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
-import { nodeStart, npmStart } from '../support/process.ts';
+import { commandPath, nodeStart, npmStart } from '../support/process.ts';
 import { startHoldingUpstream, startUpstream } from '../support/upstream.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
@@ -158,7 +158,7 @@ describe('a gateway that receives a signal', () => {
 
 describe('a gateway with a closed standard output', () => {
   it('keeps serving, and logs that it could not write its banner', async () => {
-    const child = spawn(process.execPath, ['src/main.ts'], {
+    const child = spawn(process.execPath, [await commandPath()], {
       env: { PORT: '0', DATABASE_URL: ':memory:' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
+import { createPostgresDatabase } from '../support/databases.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
-import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasPrometheus, startPrometheus } from '../support/prometheus.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -244,8 +244,7 @@ describe.skipIf(!hasPrometheus)('Prometheus', () => {
   }, 180_000);
 
   it('shows the built-in backend, and fires the alerts when its database is locked', async () => {
-    await using postgres = await startPostgres();
-    const databaseUrl = await postgres.createDatabase();
+    const databaseUrl = await createPostgresDatabase();
     await using gateway = await nodeStart({
       DATABASE_URL: databaseUrl,
       DATABASE_POOL_SIZE: '2',

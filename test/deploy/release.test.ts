@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { blocksOf } from '../support/blocks.ts';
-import { copySources, gatewayFiles } from '../support/consumer.ts';
 import { createFolder } from '../support/folder.ts';
+import { copySources, gatewayFiles } from '../support/packages.ts';
 import { shellStart } from '../support/process.ts';
 import { registryTest } from '../support/registry.ts';
 

@@ -10,6 +10,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { openLogWriter } from '../../src/telemetry/log-writer.ts';
 import { createFolder } from '../support/folder.ts';
+import { commandPath } from '../support/process.ts';
 import { canMount, mountSmallDisk } from '../support/small-disk.ts';
 
 const folder = createFolder();
@@ -22,7 +23,7 @@ function openPipe(path = join(folder, `log-${randomUUID()}`), flags = 0): number
 
 /** Starts a gateway whose log goes to a file descriptor, which is closed with the gateway. */
 async function startLoggingTo(log: number | 'pipe', env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, [await commandPath()], {
     env: {
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       PORT: '0',

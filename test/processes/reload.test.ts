@@ -9,7 +9,7 @@ import { createAuthority } from '../support/authority.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
-import { nodeStart } from '../support/process.ts';
+import { commandPath, nodeStart } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
 const folder = createFolder();
@@ -222,7 +222,8 @@ describe('a gateway that receives SIGHUP', () => {
 
   it('ends if it is because its terminal was closed', async () => {
     // script(1) runs it in a terminal, which is closed when script is killed.
-    const terminal = spawn('script', ['-qc', `exec ${process.execPath} src/main.ts`, '/dev/null'], {
+    const command = `exec ${process.execPath} ${await commandPath()}`;
+    const terminal = spawn('script', ['-qc', command, '/dev/null'], {
       env: { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: ':memory:' },
       stdio: ['pipe', 'pipe', 'ignore'],
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apiKey, openGateway, startGateway } from '../support/gateway.ts';
 import { refusalsIn } from '../support/metrics.ts';
-import { nodeStart } from '../support/process.ts';
+import { startIn } from '../support/process.ts';
 import { send, served } from '../support/rate.ts';
 
 const query = '/graphql?query={pets(limit:1){id}}';
@@ -82,12 +82,14 @@ registerHooks({ load: (url, context, next) => {
 } });`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(report)}`;
     const common = { NODE_OPTIONS, DATABASE_URL: ':memory:' };
-    await using unlimited = await nodeStart(common);
+    // Without a build, the modules have the names of their packages.
+    const startSources = (env: Record<string, string>) => startIn('.', ['src/main.ts'], env);
+    await using unlimited = await startSources(common);
     expect(await served(unlimited.url, 50)).toBe(50);
-    await using alone = await nodeStart({ ...common, RATE_LIMIT_PER_KEY: '5' });
+    await using alone = await startSources({ ...common, RATE_LIMIT_PER_KEY: '5' });
     expect(await served(alone.url, 10)).toBeLessThan(10);
     const store = { RATE_LIMIT_PER_KEY: '5', RATE_LIMIT_STORE: 'redis://127.0.0.1:1' };
-    await using shared = await nodeStart({ ...common, ...store });
+    await using shared = await startSources({ ...common, ...store });
     for (const { output } of [unlimited, alone]) expect(output.stderr).not.toContain('loaded');
     expect(shared.output.stderr).toContain('loaded');
   }, 30_000);

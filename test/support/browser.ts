@@ -1,38 +1,32 @@
-import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, it } from 'vitest';
+import { it } from 'vitest';
+import { executablePath, isBrowserInstalled, launchBrowser } from './browser-server.ts';
+import { shared } from './shared.ts';
 
-/** The path of Debian's Chromium, or the value of `CHROMIUM`. */
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-
-const installed = existsSync(executablePath);
-if (!installed) {
+if (!isBrowserInstalled) {
   process.stderr.write(
     `Browser tests are SKIPPED: ${executablePath} does not exist. Install Chromium (apt-get install chromium) or set CHROMIUM.\n`,
   );
 }
 
 /** A test that needs a browser. It is skipped, with a message, if none is installed. */
-export const browserTest = it.skipIf(!installed);
+export const browserTest = it.skipIf(!isBrowserInstalled);
 
 /** A part of a browser that shares nothing with other parts. */
 export type IsolatedBrowser = Pick<Browser, 'newPage' | 'close'> & AsyncDisposable;
 
-/** The browser of a test file. Launching one takes seconds on a busy machine. */
-let launched: Promise<Browser> | undefined;
-if (process.env['VITEST']) afterAll(async () => (await launched)?.close());
+/** The connection to the browser of the test run, which the files of a worker share. */
+let connected: Promise<Browser> | undefined;
 
-/**
- * Opens a headless Chromium that makes no requests of its own, only those of its pages. Each page has
- * a profile of its own.
- */
+/** Opens a headless Chromium that makes only the requests of its pages. Each page has its own profile. */
 export async function openBrowser(): Promise<IsolatedBrowser> {
-  launched ??= launch();
-  const browser = await launched;
+  const address = await shared('browser');
+  if (address !== undefined) connected ??= chromium.connect(address);
+  const browser = await (connected ?? launchBrowser());
   const pages: Page[] = [];
   const close = async () => {
     await Promise.all(pages.map((page) => page.context().close()));
-    if (!process.env['VITEST']) await browser.close();
+    if (connected === undefined) await browser.close();
   };
   return {
     async newPage(options) {
@@ -43,18 +37,4 @@ export async function openBrowser(): Promise<IsolatedBrowser> {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function launch(): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--disable-gpu',
-    ],
-  });
 }

@@ -13,10 +13,11 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { it } from 'vitest';
+import { type Shared, shared } from './shared.ts';
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -56,65 +57,25 @@ export const isConsumerInstalled = await install();
 /** A test that needs the packages of test/consumers. It is skipped if they cannot be installed. */
 export const consumerTest = it.skipIf(!isConsumerInstalled);
 
-/** Copies files of the checkout, for commands that write to it. @returns the path of the copy. */
-export async function copySources(from: string, files: readonly string[]): Promise<string> {
-  const source = await mkdtemp(join(tmpdir(), 'pet-store-source-'));
-  for (const file of files) {
-    await cp(join(repository, from, file), join(source, file), {
-      recursive: true,
-      filter: (path) => !/\/(?:dist|node_modules)$/.test(path),
-    });
-  }
-  await symlink(join(repository, 'node_modules'), join(source, 'node_modules'));
-  return source;
-}
-
-/**
- * Packs files in a temporary folder, because two builds in one folder conflict. Later calls of a test
- * run copy the result. @returns the tarball's path.
- */
-async function pack(folder: string, from: string, files: readonly string[]): Promise<string> {
-  const packed = join(`${process.env['TEST_LOGS']}-packed`, from, 'tarball');
-  if (!existsSync(packed)) {
-    const source = await copySources(from, files);
-    const target = join(source, 'packed');
-    await mkdir(target);
-    const path = `${join(repository, 'node_modules/.bin')}:${process.env['PATH']}`;
-    await run('npm', ['pack', '--silent', '--pack-destination', target], {
-      cwd: source,
-      env: { ...process.env, PATH: path },
-    });
-    await mkdir(dirname(packed), { recursive: true });
-    // Another test file may have packed it first.
-    if (!existsSync(packed)) await rename(target, packed).catch(() => {});
-    await rm(source, { recursive: true });
-  }
-  const [name = ''] = await readdir(packed);
-  await cp(join(packed, name), join(folder, name));
-  return join(folder, name);
+/** Copies a package that this run has packed to a folder. @returns the tarball's path. */
+async function copyPackage(name: Shared, folder: string): Promise<string> {
+  const tarball = (await shared(name)) ?? '';
+  const copy = join(folder, basename(tarball));
+  await cp(tarball, copy);
+  return copy;
 }
 
 /** Packs the client package with `npm pack`. @returns the path of the tarball. */
-export function packClient(folder: string): Promise<string> {
-  return pack(folder, 'packages/client', ['.']);
-}
+export const packClient = (folder: string) => copyPackage('client-package', folder);
+
+/** Packs the gateway's package with `npm pack`. @returns the path of the tarball. */
+export const packGateway = (folder: string) => copyPackage('gateway-package', folder);
 
 /** Unpacks the client package's tarball into a project. */
 async function installClient(tarball: string, root: string): Promise<void> {
   const client = join(root, 'node_modules/petstore-gateway-client');
   await mkdir(client, { recursive: true });
   await run('tar', ['-xzf', tarball, '-C', client, '--strip-components=1']);
-}
-
-const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.js'];
-const sources = ['src', 'schema', 'deploy', 'packages', 'examples/web/package.json'];
-
-/** What `npm pack` of the gateway needs. */
-export const gatewayFiles = [...settings, ...sources, 'README.md', 'LICENSE'];
-
-/** Packs the gateway's package with `npm pack`. @returns the path of the tarball. */
-export function packGateway(folder: string): Promise<string> {
-  return pack(folder, '.', gatewayFiles);
 }
 
 const typeScript5 = join(installed, 'node_modules/typescript-5/bin/tsc');

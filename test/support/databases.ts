@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { createFolder } from './folder.ts';
-import { startPostgres } from './postgres.ts';
+import { createDatabaseAt } from './postgres.ts';
+import { shared } from './shared.ts';
 
-let opened: ReturnType<typeof openDatabases> | undefined;
-
-/** Opens a folder for SQLite and a PostgreSQL server, which all tests of a file share. */
-function openDatabases() {
-  const folder = createFolder();
-  let server: Awaited<ReturnType<typeof startPostgres>>;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, 60_000);
-  afterAll(() => server[Symbol.asyncDispose](), 60_000);
-  return {
-    sqlite: () => `file:${folder}/${randomUUID()}.db`,
-    postgres: () => server.createDatabase(),
-  };
+/** Creates an empty database in the PostgreSQL of the test run. @returns its `DATABASE_URL`. */
+export async function createPostgresDatabase(): Promise<string> {
+  return createDatabaseAt((await shared('postgres')) ?? '');
 }
 
 /** Runs the tests on every database that the built-in backend supports. Call it outside `describe`. */
@@ -24,8 +14,7 @@ export function describeOnEveryDatabase(
   behaviours: string,
   tests: (createDatabase: () => Promise<string>) => void,
 ): void {
-  opened ??= openDatabases();
-  const { sqlite, postgres } = opened;
-  describe(`${behaviours} on SQLite`, () => tests(async () => sqlite()));
-  describe(`${behaviours} on PostgreSQL`, () => tests(postgres));
+  const folder = createFolder();
+  describe(`${behaviours} on SQLite`, () => tests(async () => `file:${folder}/${randomUUID()}.db`));
+  describe(`${behaviours} on PostgreSQL`, () => tests(createPostgresDatabase));
 }

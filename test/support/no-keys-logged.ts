@@ -18,8 +18,6 @@ export async function setup() {
     const files = await readdir(folder);
     const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
     await rm(folder, { recursive: true });
-    // The packages that tests have packed.
-    await rm(`${folder}-packed`, { recursive: true, force: true });
     const lines = texts.join('').split('\n');
     const leaks = lines.filter((line) => keys.some((key) => line.includes(key)));
     if (leaks.length > 0) {

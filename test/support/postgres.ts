@@ -1,10 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { startProgram } from './program.ts';
 
@@ -38,8 +39,7 @@ export async function startPostgres(
   const data = join(home, 'data');
   const login = ['--username=postgres', `--pwfile=${password}`, '--auth=password'];
   const initArgs = [`--pgdata=${data}`, ...login, '--locale=C.UTF-8', '--no-sync'];
-  const init = spawnSync(join(binaries, 'initdb'), initArgs, { ...options, encoding: 'utf8' });
-  if (init.status !== 0) throw init.error ?? new Error(init.stderr);
+  await promisify(execFile)(join(binaries, 'initdb'), initArgs, options);
 
   const port = await freePort();
   const all = { port: String(port), max_connections: '200', listen_addresses: '127.0.0.1' };
@@ -55,23 +55,11 @@ export async function startPostgres(
     server = undefined;
   };
   await start();
+  const url = `postgres://postgres:postgres@127.0.0.1:${port}`;
   return {
-    /**
-     * Creates an empty database, and its owner if the role is missing. @returns its `DATABASE_URL`.
-     */
-    async createDatabase(owner = 'postgres'): Promise<string> {
-      const name = `test_${randomUUID().replaceAll('-', '')}`;
-      const url = `postgres://postgres:postgres@127.0.0.1:${port}`;
-      const client = new pg.Client(`${url}/postgres`);
-      await client.connect();
-      await client.query(
-        `do $$ begin create role ${owner} login password 'postgres';
-         exception when duplicate_object then end $$`,
-      );
-      await client.query(`create database ${name} owner ${owner}`);
-      await client.end();
-      return `${url.replace('//postgres', `//${owner}`)}/${name}`;
-    },
+    /** The URL of the server. */
+    url,
+    createDatabase: (owner?: string) => createDatabaseAt(url, owner),
     start,
     stop,
     async [Symbol.asyncDispose]() {
@@ -79,6 +67,23 @@ export async function startPostgres(
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/**
+ * Creates an empty database on a server, and its owner if the role is missing. @returns its
+ * `DATABASE_URL`.
+ */
+export async function createDatabaseAt(url: string, owner = 'postgres'): Promise<string> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const client = new pg.Client(`${url}/postgres`);
+  await client.connect();
+  await client.query(
+    `do $$ begin create role ${owner} login password 'postgres';
+     exception when duplicate_object then end $$`,
+  );
+  await client.query(`create database ${name} owner ${owner}`);
+  await client.end();
+  return `${url.replace('//postgres', `//${owner}`)}/${name}`;
 }
 
 /** The folder of PostgreSQL's programs: the npm package's, or a copy that `nobody` can execute. */

@@ -1,9 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-
 import { keepForScan } from './log.ts';
+import { shared } from './shared.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -13,13 +14,24 @@ export function npmStart(env: Record<string, string>) {
 }
 
 /**
+ * The command that this test run has built (`open-shared.ts`), which starts in a third of the time. Outside
+ * a test run, the sources.
+ */
+export const commandPath = async () => (await shared('command')) ?? `${root}src/main.ts`;
+
+/** The environment in which the command starts fastest. */
+const fast = (path: string) => ({ NODE_COMPILE_CACHE: join(path, '../../compile-cache') });
+
+/**
  * Runs the gateway as a container does: it receives signals directly, without npm. `maxFileKib`
  * limits the size of the files that it writes.
  */
-export function nodeStart(env: Record<string, string>, maxFileKib?: number) {
-  if (maxFileKib === undefined) return start(process.execPath, ['src/main.ts'], env);
-  const command = `ulimit -f ${maxFileKib}; exec ${process.execPath} src/main.ts`;
-  return start('bash', ['-c', command], env);
+export async function nodeStart(env: Record<string, string>, maxFileKib?: number) {
+  const path = await commandPath();
+  const all = { ...fast(path), ...env };
+  if (maxFileKib === undefined) return start(process.execPath, [path], all);
+  const command = `ulimit -f ${maxFileKib}; exec ${process.execPath} ${path}`;
+  return start('bash', ['-c', command], all);
 }
 
 /** Runs the gateway in a folder other than the checkout. */
@@ -37,15 +49,15 @@ export function shellStart(
   return start('bash', ['-ec', script], env, folder, banner);
 }
 
-/** Runs a command of the checkout to its end. @returns its exit code and what it printed. */
+/** Runs a command of the gateway to its end. @returns its exit code and what it printed. */
 export async function runCommand(
   args: readonly string[],
   env: Record<string, string> = {},
   cwd = root,
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const options = { cwd, env: { PATH, NODE_COMPILE_CACHE, ...env } };
-  return promisify(execFile)(process.execPath, [`${root}src/main.ts`, ...args], options).then(
+  const path = await commandPath();
+  const options = { cwd, env: { PATH: process.env['PATH'], ...fast(path), ...env } };
+  return promisify(execFile)(process.execPath, [path, ...args], options).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );

@@ -8,9 +8,9 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { type ExportedSpan, startCollector } from '../support/collector.ts';
+import { createPostgresDatabase } from '../support/databases.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
-import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -234,8 +234,7 @@ describe("OpenTelemetry's semantic conventions", () => {
   }, 30_000);
 
   it('name the spans of PostgreSQL, with its error codes', async () => {
-    await using postgres = await startPostgres();
-    const databaseUrl = await postgres.createDatabase();
+    const databaseUrl = await createPostgresDatabase();
     const { traces } = await trace(
       { DATABASE_URL: databaseUrl, DEMO: 'on' },
       async function* (url) {
