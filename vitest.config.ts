@@ -19,7 +19,9 @@ export default defineConfig({
   ssr,
   resolve: { alias },
   test: {
-    globalSetup: ['test/support/no-keys-logged.ts', 'test/support/open-shared.ts'],
+    globalSetup: ['left-out', 'no-keys-logged', 'open-shared'].map(
+      (name) => `test/support/${name}.ts`,
+    ),
     // By default one core would be left for others; the tests mostly wait.
     maxWorkers: '100%',
     // Files share workers, which have loaded most modules already.

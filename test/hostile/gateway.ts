@@ -1,14 +1,11 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { commandStart } from '../support/process.ts';
+import { commandPath, commandStart } from '../support/process.ts';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const sources = ['package.json', 'rolldown.config.js', 'schema', 'src'];
 
 /**
  * The memory limit of a deployment in MiB. Above it, the process is killed, as it would be there.
@@ -17,7 +14,7 @@ const memoryLimitMib = 512;
 /** The heap limit that Node chooses with that much memory, in MiB. */
 const heapMib = 256;
 
-/** A built gateway: a new build, or the one that `HOSTILE_GATEWAY` names. */
+/** A built gateway: that of the test run, or the one that `HOSTILE_GATEWAY` names. */
 export interface Built {
   readonly command: string;
   /** Contains `store.db`, a database with two keys. */
@@ -26,17 +23,10 @@ export interface Built {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Builds the gateway in a temporary folder, because other tests write `dist`. */
+/** Creates the folder of a built gateway and its database. */
 export async function buildGateway(): Promise<Built> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'));
-  const named = process.env['HOSTILE_GATEWAY'];
-  if (named === undefined) {
-    for (const name of sources) await cp(join(root, name), join(folder, name), { recursive: true });
-    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-    const rolldown = join(root, 'node_modules/rolldown/bin/cli.mjs');
-    await run(process.execPath, [rolldown, '--config'], { cwd: folder });
-  }
-  const command = named ?? join(folder, 'dist/bin/main.js');
+  const command = process.env['HOSTILE_GATEWAY'] ?? (await commandPath());
   const databaseUrl = `file:${join(folder, 'store.db')}`;
   return {
     command,
