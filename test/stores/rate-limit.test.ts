@@ -59,15 +59,18 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
       expect((await send(gateway.url)).status).toBe(200);
       expect((await storeMetrics(gateway)).up).toBe(0);
     }, until);
-    const start = performance.now();
+    const { errors } = await storeMetrics(gateway);
+    expect(errors).toBeGreaterThan(0);
     expect(await served(gateway.url, 100)).toBe(100);
-    // Each of them would wait for 50 ms.
-    expect(performance.now() - start).toBeLessThan(4000);
-    expect((await storeMetrics(gateway)).errors).toBeGreaterThan(0);
-    expect(changes(gateway)).toEqual([failure]);
+    // Each of them would wait for 50 ms in vain.
+    expect((await storeMetrics(gateway)).errors - errors).toBeLessThan(50);
+    // On a busy machine, it may have failed and recovered before.
+    expect(changes(gateway).at(-1)).toBe(failure);
     await mend();
-    await vi.waitFor(async () => expect((await storeMetrics(gateway)).up).toBe(1), until);
-    expect(changes(gateway)).toEqual([failure, 'the store of rate limits is in use again']);
+    await vi.waitFor(async () => {
+      expect((await storeMetrics(gateway)).up).toBe(1);
+      expect(changes(gateway).at(-1)).toBe('the store of rate limits is in use again');
+    }, until);
     expect((await send(gateway.url)).status).toBe(200);
   }
 
@@ -183,7 +186,7 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
       // Each test takes too long.
       const tested = async () => expect(await calls()).toBeGreaterThan(before + 1);
       await vi.waitFor(tested, { timeout: 10_000 });
-      expect(changes(gateway)).toEqual([failure]);
+      expect(changes(gateway).at(-1)).toBe(failure);
       delayMs = 0;
     });
     slow.close();
