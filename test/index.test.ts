@@ -123,18 +123,15 @@ describe('createNodeListener', () => {
 });
 
 describe('the gateway as a fetch handler', () => {
-  it('works as a Next.js route handler with a streamed body', async () => {
+  it('reads a streamed body', async () => {
     await using gateway = await createGateway(config);
-    const POST: (request: Request, context: { params: Promise<object> }) => Promise<Response> =
-      gateway;
     const body = new Blob([list]).stream();
-    const request = post({ body, duplex: 'half' } as RequestInit);
-    const response = await POST(request, { params: Promise.resolve({}) });
+    const response = await gateway(post({ body, duplex: 'half' } as RequestInit));
     expect(response).toBeInstanceOf(Response);
     expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
   });
 
-  it('serves GraphQL at any path, and GraphiQL when enabled', async () => {
+  it('serves GraphQL at any path, and GraphiQL when enabled, uncompressed', async () => {
     await using gateway = await createGateway({ ...config, graphiql: true });
     for (const path of ['/', '/api/graphql', '/v1/pets', '/livez']) {
       const url = `https://shop.example${path}`;
@@ -142,20 +139,13 @@ describe('the gateway as a fetch handler', () => {
       expect([path, await response.json()]).toEqual([path, { data: { pets: [{ id: '1' }] } }]);
     }
     const page = await gateway(
-      new Request('https://shop.example/api/graphql', { headers: { accept: 'text/html' } }),
+      new Request('https://shop.example/api/graphql', {
+        headers: { accept: 'text/html', 'accept-encoding': 'gzip, br' },
+      }),
     );
     expect(page.headers.get('content-security-policy')).toMatch(/; script-src 'sha256-/);
-    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(await page.text()).toContain('"apiKey":"demo-key"');
-  });
-
-  it('does not compress responses', async () => {
-    await using gateway = await createGateway({ ...config, graphiql: true });
-    const accept = { accept: 'text/html', 'accept-encoding': 'gzip, br' };
-    const page = await gateway(new Request('https://shop.example/', { headers: accept }));
     expect(page.headers.get('content-encoding')).toBe(null);
-    expect(await page.text()).toContain('query Storefront');
+    expect(await page.text()).toContain('"apiKey":"demo-key"');
   });
 
   it('nulls only the late fields when the deadline of the caller passes', async () => {
@@ -197,15 +187,13 @@ describe('the gateway as a fetch handler', () => {
     expect(logged).toEqual([]);
   });
 
-  it.each([
-    undefined,
-    {},
-    { ...config, backend: undefined, logLevel: 'info' },
-  ])('rejects %j as a configuration', async (value) => {
-    const { backend, ...without } = { ...(value as typeof config | undefined) };
-    await expect(createGateway((value && without) as never)).rejects.toThrow(
-      /^createGateway: expected a configuration from loadConfig\(process.env\), received one without backend\.$/,
-    );
+  it('rejects a configuration without a setting', async () => {
+    const { backend, ...without } = config;
+    for (const value of [undefined, {}, without]) {
+      await expect(createGateway(value as never)).rejects.toThrow(
+        /^createGateway: expected a configuration from loadConfig\(process.env\), received one without backend\.$/,
+      );
+    }
   });
 
   it('rejects when the database cannot be opened', async () => {
@@ -291,33 +279,20 @@ describe('gateway.execute', () => {
     const { log, requests } = openTelemetry();
     await using gateway = await createGateway(config, log);
     const caller = { authorization, requestId: 'bff-1' };
-    expect(await gateway.execute('{ pet(id: 404404) { id } }', {}, caller)).toEqual({
-      data: { pet: null },
-      errors: [
-        {
-          message: expect.any(String),
-          path: ['pet'],
-          locations: [{ line: 1, column: 3 }],
-          extensions: expect.objectContaining({ code: 'NOT_FOUND', requestId: 'bff-1' }),
-        },
-      ],
-      extensions: { deprecations: [expect.objectContaining({ field: 'Query.pet' })] },
-    });
+    const codes = async (query: string) => {
+      const { errors } = await gateway.execute(query, {}, caller);
+      return errors?.map(({ extensions }) => extensions);
+    };
+    expect(await codes('{ pets(limit: 0) { id } }')).toMatchObject([
+      { code: 'BAD_USER_INPUT', requestId: 'bff-1' },
+    ]);
     const tooLarge = await gateway.execute(`{ ${'orders '.repeat(21)} }`, {}, caller);
     expect(tooLarge).toMatchObject({ errors: [{ extensions: { code: 'OPERATION_TOO_LARGE' } }] });
     expect(tooLarge).not.toHaveProperty('data');
-    expect(await gateway.execute('{ nope }', {}, caller)).toMatchObject({
-      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
-    });
-    expect(await gateway.execute('{ pets { id } }')).toMatchObject({
-      errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
-    });
-    expect(requests()).toHaveLength(4);
-    expect(requests()[0]).toMatchObject({
-      requestId: 'bff-1',
-      operation: 'query',
-      codes: ['NOT_FOUND'],
-    });
+    expect(await codes('{ nope }')).toMatchObject([{ code: 'GRAPHQL_VALIDATION_FAILED' }]);
+    expect(requests()).toHaveLength(3);
+    const codesOfFirst = ['BAD_USER_INPUT'];
+    expect(requests()[0]).toMatchObject({ requestId: 'bff-1', codes: codesOfFirst });
   });
 
   it('yields typed data before deferred fields arrive', async () => {
@@ -397,19 +372,12 @@ describe('gateway.execute', () => {
     };
     const caller = { authorization, requestId: 'test' };
 
-    it('from the first call on, with ordinary prototypes', async () => {
+    it('from the first call on, whole and in parts, with ordinary prototypes', async () => {
       await using opened = await open();
-      for (let call = 0; call < 5; call++) {
+      for (let call = 0; call < 4; call++) {
         const result = await opened.gateway.execute(query, {}, caller);
         expect(result).toStrictEqual(whole);
         expectPlain(result);
-        expect(structuredClone(result)).toStrictEqual(result);
-      }
-    });
-
-    it('in parts too', async () => {
-      await using opened = await open();
-      for (let call = 0; call < 5; call++) {
         const results = opened.gateway.executeIncrementally(deferred, {}, caller);
         let last: unknown;
         for await (const result of results) {
@@ -451,8 +419,8 @@ describe('gateway.execute', () => {
     expect(await yielded('{ pets(limit: 1) { id } }')).toEqual([
       { data: { pets: [{ id: '1' }] }, hasNext: false },
     ]);
-    expect(await yielded(`{ ${'orders '.repeat(21)} }`)).toMatchObject([
-      { errors: [{ extensions: { code: 'OPERATION_TOO_LARGE' } }], hasNext: false },
+    expect(await yielded('{ nope }')).toMatchObject([
+      { errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }], hasNext: false },
     ]);
     const whole = await gateway.execute('{ ... @defer { __typename } }', {}, { authorization });
     expect(whole).toEqual({ data: { __typename: 'Query' } });

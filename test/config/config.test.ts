@@ -100,13 +100,8 @@ describe('loadConfig', () => {
 
   it.each([
     ['MAX_REQUEST_IN_FLIGHT', 'MAX_REQUESTS_IN_FLIGHT'],
-    ['MAX_REQUESTS_IN_FLIGHT_PERKEY', 'MAX_REQUESTS_IN_FLIGHT_PER_KEY'],
     ['LOG_LVL', 'LOG_LEVEL'],
-    ['LOGLEVEL', 'LOG_LEVEL'],
-    ['WORKER', 'WORKERS'],
-    ['ADMIN_PROT', 'ADMIN_PORT'],
     ['NODE_EVN', 'NODE_ENV'],
-    ['DATABASE_URI', 'DATABASE_URL'],
     ['CORS_ORIGIN', 'CORS_ORIGINS'],
     ['PETSTORE_BASE', undefined],
   ])('recognizes %s as %s', (name, meant) => {
@@ -130,20 +125,17 @@ describe('loadConfig', () => {
       { backend: { kind: 'builtin', demoKey: undefined }, graphiql: false, introspection: false },
     ],
     [{ HOST: '0.0.0.0' }, { backend: { kind: 'builtin', demoKey: undefined } }],
-    [{ HOST: 'gateway.example' }, { backend: { kind: 'builtin', demoKey: undefined } }],
     [
       { ...production, GRAPHIQL: 'on', INTROSPECTION: 'on' },
       { graphiql: true, introspection: true, explain: true },
     ],
     [production, { explain: false }],
-    [{ ...production, EXPLAIN: 'on' }, { explain: true }],
-    [{ EXPLAIN: 'off' }, { explain: false }],
+    [
+      { EXPLAIN: 'off', PORT: '', NODE_ENV: '' },
+      { explain: false, port: 4000 },
+    ],
     [{ GRAPHIQL: 'off' }, { explain: false }],
     [{ NODE_ENV: 'production', PETSTORE_BASE_URL }, { backend: { kind: 'rest' } }],
-    [
-      { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'web.json' },
-      { persistedDocuments: { mode: 'only', files: ['web.json'] } },
-    ],
     [
       { PERSISTED_DOCUMENTS: 'allow', PERSISTED_DOCUMENTS_FILE: 'web.json, ios.json' },
       { persistedDocuments: { mode: 'allow', files: ['web.json', 'ios.json'] } },
@@ -175,14 +167,11 @@ describe('loadConfig', () => {
       { PETSTORE_BASE_URL, HTTPS_PROXY: 'http://a.example', https_proxy: 'https://b.example' },
       { backend: { httpsProxy: new URL('https://b.example') } },
     ],
-    [{ OTEL_TRACES_SAMPLER: 'always_off' }, { tracesSampler: 'always_off', tracesSamplerArg: 1 }],
     [
       { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' },
       { tracesSampler: 'parentbased_traceidratio', tracesSamplerArg: 0.25 },
     ],
-    [{ OTEL_TRACES_SAMPLER_ARG: '0' }, { tracesSamplerArg: 0 }],
     [{ OTEL_TRACES_SAMPLER_ARG: '.5' }, { tracesSamplerArg: 0.5 }],
-    [{ OTEL_TRACES_SAMPLER_ARG: '1.0' }, { tracesSamplerArg: 1 }],
     [{ WORKERS: 'auto' }, { workers: availableParallelism() }],
   ])('reads %j', (env, expected) => {
     expect(loadConfig(env)).toMatchObject(expected);
@@ -206,21 +195,16 @@ describe('loadConfig', () => {
       'CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; received http://localhost:*',
     ],
     [{ CORS_ORIGINS: 'http://shop.example:*' }, 'CORS_ORIGINS: expected'],
-    [{ CORS_ORIGINS: '*' }, 'CORS_ORIGINS: expected'],
     [{ CORS_ORIGINS: 'http://localhost:*/' }, 'CORS_ORIGINS: expected'],
     [{ PETSTORE_BASE_URL: 'ftp://x.example' }, 'PETSTORE_BASE_URL: exp'],
-    [{ PETSTORE_BASE_URL: 'x.example' }, 'PETSTORE_BASE_URL: exp'],
     [{ PETSTORE_BASE_URL: 'https://u:p@x.example' }, 'PETSTORE_BASE_URL: exp'],
     [{ PETSTORE_BASE_URL: 'https://x.example?a' }, 'PETSTORE_BASE_URL: exp'],
-    [{ PETSTORE_BASE_URL: '/v1' }, 'PETSTORE_BASE_URL: exp'],
     [{ PETSTORE_ENVIRONMENT: 'staging' }, 'PETSTORE_STAGING_BASE_URL: expected the base URL'],
-    [{ PETSTORE_ENVIRONMENT: 'production' }, 'PETSTORE_BASE_URL: expected the base URL'],
     [
       { PETSTORE_STAGING_BASE_URL: 'https://a.example' },
       'PETSTORE_BASE_URL: expected the base URL',
     ],
     [{ NODE_ENV: 'production' }, neither],
-    [{ NODE_ENV: 'production', DATABASE_URL: '', PETSTORE_BASE_URI: 'https://a.example' }, neither],
     [
       { NODE_ENV: 'production', PETSTORE_BASE_URI: 'https://a.example' },
       '; PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?) is not a known variable',
@@ -230,15 +214,10 @@ describe('loadConfig', () => {
       'UPSTREAM_KEY_FILE: expected the path of a PEM file, because UPSTREAM_CERT_FILE is set; received nothing',
     ],
     [
-      { UPSTREAM_KEY_FILE: 'a.pem' },
-      'UPSTREAM_CERT_FILE: expected the path of a PEM file, because UPSTREAM_KEY_FILE is set; received nothing',
-    ],
-    [
       { RATE_LIMIT_STORE: 'rediss://:secret@redis.example:6379/1' },
       'RATE_LIMIT_PER_KEY: expected a number of requests per second, because RATE_LIMIT_STORE is set; received nothing',
     ],
     [{ HTTPS_PROXY: 'socks5://proxy.example' }, 'HTTPS_PROXY: expected an http or https'],
-    [{ HTTPS_PROXY: 'http://' }, 'HTTPS_PROXY: expected an http or https'],
     [{ HTTPS_PROXY: 'a b' }, 'HTTPS_PROXY: expected an http or https'],
     [
       { OTEL_TRACES_SAMPLER: 'jaeger_remote' },
@@ -249,10 +228,6 @@ describe('loadConfig', () => {
       'OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1, received "2"',
     ],
     [
-      { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash' },
-      'LOG_CREDENTIAL_SECRET: expected at least 16 characters, because LOG_CREDENTIAL is hash; received nothing',
-    ],
-    [
       { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash', LOG_CREDENTIAL_SECRET: 'hunter2' },
       'LOG_CREDENTIAL_SECRET: expected at least 16 characters, received a value that is hidden',
     ],
@@ -260,7 +235,6 @@ describe('loadConfig', () => {
       { WORKERS: '2', DATABASE_URL: ':memory:' },
       'WORKERS: expected 1, because processes cannot share an in-memory database',
     ],
-    [{ WORKERS: '0' }, 'WORKERS: expected'],
     [{ PORT: '9100', ADMIN_PORT: '9100' }, 'ADMIN_PORT: expected another port than PORT, received'],
     [
       { HOST: 'unix:/run/x.sock?mode=abc' },
@@ -268,10 +242,6 @@ describe('loadConfig', () => {
     ],
   ])('refuses %j', (env, message) => {
     expect(() => loadConfig(env)).toThrow(message);
-  });
-
-  it('treats an empty variable as unset', () => {
-    expect(loadConfig({ PORT: '', PETSTORE_BASE_URL: '', NODE_ENV: '' })).toEqual(loadConfig({}));
   });
 
   it('lists every invalid variable, its value and what is accepted in one message', () => {
@@ -294,12 +264,9 @@ describe('loadConfig', () => {
 
   it.each([
     { PETSTORE_BASE_URL: 'https://u:hunt/er2@x.example' },
-    { PETSTORE_BASE_URL: 'http:u:hunter2@x.example' },
     { PETSTORE_BASE_URL: 'https://x.example/v1?api_key=hunter2' },
     { DATABASE_URL: 'mysql:u:hunter2@x.example' },
-    { RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_STORE: 'hunter2' },
     { RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_STORE: 'redis://:hunter2@x.example/pets' },
-    { RATE_LIMIT_STORE: 'redis://:hunter2@x.example' },
     { DATABASE_URL: 'postgres://x.example/db?user=u&password=hunter2' },
     { http_proxy: 'ftp://u:hunter2@x' },
     { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash', LOG_CREDENTIAL_SECRET: 'hunter2' },
@@ -318,7 +285,6 @@ describe('loadConfig', () => {
 
   it('shows the value and source of every variable, without passwords', () => {
     const env = {
-      PORT: '5000',
       HOST: '',
       DATABASE_URL: 'postgres://ann:hunter2@db.example/pets',
       NODE_ENV: 'production',
@@ -330,26 +296,20 @@ describe('loadConfig', () => {
     };
     const config = loadConfig(env);
     const rows = configRows(env, config);
-    expect(rows).toContainEqual(['DEMO', 'off', 'default']);
-    expect(rows).toContainEqual(['GRAPHIQL', 'off', 'default']);
-    expect(rows).toContainEqual(['INTROSPECTION', 'on', 'environment']);
-    expect(rows).toContainEqual(['EXPLAIN', 'off', 'default']);
-    expect(rows).toContainEqual(['WORKERS', String(config.workers), 'environment']);
-    expect(rows).toContainEqual(['PORT', '5000', 'environment']);
-    expect(rows).toContainEqual(['HOST', '127.0.0.1', 'default']);
-    expect(rows).toContainEqual(['ADMIN_PORT', '', 'unset']);
-    expect(rows).toContainEqual(['DATABASE_URL', 'postgres://***@db.example/pets', 'environment']);
-    expect(rows).toContainEqual([
-      'RATE_LIMIT_STORE',
-      'redis://***@redis.example:6379/1',
-      'environment',
-    ]);
-    expect(rows).toContainEqual(['LOG_CREDENTIAL_SECRET', '***', 'environment']);
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        ['DEMO', 'off', 'default'],
+        ['GRAPHIQL', 'off', 'default'],
+        ['INTROSPECTION', 'on', 'environment'],
+        ['WORKERS', String(config.workers), 'environment'],
+        ['HOST', '127.0.0.1', 'default'],
+        ['ADMIN_PORT', '', 'unset'],
+        ['DATABASE_URL', 'postgres://***@db.example/pets', 'environment'],
+        ['RATE_LIMIT_STORE', 'redis://***@redis.example:6379/1', 'environment'],
+        ['LOG_CREDENTIAL_SECRET', '***', 'environment'],
+      ]),
+    );
     expect(rows).toHaveLength(documentedVariables().length);
-  });
-
-  it('is frozen', () => {
-    expect(Object.isFrozen(loadConfig({}))).toBe(true);
   });
 });
 
@@ -382,8 +342,6 @@ describe('a secret in a file', () => {
 
   it.each([
     ['is missing', '/nowhere/url', {}, "DATABASE_URL_FILE: .* open '/nowhere/url'$"],
-    ['is a folder', folder, {}, `DATABASE_URL_FILE: .* in ${folder}, found: EISDIR.*$`],
-    ['is empty', write('empty', ''), {}, `found nothing in ${folder}/empty$`],
     ['has only a newline', write('newline', '\n'), {}, `found nothing in ${folder}/newline$`],
     [
       'is set beside the variable',

@@ -44,22 +44,15 @@ describe('a list of animals that is written from the REST response text', () => 
   });
 
   it.each([
-    ['an absent status', '[{"id":1,"name":"a","categoryId":2}]'],
-    ['spaces', '[ {"id":1,"name":"a","categoryId":2} ]'],
-  ])('is decoded if it contains %s', async (_, list) => {
+    ['{ pets { id name categoryId status } }', '[{"id":1,"name":"a","categoryId":2}]', false],
+    ['{ pets { id name categoryId status } }', '[ {"id":1,"name":"a","categoryId":2} ]', false],
+    ['{ pets { id name } }', '[{"id":1,"name":"a","categoryId":2}]', true],
+  ])('is decoded if it differs in what is selected: %s %s', async (query, list, isWritten) => {
     await using service = await startWithPets(list);
-    const query = '{ pets { id name categoryId status } }';
     const first = await service.send(query);
     for (let repeat = 0; repeat < 3; repeat++) expect(await service.send(query)).toBe(first);
-    expect(service.writeEach).not.toHaveReturnedWith(expect.anything());
-  });
-
-  it('is written without a status that the operation does not select', async () => {
-    await using service = await startWithPets('[{"id":1,"name":"a","categoryId":2}]');
-    const query = '{ pets { id name } }';
-    const first = await service.send(query);
-    expect(await service.send(query)).toBe(first);
-    expect(service.writeEach).toHaveReturnedWith(expect.any(JsonText));
+    const written = service.writeEach.mock.results.some(({ value }) => value !== undefined);
+    expect(written).toBe(isWritten);
   });
 
   it('is kept next to a field that makes the response too large', async () => {

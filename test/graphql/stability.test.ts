@@ -57,8 +57,4 @@ describe('an operation with x-stability', () => {
       'x-stability: expected a field for feedPet, found none.',
     );
   });
-
-  it('is not in the schema if no operation has it', () => {
-    expect(print(createSchema({}))).not.toContain('tability');
-  });
 });

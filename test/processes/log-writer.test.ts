@@ -129,12 +129,9 @@ describe.skipIf(!canMount)('a log on a full disk', () => {
 });
 
 describe('a log that cannot be written', () => {
-  it.each([
-    '1',
-    '2',
-  ])('counts its lines, and does not delay the end of the process, with WORKERS=%s', async (WORKERS) => {
+  it('counts its lines, and does not delay the end of the process', async () => {
     // Every write to this device fails as on a full disk.
-    await using started = await startLoggingTo(openSync('/dev/full', 'a'), { WORKERS });
+    await using started = await startLoggingTo(openSync('/dev/full', 'a'), { WORKERS: '2' });
     await started.sendUntilDropped(100);
     started.child.kill('SIGTERM');
     expect(await started.exited).toEqual([0, null]);
@@ -159,44 +156,35 @@ describe('a log that cannot be written', () => {
     }, withTimeout);
   }, 60_000);
 
-  it('is given up when the process exits', async () => {
-    const log = openSync('/dev/full', 'a');
-    const writer = openLogWriter(log, false, false, () => {});
-    const line = `${'x'.repeat(1023)}\n`;
-    for (let count = 0; count < 100; count++) writer.write(line);
-    writer.closeNow();
-    await writer.close();
-    closeSync(log);
-  });
-
-  it('is written completely when the process exits', async () => {
-    const path = join(folder, 'complete.log');
+  it.each([
+    ['is written completely', join(folder, 'complete.log'), 'first\nsecond\n'],
+    ['is given up', '/dev/full', ''],
+  ])('%s when the process exits', async (_, path, written) => {
     const log = openSync(path, 'a');
     const writer = openLogWriter(log, false, false, () => {});
     for (const line of ['first\n', 'second\n']) writer.write(line);
     writer.closeNow();
-    expect(readFileSync(path, 'utf8')).toBe('first\nsecond\n');
+    if (written) expect(readFileSync(path, 'utf8')).toBe(written);
     await writer.close();
     closeSync(log);
   });
 });
 
 describe('a log on a pipe that nobody reads', () => {
-  /** Starts a gateway and sends it so many requests that their log lines fill the pipe. */
-  async function startBlocked(env: Record<string, string> = {}) {
-    const started = await startLoggingTo(openPipe(), env);
-    await started.send(400);
-    return started;
-  }
-
   it('does not delay the end of the process', async () => {
-    await using started = await startBlocked();
+    await using started = await startLoggingTo(openPipe());
+    await started.send(400);
     started.child.kill('SIGTERM');
     expect(await started.exited).toEqual([0, null]);
   }, 60_000);
 
   it.each(['1', '2'])('does not delay a second signal, with WORKERS=%s', async (WORKERS) => {
-    await using started = await startBlocked({ WORKERS, SHUTDOWN_GRACE_MS: '600000' });
+    await using started = await startLoggingTo(openPipe(), {
+      WORKERS,
+      SHUTDOWN_GRACE_MS: '600000',
+    });
+    // Their log lines fill the pipe.
+    await started.send(400);
     // A request that never ends keeps the drain from completing.
     const client = connect(started.port, '127.0.0.1');
     client.on('error', () => {}).write('POST /graphql HTTP/1.1\r\nHost: localhost\r\n');

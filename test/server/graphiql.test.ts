@@ -11,15 +11,7 @@ describe('GraphiQL', () => {
     expect(response.headers.get('content-type')).toMatch('text/html');
     const page = await response.text();
     expect(page).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//);
-    for (const name of [
-      'ListPets',
-      'Storefront',
-      'DeferredStorefront',
-      'AddPet',
-      'GetPet',
-      'ListOrders',
-      'SendMessage',
-    ]) {
+    for (const name of ['ListPets', 'Storefront', 'DeferredStorefront', 'AddPet', 'SendMessage']) {
       expect(page).toMatch(new RegExp(`(?:query|mutation) ${name}\\b`));
     }
     expect(page).toContain('"apiKey":"demo-key"');
@@ -85,6 +77,6 @@ describe('GraphiQL', () => {
   it('is not served when it is turned off', async () => {
     await using service = await startGateway({ graphiql: false });
     const response = await fetch(`${service.url}/graphql`, asBrowser);
-    expect(response.headers.get('content-type') ?? '').not.toMatch('text/html');
+    expect(response.headers.get('content-type')).toMatch('application/json');
   });
 });

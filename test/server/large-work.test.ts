@@ -2,7 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { readJsonText } from '../../src/contract/response-json.ts';
 import { nextSlice } from '../../src/limits/slices.ts';
-import { openGateway, type TestOptions } from '../support/gateway.ts';
+import { apiKey, openGateway, type TestOptions } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { sendForParts } from '../support/parts.ts';
 import { countTurns } from '../support/turns.ts';
@@ -31,9 +31,35 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
     expect(await turnsOf(getIntrospectionQuery(), 20)).toBeGreaterThanOrEqual(20);
   });
 
-  it('for validating long documents', async () => {
-    const long = `{ pets { ${'id name '.repeat(300)} } }`;
-    expect(await turnsOf(long, 20)).toBeGreaterThanOrEqual(20);
+  it('for validating long documents, once for each', async () => {
+    await using opened = await openGateway();
+    const turnsFor = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      using counted = countTurns();
+      const send = (_: unknown, index: number) => {
+        const long = `{ pets { ${'id name '.repeat(300)} } } # ${key} ${index}`;
+        return postGraphQL(opened.gateway, long, {}, headers);
+      };
+      await Promise.all(Array.from({ length: 20 }, send));
+      return counted.turns;
+    };
+    expect(await turnsFor(apiKey)).toBeGreaterThanOrEqual(20);
+    // Those of callers without an accepted key replace none of the others.
+    expect(await turnsFor('unknown')).toBeGreaterThanOrEqual(20);
+    expect(await turnsFor(apiKey)).toBeLessThan(15);
+  });
+
+  it('and keys take turns', async () => {
+    await using opened = await openGateway();
+    const done: string[] = [];
+    const send = async (key: string, index = 0) => {
+      const query = `${getIntrospectionQuery()} # ${key} ${index}`;
+      await postGraphQL(opened.gateway, query, {}, { authorization: `Bearer ${key}` });
+      done.push(key);
+    };
+    const many = Array.from({ length: 20 }, (_, index) => send('a', index));
+    await Promise.all([...many, send('b')]);
+    expect(done.indexOf('b')).toBeLessThan(5);
   });
 
   it('for parsing large bodies', async () => {

@@ -1,39 +1,58 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { maxBodyBytes } from '../../src/http/body.ts';
-import { keyOf } from '../../src/limits/key.ts';
-import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
-import { openGateway, startGateway } from '../support/gateway.ts';
+import { JsonText } from '../../src/contract/json.ts';
+import type { HttpResponse } from '../../src/http/message.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { openBuiltin, openGateway, type TestOptions } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 import { refusalsIn } from '../support/metrics.ts';
 import { startHolding } from '../support/parts.ts';
 
 const authorization = 'Bearer demo-key';
 
-/** Opens a guard, with limits that no test reaches unless it sets them. */
-function openGuard(limits: Partial<OverloadLimits>) {
-  const guard = openOverloadGuard(
-    {
-      maxRequestsInFlight: 1000,
-      maxRequestsInFlightPerKey: 1000,
-      maxEventLoopLagMs: 10_000,
-      ...limits,
+/** Opens a gateway whose store accepts every key, and holds orders until they are released. */
+async function openHeld(options: TestOptions) {
+  let held = Promise.withResolvers<void>();
+  let calls = 0;
+  const petStore = {
+    ...(await openBuiltin()),
+    listPets: async () => [],
+    async listOrders() {
+      calls++;
+      await held.promise;
+      return new JsonText('[]');
     },
-    quiet.metrics,
-  );
-  /** Admits a request, and returns what ends it. */
-  function enter(key: number, keyAccepted = false) {
-    using scope = new DisposableStack();
-    guard.admit({ key, headers: {} }, { keyAccepted }, scope);
-    const admitted = scope.move();
-    return () => admitted.dispose();
+  };
+  const opened = await openGateway({ petStore, ...options });
+  /** Executes a query. @returns the code of its error, if any. */
+  async function send(key: string, query = '{ __typename }'): Promise<string | undefined> {
+    const { errors } = await opened.execute(query, {}, { authorization: key && `Bearer ${key}` });
+    return errors?.[0]?.extensions.code;
   }
   return {
-    enter,
+    ...opened,
+    send,
     /** Lets the backend accept a key. */
-    accept: (key: number) => enter(key, true)(),
-    [Symbol.dispose]: () => guard[Symbol.dispose](),
+    accept: async (key: string) => expect(await send(key, '{ pets { id } }')).toBeUndefined(),
+    /** Sends a request for orders of each key, and resolves when they are held. */
+    async hold(...keys: readonly string[]) {
+      const before = calls;
+      const requests = keys.map((key) => send(key, '{ orders }'));
+      await vi.waitFor(() => expect(calls).toBe(before + keys.length), { interval: 5 });
+      return requests;
+    },
+    /** Responds to these requests. */
+    async release(requests: readonly Promise<string | undefined>[]) {
+      held.resolve();
+      held = Promise.withResolvers();
+      for (const code of await Promise.all(requests)) expect(code).toBeUndefined();
+    },
   };
+}
+
+/** Keeps the event loop from turning, without using the CPU. */
+function block(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 describe('overload', () => {
@@ -120,42 +139,42 @@ describe('overload', () => {
     expect((await orders('greedy')).status).toBe(200);
   });
 
-  it('refuses a key at its limit with 429 while the gateway is full', () => {
-    using guard = openGuard({ maxRequestsInFlight: 2, maxRequestsInFlightPerKey: 2 });
-    const [greedy, modest] = [1, 2];
-    guard.accept(greedy);
-    for (let times = 0; times < 2; times++) guard.enter(greedy);
-    expect(() => guard.enter(greedy)).toThrow('with this API key');
-    expect(() => guard.enter(modest)).toThrow('The gateway is overloaded');
+  it('refuses a key at its limit with 429 while the gateway is full', async () => {
+    await using opened = await openHeld({ maxRequestsInFlight: 2, maxRequestsInFlightPerKey: 2 });
+    await opened.accept('greedy');
+    const held = await opened.hold('greedy', 'greedy');
+    expect(await opened.send('greedy')).toBe('RATE_LIMITED');
+    expect(await opened.send('modest')).toBe('OVERLOADED');
+    await opened.release(held);
   });
 
-  it('keeps half of the places for keys that the backend has accepted before', () => {
-    using guard = openGuard({ maxRequestsInFlight: 5 });
-    const [accepted, keyless] = [1, 0];
-    guard.accept(accepted);
-    const full = expect.objectContaining({ reason: 'requests_in_flight', status: 503 });
-    const unknown = [keyless, 2, 3].map((key) => guard.enter(key));
-    for (const key of [keyless, 2, 4]) expect(() => guard.enter(key)).toThrow(full);
-    const known = [guard.enter(accepted), guard.enter(accepted)];
-    expect(() => guard.enter(accepted)).toThrow(full);
-    for (const leave of unknown) leave();
+  it('keeps half of the places for keys that the backend has accepted before', async () => {
+    await using opened = await openHeld({ maxRequestsInFlight: 5 });
+    await opened.accept('known');
+    const unknown = await opened.hold('1', '2', '3');
+    for (const key of ['', '3', '4']) expect(await opened.send(key)).toBe('OVERLOADED');
+    const known = await opened.hold('known', 'known');
+    expect(await opened.send('known')).toBe('OVERLOADED');
+    await opened.release([...unknown, ...known]);
     // Accepted keys may use all places.
-    for (const _ of unknown) known.push(guard.enter(accepted));
-    expect(() => guard.enter(keyless)).toThrow(full);
-    for (const leave of known) leave();
-    for (const key of [keyless, 2, 4]) guard.enter(key);
+    const all = await opened.hold(...Array(5).fill('known'));
+    expect(await opened.send('')).toBe('OVERLOADED');
+    await opened.release(all);
+    for (const key of ['', '3', '4']) expect(await opened.send(key)).toBeUndefined();
   });
 
-  it('remembers 10,000 accepted keys, and always the latest 5,000', () => {
-    using guard = openGuard({ maxRequestsInFlight: 2 });
-    for (let key = 1; key <= 10_001; key++) guard.accept(key);
+  it('remembers 10,000 accepted keys, and always the latest 5,000', async () => {
+    const telemetry = { ...quiet, log: createLog('silent', { write() {} }) };
+    await using opened = await openHeld({ maxRequestsInFlight: 2, telemetry });
+    for (let key = 1; key <= 10_001; key++) await opened.accept(String(key));
     // Used again, so it counts as the latest.
-    guard.accept(5001);
-    for (let key = 10_002; key <= 15_000; key++) guard.accept(key);
-    guard.enter(0);
-    expect(() => guard.enter(5002)).toThrow('The gateway is overloaded');
-    guard.enter(5001);
-  });
+    await opened.accept('5001');
+    for (let key = 10_002; key <= 15_000; key++) await opened.accept(String(key));
+    const held = await opened.hold('another');
+    expect(await opened.send('5002')).toBe('OVERLOADED');
+    expect(await opened.send('5001')).toBeUndefined();
+    await opened.release(held);
+  }, 60_000);
 
   it.each([
     ['succeeds at /graphql', '/graphql?query={pets{id}}', 'demo-key', 200],
@@ -169,8 +188,12 @@ describe('overload', () => {
   ])('keeps places for a key or not, after a request that %s', async (_, path, key, status) => {
     await using service = await startHolding({ maxRequestsInFlight: 2 });
     const send = (sent: string, sender: string) =>
-      fetch(`${service.url}${sent}`, { headers: { authorization: `Bearer ${sender}` } });
-    await send(path, key);
+      service.gateway(
+        new Request(`http://gateway.test${sent}`, {
+          headers: { authorization: `Bearer ${sender}` },
+        }),
+      );
+    await (await send(path, key)).text();
     const unknown = send('/graphql?query={orders}', 'unknown');
     await service.called(1);
     expect((await send('/graphql?query={__typename}', key)).status).toBe(status);
@@ -178,49 +201,20 @@ describe('overload', () => {
     expect((await unknown).status).toBe(200);
   });
 
-  it('counts each request that is refused for the bodies of its key once', async () => {
-    await using service = await startGateway();
-    // What a key may hold.
-    service.byteLimits.bodyBytes.take(keyOf(authorization), 8 * 1024 * 1024);
-    const body = JSON.stringify({ query: '{ orders }' }).padEnd(maxBodyBytes);
-    const send = (path: string, type = 'application/json') => {
-      const headers = { authorization, 'content-type': type };
-      return fetch(`${service.url}${path}`, { method: 'POST', headers, body });
-    };
-    for (const path of ['/graphql', '/v1/pets', '/quickstart/messages']) {
-      const refused = await send(path);
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
-      expect(await refused.text()).toContain('bodies');
-    }
-    // Responses with another reason are not refusals due to load.
-    expect((await send('/nowhere')).status).toBe(404);
-    expect((await send('/graphql', 'text/plain')).status).toBe(415);
-    expect(await refusalsIn(service.metrics)).toEqual({ 'body_bytes_of_key 429': 3 });
-  });
-
-  it('counts no request that it refuses for another reason', async () => {
-    await using service = await startGateway();
-    const headers = { authorization, 'content-type': 'application/json' };
-    const send = async (path: string, body: string) =>
-      (await fetch(`${service.url}${path}`, { method: 'POST', headers, body })).status;
-    const large = ' '.repeat(maxBodyBytes + 1);
-    for (const path of ['/graphql', '/v1/pets']) {
-      expect([await send(path, large), await send(path, '{')]).toEqual([413, 400]);
-    }
-    expect(await send('/nowhere', '')).toBe(404);
-    expect(await refusalsIn(service.metrics)).toEqual({});
-    expect(service.logged).toEqual([]);
-  });
-
-  it('counts the requests without a key as those of one key, until they end', () => {
-    using guard = openGuard({ maxRequestsInFlight: 10, maxRequestsInFlightPerKey: 2 });
-    const keyless = 0;
-    for (let round = 0; round < 3; round++) {
-      const entered = [guard.enter(keyless), guard.enter(keyless)];
-      expect(() => guard.enter(keyless)).toThrow('Too many requests');
-      entered.push(guard.enter(1));
-      for (const leave of entered) leave();
-    }
+  it('counts the requests without a key as those of one key, until they end', async () => {
+    const held = Promise.withResolvers<HttpResponse>();
+    const createV1 = () => () => held.promise;
+    await using opened = await openGateway({ maxRequestsInFlightPerKey: 2, createV1 });
+    const send = (path: string, headers = {}) =>
+      opened.gateway(new Request(`http://gateway.test${path}`, { headers }));
+    const inFlight = [send('/v1/pets'), send('/v1/pets')];
+    await turn();
+    const operation = '/graphql?query={__typename}';
+    expect((await send(operation)).status).toBe(429);
+    expect((await send(operation, { authorization })).status).toBe(200);
+    held.resolve({ status: 200, headers: { 'content-type': 'application/json' }, body: '[]' });
+    await Promise.all(inFlight);
+    expect((await send(operation)).status).toBe(200);
   });
 
   it('sends the time to the next attempt to callers in the same process', async () => {
@@ -238,46 +232,50 @@ describe('overload', () => {
 
   // The second is longer than the interval over which the lag is averaged.
   it.each([
-    100, 300,
-  ])('refuses requests only while turns take %i ms, first those of unknown keys', async (milliseconds) => {
-    using guard = openGuard({ maxEventLoopLagMs: 50 });
-    const [accepted, unknown] = [1, 2];
-    guard.accept(accepted);
-    guard.enter(unknown);
-    const block = setInterval(() => {
-      const until = performance.now() + milliseconds;
-      while (performance.now() < until);
-    }, 1);
-    const lag = expect.objectContaining({ reason: 'event_loop_lag', status: 503 });
-    const often = { interval: 50, timeout: 5000 };
-    await vi.waitFor(() => expect(() => guard.enter(unknown)).toThrow(lag), often);
-    guard.enter(accepted);
-    await vi.waitFor(() => expect(() => guard.enter(accepted)).toThrow(lag), often);
-    clearInterval(block);
-    await vi.waitFor(() => guard.enter(unknown), often);
-    guard.enter(accepted);
+    [150, 20],
+    [400, 10],
+  ])('refuses requests only while turns take %i ms, first those of unknown keys', async (milliseconds, turns) => {
+    await using opened = await openHeld({ maxEventLoopLagMs: 100 });
+    await opened.accept('known');
+    const held = await opened.hold('known');
+    const samples: Promise<(string | undefined)[]>[] = [];
+    await new Promise<void>((resolve) => {
+      const blocking = setInterval(() => {
+        block(milliseconds);
+        samples.push(Promise.all([opened.send('unknown'), opened.send('known')]));
+        if (samples.length < turns) return;
+        clearInterval(blocking);
+        resolve();
+      }, 1);
+    });
+    const codes = (await Promise.all(samples)).map((pair) => pair.join(' '));
+    expect([...new Set(codes)]).toEqual([' ', 'OVERLOADED ', 'OVERLOADED OVERLOADED']);
+    const admitted = async () => expect(await opened.send('unknown')).toBeUndefined();
+    await vi.waitFor(admitted, { timeout: 15_000 });
+    await opened.release(held);
   });
 
   it('refuses no requests if the event loop has lagged only before the first', async () => {
-    using guard = openGuard({ maxEventLoopLagMs: 50 });
+    await using opened = await openHeld({ maxEventLoopLagMs: 50 });
     for (let count = 0; count < 6; count++) {
-      const until = performance.now() + 300;
-      while (performance.now() < until);
+      block(300);
       await turn();
     }
-    guard.enter(2);
+    expect(await opened.send('unknown')).toBeUndefined();
   });
 
   it('refuses no requests after one long pause', async () => {
-    using guard = openGuard({ maxEventLoopLagMs: 50 });
-    const enterFor = async (milliseconds: number) => {
+    await using opened = await openHeld({ maxEventLoopLagMs: 1000 });
+    const held = await opened.hold('known');
+    const sendFor = async (milliseconds: number) => {
       for (const end = performance.now() + milliseconds; performance.now() < end; await turn()) {
-        guard.enter(0)();
+        expect(await opened.send('unknown')).toBeUndefined();
       }
     };
     // The first measurement is not recorded.
-    await enterFor(30);
-    for (const end = performance.now() + 600; performance.now() < end; );
-    await enterFor(300);
+    await sendFor(30);
+    block(1500);
+    await sendFor(300);
+    await opened.release(held);
   });
 });

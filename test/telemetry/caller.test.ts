@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { coalesceReads, openAdministration, openPetStore } from '../../src/backends/open.ts';
-import { startCollector } from '../support/collector.ts';
 import { openGateway } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL } from '../support/graphql.ts';
-import { quiet, requestsIn } from '../support/log.ts';
+import { quiet } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
-import { nodeStart } from '../support/process.ts';
 import { startRestGateway } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { startTraced } from './traced.ts';
 
 /** Opens a database with an account and one key. */
 async function openAccount() {
@@ -36,14 +35,7 @@ describe('the caller of the built-in backend', () => {
   it('is in the log line and the trace of each request, without the key', async () => {
     await using account = await openAccount();
     const { databaseUrl, id, key } = account;
-    await using collector = await startCollector();
-    await using gateway = await nodeStart({
-      DATABASE_URL: databaseUrl,
-      DEMO: 'off',
-      GRAPHIQL: 'on',
-      ADMIN_PORT: '0',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    });
+    await using gateway = await startTraced({ DATABASE_URL: databaseUrl, DEMO: 'off' });
     const headers = { authorization: `Bearer ${key}` };
     const post = (query: string, more = {}) =>
       fetch(graphqlRequest(gateway.url, { query }, { ...headers, ...more }));
@@ -52,19 +44,17 @@ describe('the caller of the built-in backend', () => {
     await fetch(`${gateway.url}/v1/pets`, { headers });
     await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: 'Bearer unknown-one' } });
     await post('{ __typename }');
-    const admin = /Metrics +(\S+)/.exec(gateway.output.stdout)?.[1] ?? '';
-    const scrape = await (await fetch(admin)).text();
-    gateway.kill('SIGTERM');
-    await gateway.exited;
+    const { text } = await gateway.metrics.scrape();
+    const spans = await gateway.spans();
 
     const known = { account: 'acme', keyId: id };
-    const lines = requestsIn(gateway.output.stderr);
+    const lines = gateway.requests();
     expect(lines).toMatchObject([known, known, known, { status: 401 }, {}]);
     for (const line of lines.slice(3)) {
       expect(line).not.toHaveProperty('account');
       expect(line).not.toHaveProperty('keyId');
     }
-    const accounts = collector.spans.flatMap(({ attributes }) =>
+    const accounts = spans.flatMap(({ attributes }) =>
       attributes.filter((one) => /^petstore\.(?:account|key_id)$/.test(one.key)),
     );
     const attributes = [
@@ -72,8 +62,8 @@ describe('the caller of the built-in backend', () => {
       { key: 'petstore.key_id', value: { stringValue: id } },
     ];
     expect(accounts).toEqual([...attributes, ...attributes, ...attributes]);
-    expect(gateway.output.stderr + JSON.stringify(collector.spans)).not.toContain(key);
-    expect(scrape).not.toMatch(new RegExp(`acme|${id}`));
+    expect(gateway.lines.join() + JSON.stringify(spans)).not.toContain(key);
+    expect(text).not.toMatch(new RegExp(`acme|${id}`));
   }, 30_000);
 
   it('is known for a read that joins another one, and for a revoked key', async () => {
@@ -104,30 +94,26 @@ describe('the caller of a REST service', () => {
   it('is logged as a hash with LOG_CREDENTIAL=hash, the same in every gateway', async () => {
     const secret = 'a-secret-of-the-operator';
     await using upstream = await startUpstream((_, response) => sendJson(response, 200, '[]'));
-    await using collector = await startCollector();
-    await using gateway = await nodeStart({
+    await using gateway = await startTraced({
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       LOG_CREDENTIAL: 'hash',
       LOG_CREDENTIAL_SECRET: secret,
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
     const keys = ['demo-key', 'wrong-key'];
     for (const key of keys) {
       const headers = { authorization: `Bearer ${key}` };
       await fetch(`${gateway.url}/graphql?query={pets{id}}`, { headers });
     }
-    gateway.kill('SIGTERM');
-    await gateway.exited;
     const expected = keys.map((key) =>
       createHmac('sha256', secret).update(key).digest('hex').slice(0, 12),
     );
-    const credentials = requestsIn(gateway.output.stderr).map(({ credential }) => credential);
+    const credentials = gateway.requests().map(({ credential }) => credential);
     expect(credentials).toEqual(expected);
-    const exported = collector.spans
+    const exported = (await gateway.spans())
       .flatMap(({ attributes }) => attributes)
       .filter(({ key }) => key === 'petstore.credential');
     expect(exported.map(({ value }) => value.stringValue)).toEqual(expected);
-    expect(gateway.output.stderr + gateway.output.stdout).not.toContain(secret);
+    expect(gateway.lines.join()).not.toContain(secret);
   }, 30_000);
 
   it('is not logged by default', async () => {

@@ -6,13 +6,13 @@ import {
 } from '@opentelemetry/semantic-conventions/incubating';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { openTracing } from '../../src/telemetry/tracing.ts';
-import { type ExportedSpan, startCollector } from '../support/collector.ts';
+import type { Sampling } from '../../src/telemetry/trace.ts';
+import type { ExportedSpan } from '../support/collector.ts';
 import { createPostgresDatabase } from '../support/databases.ts';
-import { graphqlRequest } from '../support/graphql.ts';
-import { quiet } from '../support/log.ts';
-import { nodeStart } from '../support/process.ts';
+import { graphqlRequest, postGraphQL } from '../support/graphql.ts';
+import { startRestGateway } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { startTraced } from './traced.ts';
 
 const authorization = 'Bearer demo-key';
 const [server, client] = [2, 3];
@@ -29,20 +29,18 @@ async function trace(
   env: Record<string, string>,
   send: (url: string) => AsyncGenerator<Request> | Iterable<Request>,
 ) {
-  await using collector = await startCollector();
-  await using gateway = await nodeStart({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
-  for await (const request of send(gateway.url)) await (await fetch(request)).text();
-  gateway.kill('SIGTERM');
-  await gateway.exited;
-  const byTrace = [...Map.groupBy(collector.spans, ({ traceId }) => traceId).values()];
+  await using traced = await startTraced(env);
+  for await (const request of send(traced.url)) await (await fetch(request)).text();
+  const exported = await traced.spans();
+  const byTrace = [...Map.groupBy(exported, ({ traceId }) => traceId).values()];
   const traces = byTrace.map((spans) => {
     const [root, ...calls] = spans.toSorted((one, other) => one.kind - other.kind);
     for (const call of calls) expect(call.parentSpanId).toBe(root?.spanId);
     return [...(root ? [root] : []), ...calls].map(described);
   });
-  const keys = collector.spans.flatMap(({ attributes }) => attributes.map(({ key }) => key));
+  const keys = exported.flatMap(({ attributes }) => attributes.map(({ key }) => key));
   expect(new Set(keys).difference(conventional)).toEqual(new Set());
-  return { traces, port: Number(new URL(gateway.url).port) };
+  return traces;
 }
 
 /** The names of attributes of the current conventions, and those of the gateway. */
@@ -76,18 +74,15 @@ describe("OpenTelemetry's semantic conventions", () => {
       if (url === '/api/v1/pets/2') return sendJson(response, 200, '{}');
       sendJson(response, 404, '{"code":"gone","message":"No such pet.","status":404}');
     });
-    const { traces } = await trace(
-      { PETSTORE_BASE_URL: `${upstream.url}/api/v1/` },
-      function* (url) {
-        yield post(url, 'query Sold { pets(limit: 2, status: sold) { id } }');
-        yield post(url, '{ pet(id: 1) { id } }');
-        yield post(url, '{ pet(id: 2) { id } }');
-        yield post(url, '{ orders }');
-        yield post(url, 'mutation { sendMessage(message: "Hi") { id } }');
-        yield post(url, '{ nope }');
-        yield new Request(`${url}/secret-path?token=x`, { method: 'PROPFIND' });
-      },
-    );
+    const traces = await trace({ PETSTORE_BASE_URL: `${upstream.url}/api/v1/` }, function* (url) {
+      yield post(url, 'query Sold { pets(limit: 2, status: sold) { id } }');
+      yield post(url, '{ pet(id: 1) { id } }');
+      yield post(url, '{ pet(id: 2) { id } }');
+      yield post(url, '{ orders }');
+      yield post(url, 'mutation { sendMessage(message: "Hi") { id } }');
+      yield post(url, '{ nope }');
+      yield new Request(`${url}/secret-path?token=x`, { method: 'PROPFIND' });
+    });
     const call = (template: string, path: string, more: object) => ({
       name: `GET /api/v1${template}`,
       kind: client,
@@ -181,16 +176,13 @@ describe("OpenTelemetry's semantic conventions", () => {
   }, 30_000);
 
   it('name the spans of REST requests and SQLite', async () => {
-    const { traces } = await trace(
-      { DATABASE_URL: ':memory:', DEMO: 'on', EXPLAIN: 'on' },
-      function* (url) {
-        yield new Request(`${url}/v1/pets/999`, { headers: { authorization } });
-        yield new Request(`${url}/v1/openapi.json`);
-        const explained = post(url, '{ pets { id } }');
-        explained.headers.set('x-petstore-explain', '1');
-        yield explained;
-      },
-    );
+    const traces = await trace({ DATABASE_URL: ':memory:', DEMO: 'on' }, function* (url) {
+      yield new Request(`${url}/v1/pets/999`, { headers: { authorization } });
+      yield new Request(`${url}/v1/openapi.json`);
+      const explained = post(url, '{ pets { id } }');
+      explained.headers.set('x-petstore-explain', '1');
+      yield explained;
+    });
     const query = {
       name: 'SELECT pets',
       kind: client,
@@ -235,20 +227,17 @@ describe("OpenTelemetry's semantic conventions", () => {
 
   it('name the spans of PostgreSQL, with its error codes', async () => {
     const databaseUrl = await createPostgresDatabase();
-    const { traces } = await trace(
-      { DATABASE_URL: databaseUrl, DEMO: 'on' },
-      async function* (url) {
-        const other = new pg.Client(databaseUrl);
-        await other.connect();
-        await other.query('alter table messages rename to moved');
-        await other.end();
-        yield new Request(`${url}/quickstart/messages`, {
-          method: 'POST',
-          headers: { authorization, 'content-type': 'application/json' },
-          body: '{"message":"Hi"}',
-        });
-      },
-    );
+    const traces = await trace({ DATABASE_URL: databaseUrl, DEMO: 'on' }, async function* (url) {
+      const other = new pg.Client(databaseUrl);
+      await other.connect();
+      await other.query('alter table messages rename to moved');
+      await other.end();
+      yield new Request(`${url}/quickstart/messages`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: '{"message":"Hi"}',
+      });
+    });
     expect(traces).toMatchObject([
       [
         {
@@ -272,36 +261,74 @@ describe("OpenTelemetry's semantic conventions", () => {
   }, 60_000);
 });
 
-describe('the sampler', () => {
-  const traceId = 'aaaabbbbccccdddd1111222233334444';
+const ids = 'aaaabbbbccccdddd1111222233334444-1234567812345678';
 
+/** Sends a request with each `traceparent`. @returns those of its calls, and how many spans there are. */
+async function traceparentsOf(sent: readonly (string | undefined)[], sampling?: Sampling) {
+  await using upstream = await startUpstream((_, response) => sendJson(response, 200, '[]'));
+  await using traced = await startTraced({ PETSTORE_BASE_URL: `${upstream.url}/v1` }, sampling);
+  for (const traceparent of sent) {
+    const headers = { authorization, ...(traceparent && { traceparent }) };
+    await fetch(graphqlRequest(traced.url, { query: '{ pets { id } }' }, headers));
+  }
+  const { length: spans } = await traced.spans();
+  return { spans, received: upstream.seen.map(({ headers }) => headers['traceparent']) };
+}
+
+describe('the sampler', () => {
   it.each([
-    ['always_on', 1, { none: true, recorded: true, ignored: true }],
-    ['always_off', 1, { none: false, recorded: false, ignored: false }],
-    ['traceidratio', 0, { none: false, recorded: false, ignored: false }],
-    ['traceidratio', 1, { none: true, recorded: true, ignored: true }],
-    ['parentbased_always_on', 1, { none: true, recorded: true, ignored: false }],
-    ['parentbased_always_off', 1, { none: false, recorded: true, ignored: false }],
-    ['parentbased_traceidratio', 0, { none: false, recorded: true, ignored: false }],
-  ])('%s with %d records by the decision of the caller: %j', async (sampler, fraction, expected) => {
-    const flags = { none: undefined, recorded: '01', ignored: '00' };
-    for (const [caller, flag] of Object.entries(flags)) {
-      const isRecorded = expected[caller as keyof typeof flags];
-      await using collector = await startCollector();
-      const sampling = { tracesSampler: sampler, tracesSamplerArg: fraction };
-      const tracing = await openTracing(new URL(collector.url), quiet.log, sampling);
-      const traceparent = flag && `00-${traceId}-1234567812345678-${flag}`;
-      const head = { method: 'GET', scheme: 'http', path: '/', headers: { traceparent } };
-      const request = tracing.startRequest(head);
-      const call = request?.startCall(
-        { operation: 'listPets', method: 'GET', path: '/pets' },
-        undefined,
-      );
-      expect(call?.headers?.traceparent).toMatch(isRecorded ? /-01$/ : /-00$/);
-      if (flag) expect(call?.headers?.traceparent).toContain(traceId);
-      call?.end(200, { status: 200, retries: 0 });
-      await tracing[Symbol.asyncDispose]();
-      expect(collector.spans.length, caller).toBe(isRecorded ? 1 : 0);
+    ['always_on', 1, ['01', '01', '01']],
+    ['always_off', 1, ['00', '00', '00']],
+    ['traceidratio', 0, ['00', '00', '00']],
+    ['traceidratio', 1, ['01', '01', '01']],
+    ['parentbased_always_on', 1, ['01', '01', '00']],
+    ['parentbased_always_off', 1, ['00', '01', '00']],
+    ['parentbased_traceidratio', 0, ['00', '01', '00']],
+  ])('%s with %d decides for callers without a trace, with one and with an ignored one: %j', async (tracesSampler, tracesSamplerArg, flags) => {
+    const sent = [undefined, `00-${ids}-01`, `00-${ids}-00`];
+    const { received, spans } = await traceparentsOf(sent, { tracesSampler, tracesSamplerArg });
+    expect(received.map((header) => String(header).slice(-2))).toEqual(flags);
+    for (const header of received.slice(1)) expect(header).toContain(ids.slice(0, 32));
+    // One for each request, and one for its call.
+    expect(spans).toBe(2 * flags.filter((flag) => flag === '01').length);
+  });
+});
+
+describe('a trace of a later version of W3C Trace Context', () => {
+  it('is continued by its first fields, and sent on as version 00', async () => {
+    const { received } = await traceparentsOf(
+      ['01', 'ff-more', '02-more'].map((end) => `01-${ids}-${end}`),
+    );
+    const [traceId, spanId] = ids.split('-');
+    expect(received).toEqual(
+      ['01', '01', '00'].map((flags) =>
+        expect.stringMatching(`^00-${traceId}-(?!${spanId})[0-9a-f]{16}-${flags}$`),
+      ),
+    );
+  });
+});
+
+describe('without tracing', () => {
+  it('valid trace headers of the caller are forwarded unchanged, and malformed ones are dropped', async () => {
+    await using service = await startRestGateway();
+    const valid = [`00-${ids}-01`, `01-${ids}-03`, `cc-${ids}-01-what-the-future-adds`];
+    const malformed = [
+      '00-zz-11-01',
+      `00-${'0'.repeat(32)}-1234567812345678-01`,
+      `00-${ids}-01-more`,
+      `01-${ids}-01more`,
+      `01-${ids}-01-${'x'.repeat(500)}`,
+      `ff-${ids}-01`,
+    ];
+    for (const traceparent of [...valid, ...malformed]) {
+      const headers = { authorization, traceparent, tracestate: 'shop=a1' };
+      await postGraphQL(service.gateway, '{ pets { id } }', {}, headers);
     }
+    expect(
+      service.upstream.seen.map(({ headers: sent }) => [sent['traceparent'], sent['tracestate']]),
+    ).toEqual([
+      ...valid.map((traceparent) => [traceparent, 'shop=a1']),
+      ...malformed.map(() => [undefined, undefined]),
+    ]);
   });
 });

@@ -1,6 +1,5 @@
 import type { Worker } from 'node:cluster';
 import { describe, expect, it } from 'vitest';
-import { type Release, Share } from '../../src/limits/share.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { WorkerMetrics } from '../../src/workers/worker-metrics.ts';
 
@@ -8,29 +7,14 @@ const liveWorker = () => ({ isDead: () => false }) as Worker;
 
 describe('the metrics of all workers together', () => {
   it('show what is used and how often each limit refused', async () => {
-    const processes = [new Metrics(), new Metrics()].map((metrics) => {
-      const share = new Share('bytes', { total: 100, perKey: 60 });
-      metrics.watchLimit(share);
-      return { metrics, share };
-    });
-    const scrape = async () => {
-      const workers = new WorkerMetrics();
-      for (const { metrics } of processes) workers.record(liveWorker(), await metrics.snapshot());
-      const { text } = await workers.scrape(new Metrics());
-      return text.match(/^petstore_limit_\w+\{.*$/gm);
-    };
-    expect(await scrape()).toEqual([
-      'petstore_limit_used{limit="bytes"} 0',
-      'petstore_limit_refused_total{limit="bytes",by="key"} 0',
-      'petstore_limit_refused_total{limit="bytes",by="all"} 0',
-    ]);
-    const releases = processes.map(({ share }) => share.take(1, 50) as Release);
-    for (const { share } of processes) {
-      share.take(1, 11);
-      for (const amount of [51, 60]) share.take(2, amount);
+    const workers = new WorkerMetrics();
+    for (const used of [0, 50]) {
+      const metrics = new Metrics();
+      metrics.watchLimit({ name: 'bytes', used, refused: { key: 1, all: 2 } });
+      workers.record(liveWorker(), await metrics.snapshot());
     }
-    releases[0]?.();
-    expect(await scrape()).toEqual([
+    const { text } = await workers.scrape(new Metrics());
+    expect(text.match(/^petstore_limit_\w+\{.*$/gm)).toEqual([
       'petstore_limit_used{limit="bytes"} 50',
       'petstore_limit_refused_total{limit="bytes",by="key"} 2',
       'petstore_limit_refused_total{limit="bytes",by="all"} 4',

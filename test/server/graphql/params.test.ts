@@ -27,13 +27,9 @@ describe('GraphQL over HTTP', () => {
     ['{', 'body: expected JSON'],
     ['[]', 'body: expected a JSON object, received an array.'],
     ['null', 'body: expected a JSON object, received null.'],
-    ['5', 'body: expected a JSON object, received a number.'],
-    ['12345678901234567890', 'body: expected a JSON object, received a number.'],
-    ['1.2345678901234567890', 'body: expected a JSON object, received a number.'],
     ['{}', 'query: expected the text of a document, received none.'],
+    ['12345678901234567890', 'body: expected a JSON object, received a number.'],
     ['{"query":5}', 'query: expected a string, received a number.'],
-    ['{"query":12345678901234567890}', 'query: expected a string, received a number.'],
-    ['{"query":[]}', 'query: expected a string, received an array.'],
     ['{"query":["{pets{id}}"]}', 'query: expected a string, received an array.'],
     ['{"query":{}}', 'query: expected a string, received an object.'],
     ['{"query":true}', 'query: expected a string, received a boolean.'],
@@ -42,19 +38,10 @@ describe('GraphQL over HTTP', () => {
       'operationName: expected a string, received a number.',
     ],
     [
-      `{${reading},"operationName":1.2345678901234567890}`,
-      'operationName: expected a string, received a number.',
-    ],
-    [
-      `{${reading},"variables":12345678901234567890}`,
-      'variables: expected a JSON object, received a number.',
-    ],
-    [
       `{${reading},"variables":1.2345678901234567890}`,
       'variables: expected a JSON object, received a number.',
     ],
     [`{${reading},"variables":[]}`, 'variables: expected a JSON object, received an array.'],
-    [`{${reading},"variables":"x"}`, 'variables: expected a JSON object, received a string.'],
     [`{${reading},"extensions":"x"}`, 'extensions: expected a JSON object, received a string.'],
     [
       `{${reading},"extra":0}`,
@@ -82,7 +69,6 @@ describe('GraphQL over HTTP', () => {
   });
 
   it.each([
-    ['application/json', '', 'query: expected the text of a document, received none.'],
     [
       'application/graphql-response+json',
       '',
@@ -98,17 +84,6 @@ describe('GraphQL over HTTP', () => {
     expect(response.status).toBe(400);
     expect(response.headers.get('content-type')).toContain(accept);
     expect(await response.json()).toMatchObject({ errors: [{ message }] });
-  });
-
-  it.each([
-    'multipart/mixed',
-    'text/event-stream',
-    'text/html',
-    'image/png',
-  ])('responds in JSON to a client that accepts only %s', async (accept) => {
-    const response = await send({ headers: { accept } }, '?query={__typename}');
-    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
   });
 
   it('expects GET or POST', async () => {
@@ -143,10 +118,5 @@ describe('GraphQL over HTTP', () => {
     expect(received).toContain('"code":"UNAUTHENTICATED"');
     expect(received).toContain('malformed');
     expect(calls).toEqual([]);
-  });
-
-  it('needs no key for introspection', async () => {
-    const response = await send({}, '?query={__schema{queryType{name}}}');
-    expect(await response.json()).toEqual({ data: { __schema: { queryType: { name: 'Query' } } } });
   });
 });

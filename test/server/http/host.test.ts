@@ -14,11 +14,8 @@ describe('the Host header', () => {
   it.each([
     '[bad',
     'localhost:99999',
-    '256.256.256.256',
     '[:::::]',
-    'a b',
     'a/b',
-    'http://x',
     'user@x',
     'x:port',
     '',

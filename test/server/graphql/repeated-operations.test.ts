@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../src/config/config.ts';
 import { parseJson } from '../../../src/contract/json.ts';
-import type { GatewayContext } from '../../../src/graphql/context.ts';
-import { createEngine } from '../../../src/server/graphql/engine.ts';
-import { PreparedDocument } from '../../../src/server/graphql/prepared-document.ts';
 import { openBuiltin, openGateway } from '../../support/gateway.ts';
 import { postGraphQL, withKey } from '../../support/graphql.ts';
 import { recording } from '../../support/recording.ts';
@@ -61,50 +57,6 @@ describe('an operation that is sent repeatedly', () => {
     };
     const first = await send();
     for (let repeat = 0; repeat < 4; repeat++) expect(await send()).toEqual(first);
-  });
-});
-
-describe('the estimated memory of a document', () => {
-  const { operationLimits } = loadConfig({});
-  const prepare = createEngine({ introspection: false, operationLimits });
-  const context = { petStore: { listPets: async () => [] } } as unknown as GatewayContext;
-
-  function usedBytes(): number {
-    globalThis.gc?.();
-    return process.memoryUsage().heapUsed;
-  }
-
-  const repeat = (count: number, one: (n: number) => string) =>
-    Array.from({ length: count }, (_, n) => one(n)).join(' ');
-  const operations = repeat(30, (n) => `query Q${n}($a: Boolean!) { ...Lists }`);
-  const lists = repeat(19, (n) => `p${n}: pets { ...Animal }`);
-  const fields = 'id name categoryId status '.repeat(12);
-  it.each([
-    ['comments', '{ pets { id } }', '#\n'.repeat(4900)],
-    ['fields', `{ pets { ${'id name '.repeat(300)} } }`, ''],
-    [
-      'operations that share a fragment',
-      `${operations} fragment Lists on Query { ${lists} } fragment Animal on Pet { id @skip(if: $a) ${fields} }`,
-      '',
-    ],
-  ])('is at least that of one with many %s', async (_, text, end) => {
-    const prepared: PreparedDocument[] = [];
-    let estimated = 0;
-    const before = usedBytes();
-    for (let index = 0; index < 20; index++) {
-      const unique = `${text} # ${index}\n${end}`;
-      const document = prepare(unique);
-      if (!(document instanceof PreparedDocument)) throw document[0];
-      prepared.push(document);
-      estimated += document.estimateBytes(unique);
-      for (const name of document.operationNames) {
-        const operation = document.find(name || undefined);
-        // Compiled at its second use, once for each value of the condition.
-        for (const a of [true, true, false]) await operation?.execute({ a }, context);
-      }
-    }
-    expect(usedBytes() - before).toBeLessThan(estimated);
-    expect(prepared).toHaveLength(20);
   });
 });
 

@@ -56,46 +56,30 @@ describe('the client that sent a request', () => {
 
   it('is logged for an invalid request', async () => {
     await using opened = await openGateway();
-    await postGraphQL(opened.gateway, '{ nope', {}, { 'graphql-client-name': 'early' });
-    await opened.gateway(
-      new Request('http://gateway.test/graphql', {
-        method: 'PUT',
-        headers: { 'graphql-client-name': 'early' },
-      }),
-    );
-    expect(opened.requests().map(({ client }) => client)).toEqual([
-      { name: 'early' },
-      { name: 'early' },
-    ]);
+    const headers = { 'graphql-client-name': 'early' };
+    await postGraphQL(opened.gateway, '{ nope', {}, headers);
+    await opened.gateway(new Request('http://gateway.test/graphql', { method: 'PUT', headers }));
+    const client = { name: 'early' };
+    expect(opened.requests()).toMatchObject([{ client }, { client }]);
   });
 
-  it.each([
-    ['too long', 'x'.repeat(65)],
-    ['of other characters', 'a"b'],
-    ['with a control character', 'a\tb'],
-    ['empty', ''],
-  ])('is left out when its name is %s', async (_, name) => {
+  it('is left out when its name is too long, of other characters or empty', async () => {
     await using opened = await openGateway();
-    const headers = { ...withKey, 'graphql-client-name': name, 'graphql-client-version': '1' };
-    await postGraphQL(opened.gateway, '{ pets { id } }', {}, headers);
-    expect(opened.requests()[0].client).toBeUndefined();
+    for (const name of ['x'.repeat(65), 'a"b', 'a\tb', '']) {
+      const headers = { ...withKey, 'graphql-client-name': name, 'graphql-client-version': '1' };
+      await postGraphQL(opened.gateway, '{ pets { id } }', {}, headers);
+      expect(opened.requests().at(-1)).not.toHaveProperty('client');
+    }
   });
 
-  it.each([
-    null,
-    'text',
-    5,
-    [],
-    {},
-    { name: 5 },
-    { name: {} },
-    { name: ['a'] },
-  ])('is left out when clientLibrary is %j', async (clientLibrary) => {
+  it('is left out when clientLibrary is no object with a name', async () => {
     await using opened = await openGateway();
-    const parameters = { query: '{ __typename }', extensions: { clientLibrary } };
-    const response = await opened.gateway(graphqlRequest('http://gateway.test', parameters));
-    expect(response.status).toBe(200);
-    expect(opened.requests()[0]).not.toHaveProperty('clientLibrary');
+    for (const clientLibrary of [null, 'text', [], {}, { name: 5 }, { name: {} }]) {
+      const parameters = { query: '{ __typename }', extensions: { clientLibrary } };
+      const response = await opened.gateway(graphqlRequest('http://gateway.test', parameters));
+      expect(response.status).toBe(200);
+      expect(opened.requests().at(-1)).not.toHaveProperty('clientLibrary');
+    }
   });
 
   it('is counted as "other" for a key that was not accepted, and after fifty names', async () => {

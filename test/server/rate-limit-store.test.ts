@@ -1,0 +1,325 @@
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { createAuthority } from '../support/authority.ts';
+import { createFolder } from '../support/folder.ts';
+import { apiKey, startGateway, type TestOptions } from '../support/gateway.ts';
+import { nodeStart } from '../support/process.ts';
+import { startProgram } from '../support/program.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+import { startServer } from '../support/server.ts';
+
+const folder = createFolder();
+
+/** Sends a request with an API key. @returns the status. */
+async function send(url: string): Promise<number> {
+  const response = await fetch(`${url}/v1/pets`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  await response.text();
+  return response.status;
+}
+
+/** Sends requests at once, and returns how many were served. */
+async function served(url: string, count: number): Promise<number> {
+  const statuses = await Promise.all(Array.from({ length: count }, () => send(url)));
+  return statuses.filter((status) => status === 200).length;
+}
+
+/** Starts a listener whose queue is full, so that the system drops the packets of new connections. */
+async function startSilentHost() {
+  const script = `const { createServer } = require('node:net');
+    const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      console.log(server.address().port);
+      process.kill(process.pid, 'SIGSTOP');
+    });`;
+  const host = await startProgram(process.execPath, ['--eval', script], /^(\d+)\n/);
+  const port = Number(host.match[1]);
+  const full = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  await once(full[0] as Socket, 'connect');
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of full) socket.destroy();
+      await host.stop('SIGKILL');
+    },
+  };
+}
+
+it('loads no client of a store unless RATE_LIMIT_STORE is set', async () => {
+  const report = `import { registerHooks } from 'node:module';
+registerHooks({ load: (url, context, next) => {
+  if (/@redis/.test(url)) process.stderr.write('loaded ' + url);
+  return next(url, context);
+} });`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(report)}`;
+  const common = { NODE_OPTIONS, DATABASE_URL: ':memory:', RATE_LIMIT_PER_KEY: '5' };
+  await using alone = await nodeStart(common);
+  await using shared = await nodeStart({ ...common, RATE_LIMIT_STORE: 'redis://127.0.0.1:1' });
+  expect(alone.output.stderr).not.toContain('loaded');
+  expect(shared.output.stderr).toContain('loaded');
+});
+
+if (!hasRedis) process.stdout.write('Tests with Redis are SKIPPED: install redis-server.\n');
+
+describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => {
+  const open = (store: string, options: TestOptions = {}) =>
+    startGateway({ rateLimitPerKey: 20, rateLimitStore: store, ...options });
+
+  const failure = 'the store of rate limits failed: each process limits alone';
+  type Gateway = Awaited<ReturnType<typeof open>>;
+
+  /** Returns the changes of the store's state that were logged. */
+  const changes = ({ lines }: Gateway) =>
+    lines.map((line) => JSON.parse(line).msg).filter((msg) => /^the store of rate/.test(msg));
+
+  async function storeMetrics({ metrics }: Gateway) {
+    const { text } = await metrics.scrape();
+    const value = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+    return {
+      up: value('petstore_rate_limit_store_up'),
+      errors: value('petstore_rate_limit_store_errors_total'),
+    };
+  }
+
+  /** Sends requests to both, one after the other. @returns how much longer those to the first take. */
+  async function timeApart({ url }: Gateway, control: Gateway, count: number): Promise<number> {
+    const timed = async (to: string) => {
+      const start = performance.now();
+      expect(await send(to)).toBe(200);
+      return performance.now() - start;
+    };
+    let apart = 0;
+    for (let sent = 0; sent < count; sent++)
+      apart += (await timed(url)) - (await timed(control.url));
+    return apart;
+  }
+
+  /** Expects that the store fails, requests are served, and the store is used again after `mend`. */
+  async function outlast(gateway: Gateway, mend: () => Promise<unknown> | unknown): Promise<void> {
+    const until = { timeout: 20_000, interval: 20 };
+    await vi.waitFor(async () => {
+      expect(await send(gateway.url)).toBe(200);
+      expect((await storeMetrics(gateway)).up).toBe(0);
+    }, until);
+    await using control = await startGateway();
+    // Each of them would wait for 50 ms.
+    expect(await timeApart(gateway, control, 100)).toBeLessThan(2500);
+    expect((await storeMetrics(gateway)).errors).toBeGreaterThan(0);
+    expect(changes(gateway)).toEqual([failure]);
+    await mend();
+    await vi.waitFor(async () => expect((await storeMetrics(gateway)).up).toBe(1), until);
+    expect(changes(gateway)).toEqual([failure, 'the store of rate limits is in use again']);
+    expect(await send(gateway.url)).toBe(200);
+  }
+
+  it('is that of one gateway', async () => {
+    await using redis = await startRedis();
+    await using first = await open(redis.url);
+    await using second = await open(redis.url);
+    const start = performance.now();
+    let count = 0;
+    for (let round = 0; round < 20; round++) {
+      const both = [first, second].map(({ url }) => served(url, 10));
+      for (const one of await Promise.all(both)) count += one;
+    }
+    const allowed = 20 + ((performance.now() - start) / 1000) * 20;
+    expect(count).toBeGreaterThanOrEqual(20);
+    // On a busy machine Redis may be late, and each gateway then decides alone.
+    const [one, two] = await Promise.all([storeMetrics(first), storeMetrics(second)]);
+    expect(count).toBeLessThanOrEqual(allowed * (one.errors + two.errors > 0 ? 2 : 1) + 1);
+  }, 30_000);
+
+  it('needs no other permissions than those in docs/production.md', async () => {
+    await using redis = await startRedis();
+    const page = readFileSync('docs/production.md', 'utf8');
+    const [, permissions = ''] = /^user petstore on (.+)$/m.exec(page) ?? [];
+    const rules = permissions.replace('PASSWORD', 'correct-horse').split(' ');
+    await redis.send('ACL', 'SETUSER', 'petstore', 'on', ...rules);
+    const url = new URL('/1', redis.url);
+    Object.assign(url, { username: 'petstore', password: 'correct-horse' });
+    await using gateway = await open(url.href);
+    expect(await served(gateway.url, 5)).toBe(5);
+    // Without the script in its cache, Redis receives the text.
+    await redis.send('SCRIPT', 'FLUSH');
+    expect(await served(gateway.url, 5)).toBe(5);
+    expect(await redis.send('INFO', 'commandstats')).toMatch(/cmdstat_eval:calls=/);
+    // What was denied.
+    expect(await redis.send('ACL', 'LOG')).toEqual([]);
+  });
+
+  it('counts anew if the clock of Redis was set back', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 1 });
+    const nextHour = String((Date.now() + 3_600_000) * 1000);
+    for (const key of [apiKey, '']) {
+      await redis.send('SET', `petstore:rate:${hash('sha256', key, 'base64url')}`, nextHour);
+    }
+    expect(await send(gateway.url)).toBe(200);
+    expect(await served(gateway.url, 20)).toBeLessThan(20);
+  });
+
+  it('stores a hash of the key, which expires', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 1 });
+    // The rate of the key, and that of all unknown keys.
+    const names = [apiKey, ''].map((key) => `petstore:rate:${hash('sha256', key, 'base64url')}`);
+    const expectStored = async () => {
+      await send(gateway.url);
+      const keys = (await redis.send('KEYS', '*')) as string[];
+      expect(keys).toContain(names[0]);
+      expect(names).toEqual(expect.arrayContaining(keys));
+      const left = await redis.send('PTTL', names[0] ?? '');
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThanOrEqual(1000);
+    };
+    // They may expire between two commands.
+    await vi.waitFor(expectStored, { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await redis.send('KEYS', '*')).toEqual([]), {
+      timeout: 20_000,
+    });
+  });
+
+  it('fails no request when Redis is killed and starts again', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
+    let isOver = false;
+    const statuses = new Set<number>();
+    const clients = Array.from({ length: 5 }, async () => {
+      while (!isOver) statuses.add(await send(gateway.url));
+    });
+    await redis.kill();
+    await outlast(gateway, () => redis.restart());
+    isOver = true;
+    await Promise.all(clients);
+    expect([...statuses]).toEqual([200]);
+  }, 30_000);
+
+  it('does not wait for a Redis that is frozen', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
+    expect(await send(gateway.url)).toBe(200);
+    redis.freeze();
+    const start = performance.now();
+    expect(await served(gateway.url, 10)).toBe(10);
+    // The connection is replaced after three seconds of silence; the requests wait for 50 ms.
+    expect(performance.now() - start).toBeLessThan(2500);
+    await outlast(gateway, redis.thaw);
+  }, 60_000);
+
+  it('does not wait for a Redis that is slow', async () => {
+    await using redis = await startRedis();
+    let isSlow = false;
+    const slow = createServer((socket) => {
+      const upstream = connect(Number(new URL(redis.url).port), '127.0.0.1');
+      upstream.on('data', async (chunk) => {
+        // Each reply to a script arrives after the request for it has given up.
+        if (isSlow && String(chunk).startsWith(':')) await nextError();
+        socket.write(chunk);
+      });
+      socket.on('close', () => upstream.destroy()).pipe(upstream);
+    });
+    await using proxy = await startServer(slow);
+    await using gateway = await open(`redis://127.0.0.1:${proxy.port}`, {
+      rateLimitPerKey: 100_000,
+    });
+    let late = 0;
+    async function nextError(): Promise<void> {
+      const { errors } = await storeMetrics(gateway);
+      const isLate = async () => expect((await storeMetrics(gateway)).errors).not.toBe(errors);
+      await vi.waitFor(isLate, { timeout: 20_000, interval: 5 });
+      late++;
+    }
+    expect(await send(gateway.url)).toBe(200);
+    isSlow = true;
+    await outlast(gateway, async () => {
+      const before = late;
+      // It is tested again, and each reply is late.
+      await vi.waitFor(() => expect(late).toBeGreaterThan(before + 1), { timeout: 20_000 });
+      expect(changes(gateway)).toEqual([failure]);
+      isSlow = false;
+    });
+  }, 60_000);
+
+  it('is not needed to start', async () => {
+    await using redis = await startRedis();
+    await redis.kill();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
+    await outlast(gateway, () => redis.restart());
+  }, 30_000);
+
+  it('does not delay the start if connections are neither accepted nor refused', async () => {
+    await using host = await startSilentHost();
+    const start = performance.now();
+    await using gateway = await open(host.url, { rateLimitPerKey: 100_000 });
+    // A second for the connection; the client's default is five.
+    expect(performance.now() - start).toBeLessThan(4000);
+    expect(await served(gateway.url, 5)).toBe(5);
+  }, 30_000);
+
+  it('fails no request when Redis is full', async () => {
+    await using redis = await startRedis();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
+    await redis.send('CONFIG', 'SET', 'maxmemory', '1');
+    await outlast(gateway, () => redis.send('CONFIG', 'SET', 'maxmemory', '0'));
+  }, 30_000);
+
+  it('limits each process alone while Redis is gone', async () => {
+    await using redis = await startRedis();
+    await redis.kill();
+    await using gateway = await open(redis.url, { rateLimitPerKey: 1 });
+    expect(await served(gateway.url, 20)).toBeLessThan(20);
+  });
+
+  it('changes with its file', async () => {
+    await using redis = await startRedis();
+    const CONFIG_FILE = join(folder, 'env');
+    writeFileSync(CONFIG_FILE, 'RATE_LIMIT_PER_KEY=1\n');
+    const env = { DATABASE_URL: ':memory:', RATE_LIMIT_STORE: redis.url, CONFIG_FILE };
+    await using gateway = await nodeStart(env);
+    expect(await served(gateway.url, 40)).toBeLessThan(40);
+    writeFileSync(CONFIG_FILE, 'RATE_LIMIT_PER_KEY=1000\n');
+    process.kill(gateway.pid, 'SIGHUP');
+    await vi.waitFor(async () => expect(await served(gateway.url, 40)).toBe(40), {
+      timeout: 20_000,
+    });
+  }, 30_000);
+
+  it('authenticates, over TLS, and never logs the password', async () => {
+    using authority = createAuthority();
+    const password = 'correct-horse';
+    const certificate = authority.issue('IP:127.0.0.1');
+    await using redis = await startRedis({ password, certificate });
+    const start = (sent: string) => {
+      const url = new URL(redis.url.replace('redis:', 'rediss:'));
+      url.password = sent;
+      return nodeStart({
+        DATABASE_URL: ':memory:',
+        ADMIN_PORT: '0',
+        RATE_LIMIT_PER_KEY: '1000',
+        RATE_LIMIT_STORE: url.href,
+        NODE_EXTRA_CA_CERTS: authority.caFile,
+      });
+    };
+    for (const [sent, up] of [
+      [password, 1],
+      ['wrong-horse', 0],
+    ] as const) {
+      await using gateway = await start(sent);
+      expect(await send(gateway.url)).toBe(200);
+      const metrics = /http:\S+\/metrics/.exec(gateway.output.stdout)?.[0] ?? '';
+      await vi.waitFor(
+        async () => {
+          const text = await (await fetch(metrics)).text();
+          expect(text).toContain(`petstore_rate_limit_store_up ${up}\n`);
+          expect(gateway.output.stderr.includes('WRONGPASS')).toBe(up === 0);
+        },
+        { timeout: 10_000 },
+      );
+      expect(gateway.output.stderr).not.toContain('horse');
+    }
+  }, 30_000);
+});

@@ -1,0 +1,33 @@
+import { openPetStore } from '../../src/backends/open.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import type { Sampling } from '../../src/telemetry/trace.ts';
+import { openTracing } from '../../src/telemetry/tracing.ts';
+import { startCollector } from '../support/collector.ts';
+import { startGateway } from '../support/gateway.ts';
+import { openTelemetry } from '../support/log.ts';
+
+/** Starts a gateway with this environment's backend, whose traces are exported to a collector. */
+export async function startTraced(env: Readonly<Record<string, string>>, sampling?: Sampling) {
+  const collector = await startCollector();
+  const { log, metrics, ...recorded } = openTelemetry();
+  const tracing = await openTracing(new URL(collector.url), log, sampling);
+  const telemetry = { log, metrics, tracing };
+  const petStore = await openPetStore(loadConfig(env).backend, telemetry);
+  const gateway = await startGateway({ petStore, telemetry, explain: true });
+  return {
+    url: gateway.url,
+    gateway: gateway.gateway,
+    metrics,
+    ...recorded,
+    /** Exports the spans of all requests so far, and returns them. */
+    async spans() {
+      await tracing[Symbol.asyncDispose]();
+      return collector.spans;
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await tracing[Symbol.asyncDispose]();
+      await collector[Symbol.asyncDispose]();
+    },
+  };
+}
