@@ -64,25 +64,16 @@ describe('checkContract', () => {
   it('passes the built-in REST interface', async () => {
     await using service = await start();
     const { output, exitCode } = await checkService(service.options);
-    const text = output.replace(/:\d+/, ':PORT').replace(/\d+ passed/, 'all passed');
-    const lines = text.replaceAll(/ {2,}/g, '  ').split('\n');
-    const others = lines.filter((line) => !/ \/(?:pets|store)/.test(line)).join('\n');
-    expect(others).toMatchInlineSnapshot(`
-      "http://127.0.0.1:PORT/v1
-
-      RESULT  RULE  SEEN
-      pass  POST /messages without a key: 401  401, code "unauthenticated"
-      pass  POST /messages with a wrong key: 401  401, code "invalid_api_key"
-      pass  POST /messages without a message: 400  400, code "invalid_value"
-      pass  POST /messages with a body that is not JSON: 400  400, code "invalid_value"
-      pass  POST /messages without a content type: 400  400, code "invalid_value"
-      pass  POST /messages: success with the message, its id, status and timestamp  200, status "queued"
-      info  Every success: differences that the gateway counts in its metrics  none
-
-      all passed, 0 failed, 6 not specified, 0 skipped
-      "
-    `);
-    expect(output).toContain('GET /pets?limit=1: at most 1 animal ');
+    const lines = output.replaceAll(/ {2,}/g, '  ').split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        String(service.options.baseUrl),
+        'RESULT  RULE  SEEN',
+        'pass  POST /messages with a wrong key: 401  401, code "invalid_api_key"',
+        'info  Every success: differences that the gateway counts in its metrics  none',
+        expect.stringMatching(/^\d+ passed, 0 failed, 6 not specified, 0 skipped$/),
+      ]),
+    );
     expect(exitCode).toBe(0);
   });
 

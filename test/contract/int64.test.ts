@@ -22,32 +22,16 @@ describe('parseInt64', () => {
     );
   });
 
-  it.each([
-    '',
-    ' 1',
-    '1 ',
-    '+1',
-    '01',
-    '1.0',
-    '1e3',
-    '0x10',
-    'abc',
-    '--1',
-    '-',
-    '1/../../store/orders',
-    '９',
-    1.5,
-    Number.NaN,
-    Infinity,
-    2 ** 53,
-    null,
-    undefined,
-    true,
-    {},
-    [],
-    ['1'],
-  ])('rejects %j', (value) => {
-    expect(parseInt64(value)).toBeUndefined();
+  it('rejects everything else', () => {
+    const texts = [
+      '',
+      ' 1',
+      '1 ',
+      ...'+1 01 1.0 1e3 0x10 abc --1 - 1/../../store/orders ９'.split(' '),
+    ];
+    const others = [1.5, Number.NaN, Infinity, 2 ** 53, null, undefined, true, {}, [], ['1']];
+    for (const value of [...texts, ...others])
+      expect([value, parseInt64(value)]).toEqual([value, undefined]);
   });
 
   it('returns 0 for negative zero', () => {

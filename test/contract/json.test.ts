@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson, stringifyJson } from '../../src/contract/json.ts';
+import { fuzzed } from '../support/fuzzed.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
@@ -47,25 +48,15 @@ describe('JSON', () => {
       fc.property(jsonText, (text) => {
         expect(stringifyJson(parseJson(text))).toBe(text);
       }),
-      { numRuns: 2000 },
+      fuzzed(1000),
     );
   });
 
-  it.each([
-    '9223372036854775807',
-    '-9223372036854775808',
-    '9007199254740993',
-    '10000000000000000',
-    '123456789012345678901234567890',
-    '0.12345678901234567890',
-    '1e400',
-    '1e-400',
-    '9.007199254740993e15',
-    '9007199254740.993e3',
-    '999999999999999.99999',
-    '1.00000000000000001',
-    '12345678.123456789012345',
-  ])('preserves the notation of %s', (text) => {
+  it.each(
+    `9223372036854775807 -9223372036854775808 9007199254740993 10000000000000000
+    123456789012345678901234567890 0.12345678901234567890 1e400 1e-400 9.007199254740993e15
+    9007199254740.993e3 999999999999999.99999 1.00000000000000001`.split(/\s+/),
+  )('preserves the notation of %s', (text) => {
     expect(stringifyJson(parseJson(`{"a":[${text}]}`))).toBe(`{"a":[${text}]}`);
   });
 
@@ -78,28 +69,10 @@ describe('JSON', () => {
     }
   });
 
-  it('parses integers beyond 2^53 as bigints and all others as numbers', () => {
-    expect(parseJson('[9007199254740991,9007199254740992,-9007199254740993]')).toEqual([
-      9007199254740991,
-      9007199254740992n,
-      -9007199254740993n,
+  it('parses numbers that a double represents as numbers in any notation, integers beyond 2^53 as bigints', () => {
+    expect(parseJson('[1e3, 1.0, 1.50, 9007199254740991, 9007199254740992]')).toEqual([
+      ...[1000, 1, 1.5, 9007199254740991, 9007199254740992n],
     ]);
-  });
-
-  it('parses an exact number as a number in any notation', () => {
-    expect(parseJson('[1e3, 1.0, 1.50, 12345678901234567890]')).toEqual([
-      1000,
-      1,
-      1.5,
-      12345678901234567890n,
-    ]);
-  });
-
-  it('ignores digits in strings', () => {
-    expect(parseJson('{"card":"12345678901234567890","n":1}')).toEqual({
-      card: '12345678901234567890',
-      n: 1,
-    });
   });
 
   it('reads large numbers in members of any name', () => {
@@ -111,6 +84,8 @@ describe('JSON', () => {
   });
 
   it.each([
+    '{',
+    '[1234567890123456789',
     '{9007199254740993:1}',
     '{9007199254740993 \n:1}',
     '[09007199254740993]',
@@ -123,11 +98,6 @@ describe('JSON', () => {
     '[9007199254740993 9007199254740993]',
   ])('rejects %s', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
-  });
-
-  it('throws a SyntaxError on invalid JSON', () => {
-    expect(() => parseJson('{')).toThrow(SyntaxError);
-    expect(() => parseJson('[1234567890123456789')).toThrow(SyntaxError);
   });
 
   it('reads at least 500 levels around a number that a double cannot represent', () => {

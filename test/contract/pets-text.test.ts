@@ -5,7 +5,7 @@ import { decodeUtf8 } from '../../src/contract/json.ts';
 import { PetsText, readPets } from '../../src/contract/pets-text.ts';
 import { type Pet, petFields } from '../../src/contract/records.ts';
 import { readJson } from '../../src/contract/response-json.ts';
-import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
+import { anyCharacter, fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 
 const ids = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 5000 }).map(String) },
@@ -135,10 +135,10 @@ describe('readPets', () => {
             expectPlain(plain);
           }
         }),
-        fuzzed(5000),
+        fuzzed(1500),
       );
-      expect(counts.plain).toBeGreaterThan(300);
-      expect(counts.others).toBeGreaterThan(1000);
+      expect(counts.plain).toBeGreaterThan(90);
+      expect(counts.others).toBeGreaterThan(300);
     },
     fuzzTimeout,
   );
@@ -146,7 +146,7 @@ describe('readPets', () => {
   it(
     'matches names of any characters that need no escape',
     () => {
-      const name = fc.string({ unit: 'binary', maxLength: 20 });
+      const name = fc.string({ unit: anyCharacter, maxLength: 20 });
       fc.assert(
         fc.property(fc.array(name, { minLength: 1, maxLength: 5 }), (all) => {
           const lists = all.map((one) => textOf({ name: JSON.stringify(one) }).slice(1, -1));
@@ -155,7 +155,7 @@ describe('readPets', () => {
           expect(plain === undefined).toBe(needsEscape);
           if (plain) expectPlain(plain);
         }),
-        fuzzed(500),
+        fuzzed(200),
       );
     },
     fuzzTimeout,

@@ -45,6 +45,7 @@ describe('a text of the REST service', () => {
     for (const piece of ['a', 'YWFhYWFhYWFh ', '%25', '&#65;', '61']) {
       redactKey(piece.repeat(16_384 / piece.length), key);
     }
-    expect(performance.now() - start).toBeLessThan(500);
+    // Without a bound it takes minutes.
+    expect(performance.now() - start).toBeLessThan(5000);
   });
 });

@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { stringifyJson } from '../../src/contract/json.ts';
+import { anyCharacter } from './fuzzed.ts';
 import type { Operation, Schema } from './openapi.ts';
 
 /** A request to send. `body` is undefined if the operation has no request body. */
@@ -39,11 +40,11 @@ export function anyRequests(operation: Operation, apiKey: string): Arbitrary<Pla
   const { method, path, parameters = [] } = operation;
   const schema = bodySchema(operation);
   const texts = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.constantFrom('', '0', '101', '1e2', '1.0', '+5', '9223372036854775808', 'sold', '..'),
     ...parameters.map((parameter) => valuesOf(parameter.schema).map(String)),
   );
-  const names = fc.oneof(fc.constantFrom('limit', 'status'), fc.string({ unit: 'binary' }));
+  const names = fc.oneof(fc.constantFrom('limit', 'status'), fc.string({ unit: anyCharacter }));
   const key = `Bearer ${apiKey}`;
   return fc
     .record({
@@ -71,7 +72,7 @@ function bodiesLike(schema: Schema): Arbitrary<string | Uint8Array<ArrayBuffer>>
       .tuple(valuesOf(schema), fc.constantFrom(...names), fc.jsonValue())
       .map(([value, name, other]) => stringifyJson({ ...Object(value), [name]: other })),
     fc.json(),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.uint8Array().map((bytes) => new Uint8Array(bytes)),
   );
 }

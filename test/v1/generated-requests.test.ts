@@ -1,11 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { fuzzed } from '../support/fuzzed.ts';
 import { apiKey, openGateway } from '../support/gateway.ts';
 import { readOpenApi } from '../support/openapi.ts';
 import { anyRequests, type PlannedRequest, validRequests } from '../support/openapi-requests.ts';
 import { violationsOf } from '../support/violations.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const { operations } = await readOpenApi();
 
@@ -23,6 +22,7 @@ describe.each(
         const response = await opened.gateway(toRequest(planned));
         expect(expected).toContain(response.status);
       }),
+      fuzzed(50),
     );
   });
 
@@ -35,7 +35,7 @@ describe.each(
         expect(response.status).toBeLessThan(500);
         expect(await violationsOf(request, response)).toEqual([]);
       }),
-      { numRuns: 300 },
+      fuzzed(100),
     );
   });
 });

@@ -36,28 +36,17 @@ describe('a response that differs from the contract', () => {
     });
   });
 
-  it.each([
-    ['an unknown status', { ...rex, status: 'lost' }, 'invalid_value status'],
-    ['a status of another type', { ...rex, status: 5 }, 'wrong_type status'],
-  ])('is counted for %s, which fails that field only', async (_, pet, drift) => {
-    await using service = await startService([pet]);
+  it('is counted for an unknown status, which fails that field only', async () => {
+    await using service = await startService([{ ...rex, status: 'lost' }]);
     const [listed] = await service.list();
     expect(listed).toMatchObject({ name: 'Rex', status: expect.any(Error) });
-    expect(await driftsIn(service)).toEqual({ [`listPets ${drift}`]: 1 });
+    expect(await driftsIn(service)).toEqual({ 'listPets invalid_value status': 1 });
   });
 
   it.each([
     ['an id as text', [{ ...rex, id: '1' }], 'wrong_type id', '[0].id: expected an int64 number'],
-    ['a name of null', [{ ...rex, name: null }], 'wrong_type name', '[0].name: expected a string'],
     ['no id', [{ name: 'Rex', categoryId: 1 }], 'missing_member id', '[0].id: expected an int64'],
-    ['a fraction', [{ ...rex, id: 1.5 }], 'invalid_value id', '[0].id: expected an int64'],
-    [
-      'an object for a list',
-      { items: [rex] },
-      'wrong_type body',
-      'body: expected an array, received object',
-    ],
-    ['a list in a list', [[rex]], 'wrong_type body', '[0].body: expected an object'],
+    ['an object for a list', {}, 'wrong_type body', 'body: expected an array, received object'],
   ])('is counted for %s, and fails as before', async (_, body, drift, message) => {
     await using service = await startService(body);
     await expect(service.list()).rejects.toThrow(message);
@@ -81,18 +70,12 @@ describe('a response that differs from the contract', () => {
   });
 
   it('is not counted if it is in another format, or has null for no status', async () => {
-    for (const text of [
-      JSON.stringify([rex, { ...rex, status: 'sold' }], null, 2),
-      JSON.stringify([{ ...rex, status: null }], null, 2),
-      JSON.stringify([{ ...rex, status: null }]),
-      '[{"id":1,"name":"\\u0041","categoryId":-9223372036854775808}]',
-    ]) {
-      await using service = await startRest((socket) =>
-        socket.write(encodeResponse('200 OK', text)),
-      );
-      await service.list();
-      expect([await driftsIn(service), logged(service)]).toEqual([{}, []]);
-    }
+    const many = [rex, { ...rex, status: null }, { ...rex, id: -1, status: 'sold' }];
+    await using service = await startRest((socket, attempt) =>
+      socket.write(encodeResponse('200 OK', JSON.stringify(many, null, attempt))),
+    );
+    for (const _ of [1, 2]) await service.list();
+    expect([await driftsIn(service), logged(service)]).toEqual([{}, []]);
   });
 
   it('gets labels for twenty short unknown members, none of which contains the key', async () => {

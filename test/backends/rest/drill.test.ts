@@ -7,7 +7,7 @@ import { openTelemetry } from '../../support/log.ts';
 import { valuesOf } from '../../support/metrics.ts';
 import { openRest } from '../../support/rest-gateway.ts';
 
-const operations = 2000;
+const operations = 500;
 const keys = 20;
 const workersPerKey = 2;
 

@@ -102,9 +102,7 @@ it(
       fc.asyncProperty(generatedResponse, async (response) => {
         const { operation, status, isIntact, hasIntactHead } = response;
         const expected = expectedData(operation, response.body);
-        const start = performance.now();
         const { text, data, errors = [] } = await service.execute(response);
-        expect(performance.now() - start).toBeLessThan(10_000);
         if (!isIntact) counts.damaged++;
         const received = errors.map(({ extensions }) => String(extensions['code']));
         for (const code of received) expect([...allCodes]).toContain(code);
@@ -131,10 +129,10 @@ it(
           lines.length = 0;
         }
       }),
-      fuzzed(400),
+      fuzzed(150),
     );
     // Fails if most responses are of one kind.
-    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(60);
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(20);
   },
   fuzzTimeout,
 );

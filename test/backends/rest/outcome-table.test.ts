@@ -96,14 +96,6 @@ describe('docs/reliability.md', () => {
     expect(cells).toEqual(expected);
   });
 
-  it.each([501, 505, 599])('has no other rule for the status %i', (status) => {
-    expect(consequencesOf(responded(status))).toEqual(consequencesOf(responded(500)));
-  });
-
-  it.each([502, 504])('has one rule for gateway errors: %i', (status) => {
-    expect(consequencesOf(responded(status))).toEqual(consequencesOf(responded(503)));
-  });
-
   it('has one rule for the codes of rejected certificates in the documentation of Node', () => {
     const outcomeOf = (code: string) => {
       const cause = new ConnectionFailed(Object.assign(new Error(code), { code }));
@@ -111,14 +103,5 @@ describe('docs/reliability.md', () => {
     };
     expect(certificateCodes.filter((code) => outcomeOf(code) !== 'certificate')).toEqual([]);
     expect(outcomeOf('ECONNREFUSED')).toBe('noConnection');
-  });
-
-  it('states for a write that it may have been carried out only if that is so', () => {
-    for (const outcome of outcomes.values()) {
-      if (outcome.why === undefined) continue;
-      const { message, writeOutcome } = toError(outcome, true);
-      expect(/may have been carried out/.test(message)).toBe(writeOutcome === 'UNKNOWN');
-      expect(toError(outcome, false).message).not.toContain('carried out');
-    }
   });
 });

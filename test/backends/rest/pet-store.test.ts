@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { RestPetStoreOptions } from '../../../src/backends/rest/pet-store.ts';
-import { BackendUnavailableError, ErrorResponse } from '../../../src/contract/error.ts';
+import { BackendUnavailableError } from '../../../src/contract/error.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openRest } from '../../support/rest-gateway.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../../support/upstream.ts';
@@ -82,35 +80,5 @@ describe('calls to the REST service', () => {
         { writeOutcome: 'NOT_DONE' },
       ),
     );
-  });
-});
-
-describe('responses of the REST service', () => {
-  it('become an ErrorResponse with the three fields of the Error body', async () => {
-    const text = '{"code":"gone","message":"No such pet.","status":404,"trace":"x"}';
-    await using rest = await startRest((_, response) => sendJson(response, 404, text));
-    await expect(rest.petStore.getPet(callWith(), '1')).rejects.toEqual(
-      ErrorResponse.of({ code: 'gone', message: 'No such pet.', status: 404 }),
-    );
-  });
-
-  it('are decoded completely even if they are large', async () => {
-    const orders = JSON.stringify(randomBytes(2_000_000).toString('base64'));
-    await using rest = await startRest((_, response) => {
-      response
-        .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
-        .end(gzipSync(orders));
-    });
-    expect((await rest.petStore.listOrders(callWith())).text).toBe(orders);
-  });
-});
-
-describe('a caller that disconnects', () => {
-  it('makes no call if it disconnected earlier', async () => {
-    await using rest = await startRest((_, response) => sendJson(response, 201, pet));
-    const gone = callWith('k', AbortSignal.abort());
-    const write = rest.petStore.createPet(gone, { name: 'Rex', categoryId: '2' });
-    await expect(write).rejects.toThrow();
-    expect(rest.seen).toEqual([]);
   });
 });

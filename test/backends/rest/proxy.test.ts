@@ -16,7 +16,11 @@ const certificate = authority.issue('IP:127.0.0.1');
 const key = 'proxied-secret-key';
 
 /** Starts a service and opens a store that reaches it as `options` say. */
-async function startService(protocol: 'http' | 'https', options: ProxyOptions) {
+async function startService(
+  protocol: 'http' | 'https',
+  options: ProxyOptions,
+  connectTimeoutMs = 5000,
+) {
   const requests: (string | undefined)[][] = [];
   const listener: Parameters<typeof createHttpServer>[1] = (request, response) => {
     const { url, headers } = request;
@@ -33,7 +37,8 @@ async function startService(protocol: 'http' | 'https', options: ProxyOptions) {
   const telemetry = openTelemetry();
   const baseUrl = new URL(`${protocol}://${host}/v1`);
   const rest = { baseUrl, messagesBaseUrl: undefined, timeoutMs: 5000 };
-  const limits = { connectTimeoutMs: 500 };
+  // After one failure, a read is not sent again.
+  const limits = { connectTimeoutMs, breakAfterFailures: 1 };
   const files = { caFile: authority.caFile };
   const petStore = openRestPetStore({ ...rest, ...files, ...options, limits }, telemetry);
   return {
@@ -136,7 +141,7 @@ describe('a proxy', () => {
       { respond: (socket) => socket.resetAndDestroy() },
       { causeCode: 'ECONNRESET' },
     ],
-    ['does not respond', { respond: () => {} }, { causeName: 'HeadersTimeoutError' }],
+    ['does not respond', { respond: () => {} }, { causeName: 'HeadersTimeoutError' }, 100],
     [
       'responds with garbage',
       { respond: (socket) => socket.end('garbage\r\n\r\n') },
@@ -146,17 +151,18 @@ describe('a proxy', () => {
     string,
     Parameters<typeof startProxy>[0],
     object,
-  ][])('that %s causes a typed error, and the log contains the reason', async (_, options, logged) => {
+    number?,
+  ][])('that %s causes a typed error, and the log contains the reason', async (_, options, logged, ms?: number) => {
     await using proxy = await startProxy(options);
-    await using service = await startService('https', { httpsProxy: parse(proxy.url) });
+    await using service = await startService('https', { httpsProxy: parse(proxy.url) }, ms);
     const name = /^Backend(?:Unavailable|Timeout)Error$/;
     await expect(service.checkReady()).rejects.toMatchObject({ name: expect.stringMatching(name) });
     await expect(service.list()).rejects.toMatchObject({ name: expect.stringMatching(name) });
     expect(service.requests).toEqual([]);
-    for (const line of service.logged) {
-      expect(JSON.parse(line)).toMatchObject(logged);
-      expect(line).not.toContain('127.0.0.1');
-    }
+    const lines = service.logged.filter((line) => line.includes('REST call failed'));
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject(logged);
+    expect(service.logged.join()).not.toContain('127.0.0.1');
   });
 
   it('that is not there causes UPSTREAM_UNAVAILABLE', async () => {

@@ -86,7 +86,8 @@ describe('a REST service with a certificate of a private authority', () => {
       {
         baseUrl: new URL(`https://127.0.0.1:${server.port}/v1`),
         messagesBaseUrl: undefined,
-        timeoutMs: 5000,
+        timeoutMs: 120_000,
+        limits: { connectTimeoutMs: 60_000 },
       },
       quiet,
     );
@@ -95,7 +96,7 @@ describe('a REST service with a certificate of a private authority', () => {
       ['a', 'b', 'c'].map((key) => petStore.createPet(callWith(key), pet)),
     );
     // In less than the time to connect.
-    await vi.waitFor(() => expect(sockets).toHaveLength(3), { timeout: 1500 });
+    await vi.waitFor(() => expect(sockets).toHaveLength(3), { timeout: 20_000 });
     for (const socket of sockets) socket.destroy();
     for (const { status } of await calls) expect(status).toBe('rejected');
   });

@@ -1,0 +1,99 @@
+import type { Socket } from 'node:net';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { encodeResponse } from '../../support/fault-server.ts';
+import { startRest } from '../../support/faulty-rest.ts';
+import { valuesOf } from '../../support/metrics.ts';
+
+/** A list of `bytes` bytes, of which the last one is missing. */
+const partOf = (bytes: number) =>
+  encodeResponse('200 OK', `[${' '.repeat(bytes - 2)}`, [`Content-Length: ${bytes}`]);
+const noMemory = { message: expect.stringContaining('too large together') };
+const maxRss = () => process.resourceUsage().maxRSS * 1024;
+
+/** Returns the memory in use after garbage collection. */
+function usedBytes(): number {
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Waits until bodies use this much of their limit. */
+const hasReceived = ({ metrics }: Awaited<ReturnType<typeof startRest>>, bytes: number) =>
+  vi.waitFor(
+    async () =>
+      expect(await valuesOf(metrics, 'petstore_limit_used', 'limit')).toMatchObject({
+        pets_response_bytes: bytes,
+      }),
+    { timeout: 20_000 },
+  );
+
+describe('the bodies of responses', () => {
+  it('use little more memory than their size, even in chunks of one byte', async () => {
+    const bytes = 500_000;
+    const head = encodeResponse('200 OK', '1\r\n[\r\n', ['Transfer-Encoding: chunked']);
+    const spaces = Buffer.from('1\r\n \r\n'.repeat(bytes - 1));
+    const { promise: held, resolve } = Promise.withResolvers<Socket>();
+    await using rest = await startRest(resolve);
+    const list = rest.list();
+    const socket = await held;
+    socket.write(head);
+    await hasReceived(rest, 1);
+    const before = usedBytes();
+    socket.write(spaces);
+    await hasReceived(rest, bytes);
+    expect(usedBytes() - before).toBeLessThan(10 * bytes);
+    socket.write('1\r\n]\r\n0\r\n\r\n');
+    expect(await list).toEqual([]);
+  });
+
+  it('share a limit while they arrive, of which one key may use three quarters', async () => {
+    const held: Socket[] = [];
+    await using rest = await startRest(
+      (socket) => {
+        socket.write(partOf(500_000));
+        held.push(socket);
+      },
+      { maxBufferedBytes: 1_000_000 },
+    );
+    const first = rest.list('a');
+    await hasReceived(rest, 499_999);
+    await expect(rest.list('a')).rejects.toMatchObject(noMemory);
+    const other = rest.list('b');
+    await hasReceived(rest, 999_998);
+    await expect(rest.list('c')).rejects.toMatchObject(noMemory);
+    for (const socket of held) if (!socket.destroyed) socket.write(']');
+    expect([await first, await other]).toEqual([[], []]);
+    expect(await valuesOf(rest.metrics, 'petstore_limit_used', 'limit')).toEqual({});
+  });
+
+  it('count with their decoded bytes', async () => {
+    const gzip = encodeResponse('200 OK', gzipSync(`[${' '.repeat(800_000)}]`), [
+      'Content-Encoding: gzip',
+    ]);
+    await using rest = await startRest((socket) => socket.write(gzip), {
+      maxBufferedBytes: 1_000_000,
+    });
+    await expect(rest.list()).rejects.toMatchObject(noMemory);
+  });
+
+  it('are decoded one at a time, so that many need no more memory', async () => {
+    const params = {
+      [constants.BROTLI_PARAM_QUALITY]: 1,
+      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+    };
+    const body = brotliCompressSync(Buffer.alloc(20_000_000), { params });
+    const brotli = encodeResponse('200 OK', body, ['Content-Encoding: br']);
+    const held: Socket[] = [];
+    await using rest = await startRest((socket) => {
+      held.push(socket);
+      if (held.length < 16) return;
+      for (const one of held) one.write(brotli);
+    });
+    const before = maxRss();
+    const lists = Array.from({ length: 16 }, (_, index) => rest.list(`k${index}`));
+    for (const list of lists) await expect(list).rejects.toThrow('expected a smaller body');
+    // Each decoder holds 16 MiB until its last byte is read.
+    expect(maxRss() - before).toBeLessThan(100_000_000);
+  });
+});

@@ -1,0 +1,80 @@
+import type { Socket } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { encodeResponse } from '../../support/fault-server.ts';
+import { startRest } from '../../support/faulty-rest.ts';
+import { onUndici } from './undici-events.ts';
+
+const pets = encodeResponse('200 OK', '[]');
+const cancelled = { name: 'CancelledError' };
+
+describe('a client that leaves', () => {
+  it('while a body arrives counts neither against its key nor against the service', async () => {
+    await using rest = await startRest(
+      (socket, _attempt, head) => {
+        if (head.includes('Bearer stays')) socket.write(pets);
+        else socket.write(encodeResponse('200 OK', '[', ['Content-Length: 500']));
+      },
+      { breakAfterFailures: 2 },
+    );
+    for (const key of ['a', 'a', 'a', 'b', 'c']) {
+      const client = new AbortController();
+      using _ = onUndici('request:headers', () => client.abort());
+      await expect(rest.list(key, client.signal)).rejects.toMatchObject(cancelled);
+    }
+    expect(await rest.list('stays')).toEqual([]);
+    expect(rest.logged).toEqual([]);
+  });
+
+  it.each([
+    ['500', (socket: Socket) => socket.write(encodeResponse('500 Oops', '')), { status: 500 }],
+    ['reset', (socket: Socket) => socket.resetAndDestroy(), { outcome: 'lost' }],
+  ])('does not hide the failure of a write: %s', async (_, fail, entry) => {
+    const client = new AbortController();
+    await using rest = await startRest((socket) => {
+      client.abort();
+      fail(socket);
+    });
+    await expect(rest.add(client.signal)).rejects.not.toMatchObject(cancelled);
+    expect(rest.logged.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        requestId: 'test',
+        operation: 'createPet',
+        clientLeft: true,
+        ...entry,
+      }),
+    ]);
+  });
+
+  it('before its call, or while a write waits for a connection, sends nothing', async () => {
+    const held: Socket[] = [];
+    await using rest = await startRest((socket) => held.push(socket), { maxConnections: 1 });
+    await expect(rest.add(AbortSignal.abort())).rejects.toMatchObject(cancelled);
+    const read = rest.list();
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const client = new AbortController();
+    const write = rest.add(client.signal);
+    client.abort();
+    await expect(write).rejects.toMatchObject({ writeOutcome: 'NOT_DONE' });
+    held[0]?.write(pets);
+    await read;
+    expect(rest.attempts()).toBe(1);
+  });
+
+  it.each([
+    ['before', (leave: () => void) => queueMicrotask(leave)],
+    ['during', (leave: () => void) => setTimeout(leave, 20)],
+  ])('%s the pause before a retry is not waited for', async (_, schedule) => {
+    const after = ['Retry-After: 60'];
+    await using rest = await startRest(
+      (socket) => socket.write(encodeResponse('503 Busy', '', after)),
+      {},
+      120_000,
+    );
+    const client = new AbortController();
+    using _leaving = onUndici('request:trailers', () => schedule(() => client.abort()));
+    await expect(rest.list('k', client.signal)).rejects.toMatchObject(cancelled);
+    expect(rest.attempts()).toBe(1);
+    const { text } = await rest.metrics.scrape();
+    expect(text).toContain('petstore_limit_used{limit="pets_retries"} 0');
+  });
+});

@@ -1,0 +1,153 @@
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  openRestPetStore,
+  type RestPetStoreOptions,
+} from '../../../src/backends/rest/pet-store.ts';
+import { BackendTimeoutError } from '../../../src/contract/error.ts';
+import { encodeResponse } from '../../support/fault-server.ts';
+import { startRest } from '../../support/faulty-rest.ts';
+import { callWith } from '../../support/gateway.ts';
+import { quiet } from '../../support/log.ts';
+import { startServer } from '../../support/server.ts';
+import { onUndici } from './undici-events.ts';
+
+const pets = encodeResponse('200 OK', '[]');
+const rex = { name: 'Rex', categoryId: '2' };
+const late = { name: 'BackendTimeoutError', writeOutcome: 'NOT_DONE' };
+
+describe('the limit on calls', () => {
+  it('serves all keys one after the other, and the calls of each in their order', async () => {
+    const served: string[] = [];
+    await using rest = await startRest(
+      (socket, _attempt, head) => {
+        served.push(/x-request-id: (\S+)/.exec(head)?.[1] ?? '');
+        socket.write(pets);
+      },
+      { maxConnections: 1 },
+    );
+    const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'];
+    await Promise.all(
+      names.map((requestId) =>
+        rest.petStore.listPets({ ...callWith(requestId.charAt(0)), requestId }, {}),
+      ),
+    );
+    const of = (key: string) => served.filter((name) => name.startsWith(key));
+    expect([...of('a'), ...of('b'), ...of('c')]).toEqual(names);
+    for (const name of ['b1', 'c1']) {
+      expect(served.indexOf(name)).toBeLessThan(served.indexOf('a3'));
+    }
+  });
+
+  it('leaves a quarter of connections and queue places to other keys', async () => {
+    const held: Socket[] = [];
+    let isHeld = true;
+    await using rest = await startRest(
+      (socket, _attempt, head) => {
+        if (isHeld && head.includes('Bearer bad')) held.push(socket);
+        else socket.write(pets);
+      },
+      { maxConnections: 8, maxWaiting: 16 },
+    );
+    const fill = () => Promise.all(Array.from({ length: 18 }, () => rest.list('bad')));
+    const hung = fill();
+    await expect(rest.list('bad')).rejects.toThrow('Too many calls of this API key are waiting');
+    await vi.waitFor(() => expect(held).toHaveLength(6));
+    for (let index = 0; index < 20; index++) expect(await rest.list('good')).toEqual([]);
+    expect(held).toHaveLength(6);
+    isHeld = false;
+    for (const socket of held) socket.write(pets);
+    expect(await hung).toHaveLength(18);
+    // Calls that ended gave their places back.
+    expect(await fill()).toHaveLength(18);
+  });
+
+  it('is one for pets and messages of the same origin', async () => {
+    const { promise: held, resolve } = Promise.withResolvers<Socket>();
+    await using rest = await startRest(resolve, { maxConnections: 1, maxWaiting: 0 });
+    const list = rest.list();
+    const refused = { name: 'BackendUnavailableError', retryAfterMs: 1000 };
+    await expect(rest.petStore.sendMessage(callWith(), 'Hi')).rejects.toMatchObject(refused);
+    (await held).write(pets);
+    expect(await list).toEqual([]);
+  });
+
+  it('counts a call whose client left until its connection has opened or failed', async () => {
+    let connect: (socket: Socket) => void = () => {};
+    const connecting = new Promise<Socket>((resolve) => {
+      connect = resolve;
+    });
+    await using server = await startServer(createServer((socket) => connect(socket)));
+    const limits = { maxConnections: 1, maxWaiting: 0, connectTimeoutMs: 60_000 };
+    await using petStore = openTls(server.url, { limits });
+    const client = new AbortController();
+    const left = expect(petStore.createPet(callWith('a', client.signal), rex)).rejects.toThrow();
+    const socket = await connecting;
+    client.abort();
+    await left;
+    const isFull = 'Too many calls';
+    await expect(petStore.createPet(callWith('b'), rex)).rejects.toThrow(isFull);
+    connect = (next) => next.destroy();
+    socket.destroy();
+    await vi.waitFor(() =>
+      expect(petStore.createPet(callWith('b'), rex)).rejects.not.toThrow(isFull),
+    );
+  });
+});
+
+/** Opens the REST backend for this service over TLS; the servers here complete no handshake. */
+function openTls(url: string, options: Partial<RestPetStoreOptions>) {
+  const baseUrl = new URL(url.replace('http:', 'https:'));
+  const rest = { baseUrl, messagesBaseUrl: undefined, timeoutMs: 60_000 };
+  return openRestPetStore({ ...rest, ...options }, quiet);
+}
+
+describe('the deadline of a call', () => {
+  const timeoutMs = 10_000;
+  /** A call that has waited, so that its deadline is in `ms` milliseconds. */
+  const dueIn = (ms: number) => ({
+    ...callWith('late'),
+    waitingSince: performance.now() - timeoutMs + ms,
+  });
+  /** Blocks the thread until a call of `dueIn(ms)` is late, but its timer has not fired. */
+  const block = (ms: number) => {
+    const end = performance.now() + ms;
+    while (performance.now() < end);
+  };
+
+  it('includes the time in the queue, from which no late call is sent', async () => {
+    const { promise: held, resolve } = Promise.withResolvers<Socket>();
+    await using rest = await startRest(resolve, { maxConnections: 1 }, timeoutMs);
+    const first = rest.list();
+    const socket = await held;
+    await expect(rest.petStore.createPet(dueIn(50), rex)).rejects.toMatchObject(late);
+    const next = expect(rest.petStore.createPet(dueIn(500), rex)).rejects.toMatchObject(late);
+    using _ = onUndici('request:trailers', () => block(500));
+    socket.write(pets);
+    expect(await first).toEqual([]);
+    await next;
+    expect(rest.attempts()).toBe(1);
+  });
+
+  it('includes the time to connect, after which no late call is sent', async () => {
+    await using rest = await startRest(() => {}, {}, timeoutMs);
+    using _ = onUndici('client:connected', () => block(500));
+    await expect(rest.petStore.createPet(dueIn(500), rex)).rejects.toMatchObject(late);
+    expect(rest.attempts()).toBe(0);
+  });
+});
+
+describe('timeouts', () => {
+  it('end a call before the deadline if no headers arrive', async () => {
+    await using rest = await startRest(() => {}, { headersTimeoutMs: 100 }, 60_000);
+    await expect(rest.list()).rejects.toBeInstanceOf(BackendTimeoutError);
+  });
+
+  it('end a call before the deadline if connecting takes too long', async () => {
+    await using server = await startServer(createServer());
+    await using petStore = openTls(server.url, {
+      limits: { connectTimeoutMs: 100 },
+    });
+    await expect(petStore.createPet(callWith(), rex)).rejects.toMatchObject(late);
+  });
+});

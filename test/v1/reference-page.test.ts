@@ -1,0 +1,90 @@
+import type { Locator } from 'playwright-core';
+import { expect } from 'vitest';
+import { browserTest, openBrowser } from '../support/browser.ts';
+import { apiKey, startGateway } from '../support/gateway.ts';
+
+interface Document {
+  readonly paths: Record<string, Record<string, Record<string, unknown>>>;
+}
+
+/** Removes the line breaks of the layout, and the zero-width spaces in paths. */
+const oneLine = (text: string) => text.replaceAll('\u200b', '').replace(/\s+/g, ' ').trim();
+
+browserTest(
+  'the reference page lists operations by tag, shows their stability, and tries them with exact digits',
+  async () => {
+    await using gateway = await startGateway({ demoKey: apiKey });
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    const origins = new Set<string>();
+    const problems: string[] = [];
+    page.on('request', (request) => origins.add(new URL(request.url()).origin));
+    page.on('pageerror', ({ message }) => problems.push(message));
+    page.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) problems.push(message.text());
+    });
+    await page.route('**/v1/openapi.json', async (route) => {
+      const document: Document = await (await route.fetch()).json();
+      Object.assign(document.paths['/pets']?.['post'] ?? {}, { 'x-stability': 'beta' });
+      await route.fulfill({ json: document });
+    });
+    await page.goto(`${gateway.url}/v1/docs`);
+    await page.locator('.opblock').first().waitFor();
+
+    /** Returns the method, path, markers and summary of each operation under a tag. */
+    const operationsOf = async (tag: string) => {
+      const heading = page.locator(`#operations-tag-${tag.replaceAll(' ', '_')}`);
+      const group = page.locator('.opblock-tag-section', { has: heading });
+      return (await group.locator('.opblock-summary-control').allInnerTexts()).map(oneLine);
+    };
+    expect(await operationsOf('animals')).toEqual(
+      expect.arrayContaining([
+        'GET /pets List all animals',
+        'POST /pets beta Add an animal',
+        'GET /pets/{petId} deprecated Get an animal',
+      ]),
+    );
+    expect(await operationsOf('Operations without a tag')).toEqual([
+      'GET /store/orders List store orders',
+      'POST /messages Send a message',
+    ]);
+    // All tags are listed above the operations, including those without operations.
+    const tags = page.getByRole('navigation', { name: 'Tags' });
+    expect((await tags.getByRole('listitem').allInnerTexts()).map(oneLine)).toEqual([
+      'animals List, add and fetch animals.',
+      'Store Navigation group for the store.',
+      'Pets Navigation group for pets.',
+      'Operations without a tag',
+    ]);
+    await tags.getByRole('link', { name: 'Operations without a tag' }).click();
+    await page.waitForURL('**/v1/docs#operations-tag-Operations_without_a_tag');
+
+    const expand = async (id: string): Promise<Locator> => {
+      const operation = page.locator(`#operations-${id}`);
+      await operation.locator('.opblock-summary-control').click();
+      return operation;
+    };
+    /** Executes an operation and returns the status and body that the page shows. */
+    const tryOut = async (id: string, input?: string) => {
+      const operation = await expand(id);
+      await operation.getByText('Try it out').click();
+      if (input !== undefined) await operation.locator('textarea, input').first().fill(input);
+      await operation.getByText('Execute', { exact: true }).click();
+      const response = operation.locator('.live-responses-table tbody');
+      await response.getByText('Response headers').waitFor();
+      return oneLine(await response.innerText());
+    };
+    expect(await tryOut('animals-listPets')).toMatch(/^200 .*"categoryId": 9007199254740993,/);
+    expect(
+      await tryOut('animals-createPet', '{"name":"Rex","categoryId":9223372036854775807}'),
+    ).toMatch(/^201 .*"id": 13, "name": "Rex", "categoryId": 9223372036854775807/);
+    expect(await tryOut('animals-getPet', '13')).toMatch(/^200 .*"name": "Rex"/);
+    const orders = await expand('Operations_without_a_tag-listOrders');
+    await orders.getByText('Missing or invalid API key').waitFor();
+    expect(await orders.getByText('Try it out').count()).toBe(0);
+
+    expect([...origins]).toEqual([gateway.url]);
+    expect(problems).toEqual([]);
+  },
+  60_000,
+);
