@@ -1,17 +1,31 @@
 import type { Page } from 'playwright-core';
-import { describe, expect } from 'vitest';
+import { afterAll, describe, expect, vi } from 'vitest';
 import { ListPetsDocument, persistedHash } from '../../packages/client/src/index.ts';
+import { createGateway, loadConfig } from '../../src/index.ts';
 import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
 import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { execute, openGraphiql, openTab } from '../support/graphiql.ts';
 import { manifestFile } from '../support/manifest.ts';
+import { mountInNode } from '../support/mounted.ts';
 import { holdingOrders } from '../support/parts.ts';
+import { openRest } from '../support/rest-gateway.ts';
 
-/** Replaces the text of the variables. */
-async function writeVariables(page: Page, text: string): Promise<void> {
-  await page.getByRole('button', { name: 'Variables', exact: true }).click();
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const keyField = (page: Page) => page.getByLabel('API key');
+const problemOf = (page: Page) => page.locator('#key-problem');
+const focused = (page: Page) => page.locator(':focus');
+const storageOf = (page: Page) =>
+  page.evaluate<string>('JSON.stringify({ ...localStorage, ...sessionStorage })');
+/** GraphiQL stores its tabs half a second after a change. */
+const isStored = (page: Page, text: string) =>
+  vi.waitFor(async () => expect(await storageOf(page)).toContain(text), { timeout: 30_000 });
+
+/** Replaces the text of the variables or headers. */
+async function write(page: Page, pane: 'Variables' | 'Headers', text: string): Promise<void> {
+  await page.getByRole('button', { name: pane, exact: true }).click();
   await page.locator('.graphiql-editor-tool .monaco-editor:visible').click();
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.press('Delete');
@@ -19,89 +33,47 @@ async function writeVariables(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
-describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
+/** Opens GraphiQL in front of a REST service, which is a gateway, and whose orders are held. */
+async function openInFrontOfService() {
+  const service = await startGateway();
+  const { petStore, release } = holdingOrders(openRest(service.url));
+  const opened = await openGraphiql({ petStore, explain: true });
+  return {
+    ...opened,
+    release,
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]();
+      await service[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('GraphiQL in Chromium', () => {
+  let opening: ReturnType<typeof openInFrontOfService> | undefined;
+  /** The page of these tests, each of which uses other tabs. */
+  const open = () => {
+    opening ??= openInFrontOfService();
+    return opening;
+  };
+  afterAll(async () => (await opening)?.[Symbol.asyncDispose]());
+
   browserTest(
     'runs its first tab with the demo key, and loads nothing from elsewhere',
     async () => {
-      await using graphiql = await openGraphiql();
-      const { page, result, requestedUrls, url } = graphiql;
+      const { page, result, requestedUrls, workers, url } = await open();
       await execute(page);
       await result.getByText('"Biscuit"').waitFor();
-      const external = requestedUrls.filter((requested) => new URL(requested).origin !== url);
-      expect(external).toEqual([]);
+      expect(requestedUrls.filter((requested) => new URL(requested).origin !== url)).toEqual([]);
+      expect(new Set(workers)).toEqual(new Set(['blob:']));
       // The key is neither in URLs nor stored.
-      const urls = [...requestedUrls, page.url()];
-      expect(urls.filter((url) => url.includes('demo-key'))).toEqual([]);
-      const stored = () => page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })');
-      await expect.poll(stored, { timeout: 10_000 }).toContain('ListPets');
-      expect(await stored()).not.toContain('demo-key');
+      expect([...requestedUrls, page.url()].join()).not.toContain('demo-key');
+      await isStored(page, 'ListPets');
+      expect(await storageOf(page)).not.toContain('demo-key');
     },
   );
 
-  browserTest('completes fields and checks documents in its workers', async () => {
-    await using graphiql = await openGraphiql();
-    const { page } = graphiql;
-    const workers = new Set<string>();
-    page.on('worker', (worker) => workers.add(new URL(worker.url()).protocol));
-    await page.reload();
-    const editor = page.locator('.graphiql-query-editor');
-    await editor.getByText('ListPets').waitFor();
-    await editor.click();
-    await page.keyboard.press('ControlOrMeta+A');
-    await page.keyboard.insertText('{ pets { nam } }');
-    await editor.locator('.squiggly-error').waitFor();
-    for (let count = 0; count < 4; count++) await page.keyboard.press('ArrowLeft');
-    await page.keyboard.press('ControlOrMeta+Space');
-    await page.locator('.suggest-widget').getByText('name', { exact: true }).first().waitFor();
-    expect([...workers]).toEqual(['blob:']);
-  });
-
-  browserTest('runs no injected script and can not be framed', async () => {
-    await using service = await startGateway({ graphiql: true });
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
-    await page.goto(`${service.url}/graphql`);
-    const runs = await page.evaluate(() => {
-      const script = document.createElement('script');
-      script.textContent = 'window.injected = true';
-      document.body.append(script);
-      return 'injected' in window;
-    });
-    expect(runs).toBe(false);
-    const framing = await browser.newPage();
-    await framing.route('**/framing', (route) =>
-      route.fulfill({ contentType: 'text/html', body: '<iframe src="/graphql"></iframe>' }),
-    );
-    await framing.goto(`${service.url}/framing`);
-    const [frame] = framing.frames().filter((other) => other !== framing.mainFrame());
-    expect(frame?.url()).toMatch(/^chrome-error:/);
-  });
-
-  browserTest('restores its tabs after a reload', async () => {
-    await using graphiql = await openGraphiql();
-    const { page, result } = graphiql;
-    const tabs = () => page.getByRole('tab').allInnerTexts();
-    const stored = () => page.evaluate('localStorage["graphiql:tabState"]');
-    const selected = (name: string) => page.getByRole('tab', { name, selected: true }).waitFor();
-    await selected('ListPets');
-    const before = await tabs();
-    await expect.poll(stored, { timeout: 10_000 }).toContain('"activeTabIndex":0');
-    await page.reload();
-    await selected('ListPets');
-    expect(await tabs()).toEqual(before);
-    await openTab(page, 'Storefront');
-    await expect.poll(stored, { timeout: 10_000 }).toContain('"activeTabIndex":1');
-    await page.reload();
-    await selected('Storefront');
-    expect(await tabs()).toEqual(before);
-    await execute(page);
-    await result.getByText('"Biscuit"').waitFor();
-  });
-
   browserTest('shows the parts of a response as they arrive', async () => {
-    const { petStore, release } = holdingOrders(await openBuiltin());
-    await using graphiql = await openGraphiql({ petStore });
-    const { page, result } = graphiql;
+    const { page, result, lines, release } = await open();
     await openTab(page, 'DeferredStorefront');
     await execute(page);
     await result.getByText('"Biscuit"').waitFor();
@@ -109,131 +81,309 @@ describe('GraphiQL in Chromium', { timeout: 60_000 }, () => {
     release();
     await result.getByText('"orders"').waitFor();
     await result.getByText('"Biscuit"').waitFor();
-    const entries = graphiql.lines.filter((line) => line.includes('DeferredStorefront'));
-    expect(entries).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('DeferredStorefront'))).toHaveLength(1);
   });
 
-  browserTest('adds and lists an animal with every digit of its category id', async () => {
-    await using graphiql = await openGraphiql();
-    const { page, result } = graphiql;
+  browserTest('sends and shows every digit, and where an error is', async () => {
+    const { page, result, sent } = await open();
     await openTab(page, 'AddPet');
     await execute(page);
     await result.getByText('"9223372036854775807"').waitFor();
-    await result.getByText('"13"').waitFor();
-    await openTab(page, 'ListPets');
-    await writeVariables(page, '{ "limit": 100 }');
+    await openTab(page, 'GetPet');
+    const text =
+      '{ "id": 9007199254740993, "note": "a, } // \\" b", /* , } */ "list": [1.10, -9223372036854775808,], } // the end';
+    await write(page, 'Variables', text);
     await execute(page);
-    await result.getByText('"Biscuit"').waitFor();
-    await result.click();
-    await page.keyboard.press('ControlOrMeta+End');
-    await result.getByText('"13"').waitFor();
-    await result.getByText('"9223372036854775807"').waitFor();
+    await result.getByText('9007199254740993').first().waitFor();
+    await result.getByText('"NOT_FOUND"').waitFor();
+    await result.getByText('"line"').waitFor();
+    const body = sent.at(-1) ?? '';
+    expect(body).toContain('"id": 9007199254740993');
+    expect(body).toContain('[1.10, -9223372036854775808]');
+    expect(JSON.parse(body).variables.note).toBe('a, } // " b');
   });
 
-  browserTest('shows descriptions, deprecated fields and the reasons', async () => {
-    await using graphiql = await openGraphiql();
-    const { page } = graphiql;
+  browserTest('fits a window of 390 pixels, with descriptions and reasons', async () => {
+    const { page, result } = await open();
+    await page.setViewportSize({ width: 390, height: 800 });
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const docs = page.locator('.graphiql-doc-explorer');
     await docs.getByRole('link', { name: 'Query', exact: true }).click();
     await docs.getByText('The animals in the store, in the order of the service.').waitFor();
+    expect((await docs.boundingBox())?.width).toBeGreaterThan(330);
     await docs.getByRole('button', { name: 'Show Deprecated Fields' }).click();
     await docs.getByText(/removed on 2030-12-05; use pets\(status:\) instead/).waitFor();
-    await docs.getByRole('link', { name: 'pets', exact: true }).click();
-    await docs.getByText('from 1 to 100; 20 if omitted or null.').waitFor();
-  });
-
-  browserTest('opens a tab at the first click in a new browser profile', async () => {
-    await using graphiql = await openGraphiql();
-    const { page } = graphiql;
-    const editor = page.locator('.graphiql-query-editor');
-    await editor.getByText('ListPets').waitFor();
-    for (const name of ['AddPet', 'Storefront', 'SendMessage']) {
-      await page.getByRole('button', { name, exact: true }).click();
-      await page.getByRole('tab', { name, selected: true }).waitFor({ timeout: 5000 });
-      await editor.getByText(name).first().waitFor();
-    }
-  });
-
-  browserTest(
-    'sends every digit of numbers in variables, and shows where an error is',
-    async () => {
-      await using graphiql = await openGraphiql();
-      const { page, result, sent } = graphiql;
-      await openTab(page, 'GetPet');
-      const text =
-        '{ "id": 9007199254740993, "note": "a, } // \\" b", /* , } */ "list": [1.10, -9223372036854775808,], } // the end';
-      await writeVariables(page, text);
-      await execute(page);
-      await result.getByText('9007199254740993').first().waitFor();
-      await result.getByText('"NOT_FOUND"').waitFor();
-      await result.getByText('"locations"').waitFor();
-      await result.getByText('"line"').waitFor();
-      const body = sent.at(-1) ?? '';
-      expect(body).toContain('"id": 9007199254740993');
-      expect(body).toContain('[1.10, -9223372036854775808]');
-      expect(JSON.parse(body).variables.note).toBe('a, } // " b');
-    },
-  );
-
-  browserTest('shows the type and status of a response that is not JSON', async () => {
-    await using graphiql = await openGraphiql();
-    const { page, result } = graphiql;
-    const body = '<h1>Bad gateway</h1>';
-    await page.route('**/graphql', (route) =>
-      route.fulfill({ status: 502, contentType: 'text/html', body }),
-    );
-    await execute(page);
-    await result.getByText('Expected JSON, received text/html with the status 502.').waitFor();
-  });
-
-  browserTest(
-    'runs operations, and sends no introspection query if introspection is off',
-    async () => {
-      await using graphiql = await openGraphiql({ introspection: false });
-      const { page, result, sent } = graphiql;
-      await page.getByText('Introspection is off').waitFor();
-      await execute(page);
-      await result.getByText('"Biscuit"').waitFor();
-      expect(sent.filter((body) => body.includes('__schema'))).toEqual([]);
-    },
-  );
-
-  browserTest(
-    'is replaced by an explanation if only persisted documents are accepted',
-    async () => {
-      await using service = await startGateway({
-        graphiql: true,
-        persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
-      });
-      await using browser = await openBrowser();
-      const page = await browser.newPage();
-      const response = await page.goto(`${service.url}/graphql`);
-      expect(response?.status()).toBe(404);
-      await page.getByRole('heading', { name: 'GraphiQL is off' }).waitFor();
-      expect(await checkAccessibility(page)).toEqual([]);
-      const link = await page.goto(
-        `${service.url}/graphql?documentId=${persistedHash(ListPetsDocument)}`,
-      );
-      expect(await link?.json()).toMatchObject({ errors: [{ path: ['pets'] }] });
-    },
-  );
-
-  browserTest('fits a window of 390 pixels', async () => {
-    await using graphiql = await openGraphiql({}, 390);
-    const { page, result } = graphiql;
-    await openTab(page, 'Storefront');
-    await writeVariables(page, '{ "limit": 1 }');
-    await execute(page);
-    await result.getByText('"Biscuit"').waitFor();
-    const docs = page.locator('.graphiql-doc-explorer');
-    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
-    await docs.getByRole('link', { name: 'Query', exact: true }).click();
-    expect((await docs.boundingBox())?.width).toBeGreaterThan(330);
     await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
-    await result.getByText('"Biscuit"').waitFor();
     expect((await result.boundingBox())?.width).toBeGreaterThan(330);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(800);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  browserTest('says beside the key that it is wrong, until it changes', async () => {
+    const { page, result } = await open();
+    await openTab(page, 'ListPets');
+    await keyField(page).fill('wrong-key');
+    await execute(page);
+    await problemOf(page).getByText('This API key is not accepted.').waitFor();
+    await result.getByText('"UNAUTHENTICATED"').waitFor();
+    expect(await keyField(page).getAttribute('aria-invalid')).toBe('true');
+    await keyField(page).fill('dämö ключ');
+    expect(await problemOf(page).innerText()).toBe('');
+    await execute(page);
+    await problemOf(page).getByText('An API key has only the characters').waitFor();
+    await result.getByText('"message": "An API key has only').waitFor();
+    await keyField(page).fill('demo-key');
+    await execute(page);
+    await result.getByText('"Biscuit"').waitFor();
+    expect(await keyField(page).getAttribute('aria-invalid')).toBe('false');
+    // A header of the tab replaces the key.
+    await openTab(page, 'ListOrders');
+    await write(page, 'Headers', '{ "Authorization": "Bearer wrong-key" }');
+    await execute(page);
+    await result.getByText('"UNAUTHENTICATED"').waitFor();
+    expect(await problemOf(page).innerText()).toBe('');
+  });
+
+  browserTest('shows what a proxy and a later part of a response say', async () => {
+    const { page, result } = await open();
+    const respond = (status: number, contentType: string, body: string) =>
+      page.route('**/graphql', (route) => route.fulfill({ status, contentType, body }));
+    await openTab(page, 'Storefront');
+    await respond(502, 'text/html', '<h1>Bad gateway</h1>');
+    await execute(page);
+    await result.getByText('Expected JSON, received text/html with the status 502.').waitFor();
+    const part = (json: object) =>
+      `\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(json)}\r\n---`;
+    const errors = [{ message: 'no', extensions: { code: 'UNAUTHENTICATED' } }];
+    const parts = [
+      part({ data: { pets: [] }, pending: [{ id: '0', path: [] }], hasNext: true }),
+      part({ completed: [{ id: '0', errors }], hasNext: false }),
+    ];
+    await page.unroute('**/graphql');
+    await respond(200, 'multipart/mixed; boundary="-"', `\r\n---${parts.join('')}--\r\n`);
+    await execute(page);
+    await problemOf(page).getByText('This API key is not accepted.').waitFor();
+    await page.unroute('**/graphql');
+  });
+
+  browserTest('shows the REST calls below the result, and passes axe-core', async () => {
+    const { page } = await open();
+    const region = page.getByRole('region', { name: 'REST calls' });
+    expect(await region.count()).toBe(0);
+    await page.getByRole('checkbox', { name: 'REST calls' }).check();
+    await openTab(page, 'ListPets');
+    await execute(page);
+    await region.getByText(/1 REST call in \d/).waitFor();
+    await region.getByText('GET /pets').waitFor();
+    await openTab(page, 'GetPet');
+    expect(await region.count()).toBe(0);
+    await page.evaluate(`showCalls([
+      { path: ['pets'], operation: 'listPets', method: 'GET', pathTemplate: '/pets', status: 200,
+        startMs: 0.4, durationMs: 20, retries: 0, bytes: 512, shared: false },
+      { path: ['one'], operation: 'getPet', method: 'GET', pathTemplate: '/pets/{petId}', status: null,
+        startMs: 20.4, durationMs: 20, retries: 2, bytes: 0, shared: true },
+    ])`);
+    await region.getByText('2 REST calls in 40.4 ms').waitFor();
+    const cells = await region.locator('td').allInnerTexts();
+    expect(cells.filter((text) => text.trim() !== '')).toEqual([
+      ...['pets', 'GET /pets', '200', '20.0 ms, 512 B'],
+      ...['one', 'GET /pets/{petId}', 'no response', '20.0 ms, 0 B, 2 retries, shared'],
+    ]);
+    await page.evaluate(`reportKey('Enter an API key.')`);
+    // GraphiQL's own findings, which docs/graphiql.md lists: its tabs, and the colors of its editors.
+    const own = '[role="tablist"], [role="tab"], .graphiql-tabs, [data-uri]';
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await checkAccessibility(page, own)).toEqual([]);
+      const rules = (await checkAccessibility(page)).map((finding) =>
+        finding.split(' ', 2).join(' '),
+      );
+      expect(rules).toEqual(expect.arrayContaining(['serious nested-interactive']));
+      const listed = new Set(['serious color-contrast', 'serious nested-interactive']);
+      expect(new Set(rules).difference(listed)).toEqual(new Set());
+    }
+    await page.getByRole('checkbox', { name: 'REST calls' }).uncheck();
+    expect(await region.count()).toBe(0);
+  });
+
+  browserTest(
+    'checks and completes documents, and lets the keyboard leave every editor',
+    async () => {
+      const { page, sent } = await open();
+      await openTab(page, 'SendMessage');
+      await page.getByRole('button', { name: 'Copy link' }).focus();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.insertText('{ pets { nam } }');
+      await page.locator('.graphiql-query-editor .squiggly-error').waitFor();
+      for (let count = 0; count < 4; count++) await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('ControlOrMeta+Space');
+      const editor = page.getByRole('textbox', { name: 'Editor content' }).first();
+      await page.locator('.suggest-widget').getByText('name', { exact: true }).first().waitFor();
+      await page.keyboard.press('Escape');
+      expect(await editor.evaluate((element) => element === document.activeElement)).toBe(true);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Tab');
+      expect(await focused(page).getAttribute('aria-label')).toContain('Execute query');
+      const visited = new Set<string | null>();
+      for (let count = 0; count < 40; count++) {
+        const element = focused(page);
+        visited.add((await element.getAttribute('aria-label')) ?? (await element.textContent()));
+        await page.keyboard.press('Tab');
+        if ((await focused(page).count()) === 0) break;
+      }
+      expect([...visited]).toEqual(
+        expect.arrayContaining(['Variables', 'Headers', 'Result Window']),
+      );
+      // Ctrl-Enter in the Find box executes nothing.
+      const count = sent.length;
+      await page.locator('.graphiql-query-editor .monaco-editor').click();
+      await page.keyboard.press('ControlOrMeta+F');
+      await page.locator('.find-widget textarea:focus').waitFor();
+      await page.keyboard.press('ControlOrMeta+Enter');
+      await page.keyboard.press('Escape');
+      await openTab(page, 'ListPets');
+      await execute(page);
+      await vi.waitFor(() => expect(sent.at(-1)).toContain('ListPets'));
+      expect(sent).toHaveLength(count + 1);
+    },
+  );
+
+  browserTest('copies and opens links, without the key', async () => {
+    const { page, result, sent, url } = await open();
+    const query =
+      'query One { pets(limit: 1) { id } }\nquery Two($id: ID!) { pet(id: $id) { id } }';
+    const variables = '{ "id": 9007199254740993 }';
+    const link = `${url}/graphql?${new URLSearchParams({ query, variables, operationName: 'Two' })}`;
+    const count = sent.length;
+    await page.goto(link);
+    await page.getByRole('tab', { name: 'One', selected: true }).waitFor();
+    expect(sent.slice(count).filter((body) => !body.includes('__schema'))).toEqual([]);
+    expect(page.url()).toBe(`${url}/graphql`);
+    await page.locator('.graphiql-query-editor').getByText('Two').waitFor();
+    await page.locator('[aria-roledescription="editor"]:focus').waitFor({ state: 'attached' });
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await result.getByText('"NOT_FOUND"').waitFor();
+    expect(JSON.parse(sent.at(-1) ?? '')).toMatchObject({ operationName: 'Two' });
+    expect(sent.at(-1)).toContain('9007199254740993');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByText('Link copied, without the key.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link);
+    // GraphiQL names the tab after the executed operation, and selects the stored one for a link.
+    const tabs = page.getByRole('tab');
+    const opened = page.getByRole('tab', { name: 'Two', selected: true });
+    await opened.waitFor();
+    const before = await tabs.count();
+    await isStored(page, '\\"title\\":\\"Two\\"');
+    await page.goto(link);
+    await opened.waitFor();
+    expect(await tabs.count()).toBe(before);
+    // As on pages of http that are not of this machine.
+    await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByText('The link is in the address bar, without the key.').waitFor();
+    expect(page.url()).toBe(link);
+  });
+
+  browserTest('restores its tabs after a reload, even if what is stored is damaged', async () => {
+    const { page, result, url } = await open();
+    const tabs = () => page.getByRole('tab').allInnerTexts();
+    await openTab(page, 'AddPet');
+    const before = await tabs();
+    await isStored(page, `\\"activeTabIndex\\":${before.indexOf('AddPet')}`);
+    await page.goto(`${url}/graphql`);
+    await page.getByRole('tab', { name: 'AddPet', selected: true }).waitFor();
+    expect(await tabs()).toEqual(before);
+    for (const damaged of ['{', '{}', '"x"']) {
+      await page.addInitScript(`localStorage['graphiql:tabState'] = ${JSON.stringify(damaged)}`);
+      await page.reload();
+      await page.getByRole('tab', { name: 'ListPets', selected: true }).waitFor();
+    }
+    await execute(page);
+    await result.getByText('"Biscuit"').waitFor();
+  });
+});
+
+describe('GraphiQL without introspection, EXPLAIN and a demo key', () => {
+  browserTest('asks for a key, uses it for all tabs, and forgets it', async () => {
+    await using opened = await openGraphiql({ demoKey: undefined, introspection: false });
+    const { page, result, sent } = opened;
+    await page.getByText('Introspection is off').waitFor();
+    expect(await page.getByRole('checkbox', { name: 'REST calls' }).count()).toBe(0);
+    await page.getByText("Kept in this page's memory only").waitFor();
+    await execute(page);
+    await problemOf(page).getByText('Enter an API key.').waitFor();
+    await keyField(page).fill('demo-key');
+    for (const name of ['ListPets', 'Storefront']) {
+      await openTab(page, name);
+      await execute(page);
+      await result.getByText('"Biscuit"').waitFor();
+    }
+    expect(await problemOf(page).innerText()).toBe('');
+    await isStored(page, 'Storefront');
+    expect(await storageOf(page)).not.toContain('demo-key');
+    expect(sent.filter((body) => body.includes('__schema'))).toEqual([]);
+    await page.reload();
+    expect(await keyField(page).inputValue()).toBe('');
+    await page.goto('about:blank');
+    await page.goBack();
+    expect(await keyField(page).inputValue()).toBe('');
+  });
+});
+
+describe('GraphiQL in another server', () => {
+  browserTest(
+    'requests nothing outside its path, runs no injected script, is not framed',
+    async () => {
+      await using gateway = await createGateway(
+        loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'silent' }),
+      );
+      await using server = await mountInNode(gateway);
+      await using browser = await openBrowser();
+      const page = await browser.newPage();
+      const url = `${server.url}/api/graphql`;
+      const requested: string[] = [];
+      page.on('request', (request) => requested.push(request.url()));
+      await page.goto(url);
+      await execute(page);
+      await page.locator('.result-window').getByText('"Biscuit"').waitFor();
+      const isOutside = (one: string) => !one.startsWith(url) && !/^(?:blob|data):/.test(one);
+      expect(requested.filter(isOutside)).toEqual([]);
+      const runs = await page.evaluate(() => {
+        const script = document.createElement('script');
+        script.textContent = 'window.injected = true';
+        document.body.append(script);
+        return 'injected' in window;
+      });
+      expect(runs).toBe(false);
+      await page.route('**/framing', (route) =>
+        route.fulfill({ contentType: 'text/html', body: '<iframe src="/api/graphql"></iframe>' }),
+      );
+      await page.goto(`${server.url}/framing`);
+      const [frame] = page.frames().filter((other) => other !== page.mainFrame());
+      expect(frame?.url()).toMatch(/^chrome-error:/);
+    },
+  );
+});
+
+describe('GraphiQL where only persisted documents are accepted', () => {
+  browserTest('is replaced by an explanation', async () => {
+    await using service = await startGateway({
+      graphiql: true,
+      persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
+    });
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    const response = await page.goto(`${service.url}/graphql`);
+    expect(response?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'GraphiQL is off' }).waitFor();
+    expect(await checkAccessibility(page)).toEqual([]);
+    const link = await page.goto(
+      `${service.url}/graphql?documentId=${persistedHash(ListPetsDocument)}`,
+    );
+    expect(await link?.json()).toMatchObject({ errors: [{ path: ['pets'] }] });
   });
 });

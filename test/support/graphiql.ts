@@ -7,13 +7,16 @@ import { startGateway, type TestOptions } from './gateway.ts';
  * Opens GraphiQL in a new browser, and records the requested URLs and the sent bodies. Disposing fails
  * if the page violated its Content-Security-Policy.
  */
-export async function openGraphiql(options: TestOptions = {}, width = 1280) {
+export async function openGraphiql(options: TestOptions = {}) {
   const service = await startGateway({ graphiql: true, demoKey: 'demo-key', ...options });
   const browser = await openBrowser();
-  const page = await browser.newPage({ viewport: { width, height: 800 } });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page.setDefaultTimeout(100_000);
   const requestedUrls: string[] = [];
   const sent: string[] = [];
   const violations: string[] = [];
+  const workers: string[] = [];
+  page.on('worker', (worker) => workers.push(new URL(worker.url()).protocol));
   page.on('console', (message) => {
     if (/Content.Security.Policy/i.test(message.text())) violations.push(message.text());
   });
@@ -27,6 +30,8 @@ export async function openGraphiql(options: TestOptions = {}, width = 1280) {
     page,
     requestedUrls,
     sent,
+    /** The protocols of the URLs of its workers. */
+    workers,
     result: page.locator('.result-window'),
     async [Symbol.asyncDispose]() {
       await browser.close();

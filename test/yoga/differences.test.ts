@@ -6,7 +6,7 @@ import {
   GraphQLStreamDirective,
   specifiedDirectives,
 } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { createYoga } from 'graphql-yoga';
 import { describe, expect, it } from 'vitest';
 import { addPetStore, loadConfig, type PetStoreContext, usePetStore } from '../../src/schema.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
@@ -79,25 +79,6 @@ it('a Yoga server shows the errors that its resolvers throw with a code, and mas
 describe('a Yoga server differs from the gateway:', () => {
   const plain = buildSchema(() => {});
 
-  it.each([
-    ['GET with a mutation', '?query=mutation{sendMessage(message:"a"){id}}', 'GET'],
-    ['PUT', '', 'PUT'],
-  ])('%s has the same code and another message', async (_, search, method) => {
-    const results = await Promise.all(
-      [gateway, yoga].map(async ({ url }) => {
-        const response = await fetch(`${url}/graphql${search}`, { method });
-        const { errors } = (await response.json()) as {
-          errors: [{ message: string; extensions: object }];
-        };
-        const { message, extensions } = errors[0];
-        return { status: response.status, message, code: (extensions as { code: string }).code };
-      }),
-    );
-    const [own, other] = results;
-    expect(other).toMatchObject({ status: own?.status, code: own?.code });
-    expect(other?.message).not.toBe(own?.message);
-  });
-
   it('no @defer, no EXPLAIN, no Cache-Control', async () => {
     const deferred = '{"query":"{ ... @defer { __typename } }"}';
     expect((await postTo(gateway, deferred)).status).toBe(200);
@@ -128,18 +109,6 @@ describe('a Yoga server differs from the gateway:', () => {
     expect(await yoga.post({ query }, headers)).toMatchObject({
       data: { pets: [{ id: '1', name: 'Biscuit' }] },
     });
-  });
-
-  it('persisted documents are those of a plugin', async () => {
-    const plugin: Plugin = {
-      onParams: ({ params, setParams }) =>
-        params.extensions?.['persistedQuery']
-          ? setParams({ ...params, query: '{ __typename }' })
-          : undefined,
-    };
-    await using yoga = await openYoga(plain, env, { plugins: [plugin] });
-    const extensions = { persistedQuery: { version: 1, sha256Hash: 'a' } };
-    expect((await yoga.post({ extensions })).data).toEqual({ __typename: 'Query' });
   });
 
   it('batches are refused, even if the server turns them on', async () => {
@@ -182,70 +151,5 @@ describe('a Yoga server differs from the gateway:', () => {
       { message: 'Unexpected error.', extensions: { code: 'INTERNAL_SERVER_ERROR' } },
     ];
     expect(await subscribe('/missing')).toMatchObject([{ errors }, { errors }]);
-  });
-
-  it('issues are in the order of its schema', async () => {
-    const query = 'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }';
-    const body = { query, variables: { input: { name: '', categoryId: 'a' } } };
-    await using server = await openYoga(plain, env);
-    const own = await (await postTo(gateway, JSON.stringify(body))).json();
-    const other = await server.post(body);
-    const pathsOf = ({ errors }: { errors: [{ extensions: { issues: [{ path: string[] }] } }] }) =>
-      errors[0].extensions.issues.map(({ path }) => path.join('.'));
-    expect(pathsOf(own)).toEqual(['input.name', 'input.categoryId']);
-    expect(pathsOf(other)).toEqual(['input.categoryId', 'input.name']);
-  });
-
-  it('a literal is shortened while its own scalar validates it', async () => {
-    const schema = buildSchema((builder) => {
-      const Long = builder.scalarType(
-        'Long' as never,
-        {
-          serialize: (value: unknown) => value,
-          parseValue: (value: unknown) => {
-            if (String(value).length > 1100) return value;
-            throw new Error('short');
-          },
-        } as never,
-      );
-      builder.queryField('length', (t) =>
-        t.int({
-          args: { text: t.arg({ type: Long as never, required: true }) },
-          resolve: (_root, { text }) => String(text).length,
-        }),
-      );
-    });
-    await using yoga = await openYoga(schema, env);
-    const text = 'x'.repeat(1200);
-    expect((await yoga.post({ query: `{ length(text: "${text}") }` })).errors).toHaveLength(1);
-    const query = 'query ($text: Long!) { length(text: $text) }';
-    expect((await yoga.post({ query, variables: { text } })).data).toEqual({ length: 1200 });
-  });
-
-  it('requests are not limited, per key or in total', async () => {
-    const held = Promise.withResolvers<void>();
-    let entered = 0;
-    const schema = buildSchema((builder) => {
-      builder.queryField('wait', (t) =>
-        t.int({
-          resolve: async () => {
-            if (++entered === 20) held.resolve();
-            await held.promise;
-            return entered;
-          },
-        }),
-      );
-    });
-    const limits = {
-      ...env,
-      RATE_LIMIT_PER_KEY: '1',
-      MAX_REQUESTS_IN_FLIGHT: '2',
-      MAX_REQUESTS_IN_FLIGHT_PER_KEY: '1',
-    };
-    await using yoga = await openYoga(schema, limits);
-    const requests = Array.from({ length: 20 }, () => yoga.post({ query: '{ wait }' }));
-    expect(new Set((await Promise.all(requests)).map(({ status }) => status))).toEqual(
-      new Set([200]),
-    );
   });
 });

@@ -1,22 +1,8 @@
-import fc from 'fast-check';
-import {
-  type DocumentNode,
-  parse,
-  print,
-  separateOperations,
-  type VariableDefinitionNode,
-  validate,
-  visit,
-} from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { schema } from '../../examples/yoga/schema.ts';
 import manifest from '../../packages/client/persisted-documents.json' with { type: 'json' };
-import { parseJson, stringifyJson } from '../../src/contract/json.ts';
-import { faults, listPets } from '../backends/rest/fault-table.ts';
-import { operation, rules, variables } from '../execution/generate-operation.ts';
+import { parseJson } from '../../src/contract/json.ts';
 import { invalidValues } from '../graphql/invalid-values.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
-import { startFaultServer } from '../support/fault-server.ts';
 import { rawGet, sendRaw } from '../support/raw-http.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { postTo, startMounted, startYoga } from '../support/yoga.ts';
@@ -60,22 +46,6 @@ async function compare(body: string, init?: RequestInit) {
   return { gateway, yoga };
 }
 
-/** Removes fragments and variables that are not used, which validation refuses. */
-function withoutUnused(query: string): string {
-  const [document] = Object.values(separateOperations(parse(query)));
-  const text = print(document as DocumentNode);
-  const isUsed = ({ variable }: VariableDefinitionNode) =>
-    text.split(new RegExp(`\\$${variable.name.value}\\b`)).length > 2;
-  return print(
-    visit(document as DocumentNode, {
-      OperationDefinition: (node) => ({
-        ...node,
-        variableDefinitions: node.variableDefinitions?.filter(isUsed) ?? [],
-      }),
-    }),
-  );
-}
-
 describe('examples/yoga responds as the gateway does', () => {
   const named = Object.values(manifest).filter((query) => !query.includes('@defer'));
   const given = {
@@ -98,33 +68,11 @@ describe('examples/yoga responds as the gateway does', () => {
     expect(yoga).toEqual(gateway);
   });
 
-  it('to generated operations', async () => {
-    let compared = 0;
-    await fc.assert(
-      fc.asyncProperty(operation, variables, async (query, values) => {
-        fc.pre(validate(schema, parse(query), rules).length === 0);
-        const body = stringifyJson({ query: withoutUnused(query), variables: values });
-        const { gateway, yoga } = await compare(body);
-        if (gateway?.data !== undefined) compared++;
-        expect(yoga).toEqual(gateway);
-      }),
-      { numRuns: 300, seed: 20261123, endOnFailure: true },
-    );
-    expect(compared).toBeGreaterThan(10);
-  }, 60_000);
-
   const id = 'query ($id: ID!) { pet(id: $id) { id } }';
   it.each([
-    ['a variable', `{"query":"${id}","variables":{"id":9223372036854775807}}`],
-    ['a default', '{"query":"query ($id: ID! = 9223372036854775807) { pet(id: $id) { id } }"}'],
-    ['a literal', '{"query":"{ pet(id: 9223372036854775807) { id } }"}'],
-  ])('to an id of 64 bits in %s', async (_, body) => {
-    const { gateway, yoga } = await compare(body);
-    expect(gateway?.data).toEqual({ pet: { id: '9223372036854775807' } });
-    expect(yoga).toEqual(gateway);
-  });
-
-  it.each([
+    ['an id as a variable', `{"query":"${id}","variables":{"id":9223372036854775807}}`, {}],
+    ['a default', `{"query":"${id.replace('!', '! = 9223372036854775807')}"}`, {}],
+    ['a literal', '{"query":"{ pet(id: 9223372036854775807) { id } orders }"}', {}],
     ['an alias then', '{"query":"{ then: orders }"}', {}],
     ['a 404', '{"query":"{ pet(id: 404) { id } }"}', {}],
     ['no key', '{"query":"{ pets { id } orders }"}', { authorization: '' }],
@@ -171,17 +119,6 @@ describe('examples/yoga responds as the gateway does', () => {
     expect(yoga).toEqual(gateway);
   });
 
-  it('to pages of other origins, without CORS', async () => {
-    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
-    for (const { url } of servers) {
-      for (const method of ['OPTIONS', 'GET']) {
-        const response = await fetch(`${url}/graphql?query={__typename}`, { method, headers });
-        const names = [...response.headers.keys()];
-        expect(names.filter((name) => name.startsWith('access-control'))).toEqual([]);
-      }
-    }
-  });
-
   it('to a malformed Host with 400, without a stack', async () => {
     for (const { url } of servers) {
       const request = rawGet('/graphql', 'Connection: close\r\n').replace('localhost', '[bad');
@@ -208,20 +145,4 @@ it('allows the origins in CORS_ORIGINS only', async () => {
     'access-control-allow-methods': 'GET, POST',
   });
   expect(await ask('https://evil.example')).not.toHaveProperty('access-control-allow-origin');
-});
-
-describe('examples/yoga has the error of the gateway for', () => {
-  it.each(faults)('$name', async ({ query, respond, code, status, data }) => {
-    await using service = await startFaultServer(respond);
-    const env = { PETSTORE_BASE_URL: `${service.url}/v1`, UPSTREAM_TIMEOUT_MS: '1000' };
-    await using yoga = await startYoga(env);
-    const response = await postTo(yoga, JSON.stringify({ query: query ?? listPets }));
-    const result = parseJson(await response.text()) as Awaited<ReturnType<Response['json']>>;
-    const [extensions] =
-      result.errors?.map((error: { extensions: object }) => error.extensions) ?? [];
-    expect(response.status).toBe(200);
-    expect(extensions?.code).toBe(code);
-    expect(extensions?.status).toBe(status);
-    expect(result.data.r).toEqual(data ?? null);
-  });
 });

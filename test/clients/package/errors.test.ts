@@ -62,14 +62,6 @@ describe('isGatewayError', () => {
     if (isGatewayError(error, 'UPSTREAM_TIMEOUT')) {
       expectTypeOf(error.extensions).not.toHaveProperty('status');
     }
-    if (isGatewayError(error, 'OVERLOADED')) {
-      expectTypeOf(error.extensions.status).toEqualTypeOf<number>();
-      expectTypeOf(error.extensions.retryAfterMs).toEqualTypeOf<number>();
-    }
-    if (isGatewayError(error, 'UPSTREAM_UNAVAILABLE')) {
-      expectTypeOf(error.extensions.status).toEqualTypeOf<number | undefined>();
-      expectTypeOf(error.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
-    }
     if (isGatewayError(error)) {
       expectTypeOf(error).toEqualTypeOf<GatewayError>();
       expectTypeOf(error.extensions.code).toEqualTypeOf<GatewayErrorCode>();

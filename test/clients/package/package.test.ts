@@ -54,7 +54,10 @@ import ${names} from 'petstore-gateway-client';${used}`;
 const commonJs = `const { GraphQLError, print, versionInfo } = require('graphql');
 const ${names} = require('petstore-gateway-client');${used}`;
 
-describe.each(['16', '17'])('petstore-gateway-client with graphql %s', (graphql) => {
+describe.each([
+  ['16', '5.9'],
+  ['17', '7.0'],
+])('petstore-gateway-client with graphql %s and TypeScript %s', (graphql, typeScript) => {
   const open = (files: Readonly<Record<string, string>>) =>
     consumer.project({
       ...(graphql === '16' ? { theirs: ['graphql'] } : { ours: ['graphql'] }),
@@ -69,17 +72,17 @@ describe.each(['16', '17'])('petstore-gateway-client with graphql %s', (graphql)
     expect(await node(main)).toBe(`${graphql} true 71 1 true,false\n`);
   });
 
-  describe.each(Object.entries(moduleSettings))('under %s', (_, [main, settings]) => {
-    consumerTest.each(['5.9', '7.0'])('has types for TypeScript %s', async (version) => {
+  consumerTest.each(Object.entries(moduleSettings))(
+    'has types under %s',
+    async (_, [main, settings]) => {
       const compilerOptions = { ...strict, ...settings };
       const { tsc } = await open({
         [main]: typed,
         'tsconfig.json': JSON.stringify({ compilerOptions, files: [main] }),
       });
-      expect(await tsc(version, '--version')).toContain(`Version ${version}.`);
-      expect(await tsc(version)).toBe('');
-    });
-  });
+      expect(await tsc(typeScript)).toBe('');
+    },
+  );
 });
 
 describe('petstore-gateway-client', () => {

@@ -68,7 +68,7 @@ describe('an aborted signal', () => {
     'query',
     'mutation',
   ])('ends the delay before Apollo Client repeats a %s', async (kind) => {
-    await using gateway = await startUpstream((_, response) => sendJson(response, 200, busy(100)));
+    await using gateway = await startUpstream((_, response) => sendJson(response, 200, busy(9000)));
     const caller = new AbortController();
     const client = createApollo(gateway.url, () => setImmediate().then(() => caller.abort(left)));
     const context = { fetchOptions: { signal: caller.signal } };
