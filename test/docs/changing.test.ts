@@ -11,6 +11,8 @@ const root = join(import.meta.dirname, '../..');
 /** The steps of `npm run check` that depend on the examples. The others take most of its time. */
 const check = [
   'npm run -s check:types',
+  'npm run -s build --workspace packages/client',
+  'npx tsc -p examples/web',
   'npx biome check .',
   'npx depcruise src',
   'npm run -s check:declarations',

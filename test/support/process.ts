@@ -19,8 +19,9 @@ export function npmStart(env: Record<string, string>) {
  */
 export const commandPath = async () => (await shared('command')) ?? `${root}src/main.ts`;
 
-/** The environment in which the command starts fastest. */
-const fast = (path: string) => ({ NODE_COMPILE_CACHE: join(path, '../../compile-cache') });
+/** The variable with the compile cache of the command, if the test run has built it. */
+const cacheOf = (path: string) =>
+  path.endsWith('.js') ? { NODE_COMPILE_CACHE: join(path, '../../compile-cache') } : {};
 
 /**
  * Runs the gateway as a container does: it receives signals directly, without npm. `maxFileKib`
@@ -28,7 +29,7 @@ const fast = (path: string) => ({ NODE_COMPILE_CACHE: join(path, '../../compile-
  */
 export async function nodeStart(env: Record<string, string>, maxFileKib?: number) {
   const path = await commandPath();
-  const all = { ...fast(path), ...env };
+  const all = { ...cacheOf(path), ...env };
   if (maxFileKib === undefined) return start(process.execPath, [path], all);
   const command = `ulimit -f ${maxFileKib}; exec ${process.execPath} ${path}`;
   return start('bash', ['-c', command], all);
@@ -56,7 +57,7 @@ export async function runCommand(
   cwd = root,
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const path = await commandPath();
-  const options = { cwd, env: { PATH: process.env['PATH'], ...fast(path), ...env } };
+  const options = { cwd, env: { PATH: process.env['PATH'], ...cacheOf(path), ...env } };
   return promisify(execFile)(process.execPath, [path, ...args], options).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
