@@ -73,12 +73,11 @@ describe('npm start', () => {
   }, 30_000);
 
   it('exits before it listens if the configuration is invalid, and lists every problem', async () => {
-    await using started = await nodeStart({ PORT: 'http', NODE_ENV: 'prod' });
-    expect(await started.exited).toBe(1);
-    expect(started.output.stdout).toBe('');
-    expect(started.output.stderr).toMatch(/^The configuration has 2 problems:\n {2}- PORT/);
-    expect(started.output.stderr).not.toContain('.ts:');
-  }, 30_000);
+    const { code, stdout, stderr } = await runCommand([], { PORT: 'http', NODE_ENV: 'prod' });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^The configuration has 2 problems:\n {2}- PORT/);
+    expect(stderr).not.toContain('.ts:');
+  });
 
   it('reports a port that is already in use', async () => {
     await using first = await nodeStart({ DATABASE_URL: ':memory:' });
@@ -112,25 +111,9 @@ describe('npm start', () => {
     expect(started.output.stderr).not.toContain('hunter2');
   }, 30_000);
 
-  it('suggests /v1 when check-service finds no service', async () => {
-    await using started = await nodeStart({ DATABASE_URL: ':memory:' });
-    const args = ['check-service', '--base-url', started.url, '--key', 'demo-key'];
-    expect(await runCommand(args)).toMatchObject({
-      code: 2,
-      stderr: `${started.url}/ has no /pets (404). Does the base URL lack /v1?\n`,
-    });
-  }, 30_000);
-
   it('reports an unknown command', async () => {
     const { code, stderr } = await runCommand(['srve']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^Unknown command "srve"\. Expected serve, keys, migrate, /);
-  });
-
-  it('lists the variables in --help', async () => {
-    const { stdout } = await runCommand(['--help']);
-    for (const name of ['PORT', 'PETSTORE_BASE_URL', 'DATABASE_URL', 'SHUTDOWN_GRACE_MS']) {
-      expect(stdout).toContain(`  ${name}`);
-    }
   });
 });

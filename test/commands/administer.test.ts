@@ -62,10 +62,14 @@ describe('the commands', () => {
   }, 60_000);
 
   it('describe their options with --help', async () => {
-    const commands = ['keys', 'keys create', 'import', 'export', 'migrate', ''];
+    const commands = ['keys', 'keys create', 'import', 'check-service', ''];
     const runs = commands.map((words) => run(...words.split(' ').filter(Boolean), '--help'));
-    for (const { code, stdout } of await Promise.all(runs)) {
+    const results = await Promise.all(runs);
+    for (const { code, stdout } of results) {
       expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: /)]);
+    }
+    for (const name of ['PORT', 'PETSTORE_BASE_URL', 'SHUTDOWN_GRACE_MS']) {
+      expect(results.at(-1)?.stdout).toContain(`  ${name}`);
     }
   }, 60_000);
 });

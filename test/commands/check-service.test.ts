@@ -69,12 +69,4 @@ describe('check-service', () => {
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/demo-key|secret|\.ts:/);
   });
-
-  it('describes its options with --help', async () => {
-    const { stdout, code } = await run(['--help']);
-    expect(code).toBe(0);
-    for (const word of ['--base-url', '(env: PETSTORE_API_KEY)', '--write', 'Exit codes']) {
-      expect(stdout).toContain(word);
-    }
-  });
 });

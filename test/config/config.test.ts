@@ -178,18 +178,12 @@ describe('loadConfig', () => {
   });
 
   it.each<[Record<string, string>, string]>([
-    [
-      { PERSISTED_DOCUMENTS: 'only' },
-      'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; received nothing',
-    ],
+    [{ PERSISTED_DOCUMENTS: 'only' }, 'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest'],
     [
       { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'web.json,' },
       'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, received "web.json,"',
     ],
-    [
-      { PERSISTED_DOCUMENTS_FILE: 'manifest.json' },
-      'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set',
-    ],
+    [{ PERSISTED_DOCUMENTS_FILE: 'a.json' }, 'PERSISTED_DOCUMENTS: expected allow or only'],
     [
       { CORS_ORIGINS: 'http://localhost:*, https://shop.example', NODE_ENV: 'production' },
       'CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; received http://localhost:*',
@@ -200,41 +194,27 @@ describe('loadConfig', () => {
     [{ PETSTORE_BASE_URL: 'https://u:p@x.example' }, 'PETSTORE_BASE_URL: exp'],
     [{ PETSTORE_BASE_URL: 'https://x.example?a' }, 'PETSTORE_BASE_URL: exp'],
     [{ PETSTORE_ENVIRONMENT: 'staging' }, 'PETSTORE_STAGING_BASE_URL: expected the base URL'],
-    [
-      { PETSTORE_STAGING_BASE_URL: 'https://a.example' },
-      'PETSTORE_BASE_URL: expected the base URL',
-    ],
+    [{ PETSTORE_STAGING_BASE_URL: 'https://a.b' }, 'PETSTORE_BASE_URL: expected the base URL'],
     [{ NODE_ENV: 'production' }, neither],
     [
       { NODE_ENV: 'production', PETSTORE_BASE_URI: 'https://a.example' },
       '; PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?) is not a known variable',
     ],
+    [{ UPSTREAM_CERT_FILE: 'a.pem' }, 'UPSTREAM_KEY_FILE: expected the path of a PEM file'],
+    [{ UPSTREAM_KEY_FILE: 'a.pem' }, 'UPSTREAM_CERT_FILE: expected the path of a PEM file'],
     [
-      { UPSTREAM_CERT_FILE: 'a.pem' },
-      'UPSTREAM_KEY_FILE: expected the path of a PEM file, because UPSTREAM_CERT_FILE is set; received nothing',
-    ],
-    [
-      { RATE_LIMIT_STORE: 'rediss://:secret@redis.example:6379/1' },
-      'RATE_LIMIT_PER_KEY: expected a number of requests per second, because RATE_LIMIT_STORE is set; received nothing',
+      { RATE_LIMIT_STORE: 'redis://a.example' },
+      'RATE_LIMIT_PER_KEY: expected a number of requests',
     ],
     [{ HTTPS_PROXY: 'socks5://proxy.example' }, 'HTTPS_PROXY: expected an http or https'],
     [{ HTTPS_PROXY: 'a b' }, 'HTTPS_PROXY: expected an http or https'],
-    [
-      { OTEL_TRACES_SAMPLER: 'jaeger_remote' },
-      'OTEL_TRACES_SAMPLER: expected always_on, always_off or traceidratio, also after parentbased_, received "jaeger_remote"',
-    ],
-    [
-      { OTEL_TRACES_SAMPLER_ARG: '2' },
-      'OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1, received "2"',
-    ],
+    [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER: expected always_on'],
+    [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1'],
     [
       { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash', LOG_CREDENTIAL_SECRET: 'hunter2' },
       'LOG_CREDENTIAL_SECRET: expected at least 16 characters, received a value that is hidden',
     ],
-    [
-      { WORKERS: '2', DATABASE_URL: ':memory:' },
-      'WORKERS: expected 1, because processes cannot share an in-memory database',
-    ],
+    [{ WORKERS: '2', DATABASE_URL: ':memory:' }, 'WORKERS: expected 1, because processes cannot'],
     [{ PORT: '9100', ADMIN_PORT: '9100' }, 'ADMIN_PORT: expected another port than PORT, received'],
     [
       { HOST: 'unix:/run/x.sock?mode=abc' },

@@ -11,24 +11,6 @@ import { startServer } from '../../support/server.ts';
 
 const { bodyBytes } = createByteLimits(quiet.metrics);
 
-describe('a handler that rejects', () => {
-  it.each([
-    ['results in a 500', false, 500],
-    ['does not change a response that was already sent', true, 200],
-  ])('%s, and does not crash the process', async (_, isSent, status) => {
-    const listener = createNodeListener(() => Promise.reject(new Error('secret')), bodyBytes);
-    await using server = await startServer(
-      createServer((incoming, outgoing) => {
-        if (isSent) outgoing.end('sent');
-        listener(incoming, outgoing);
-      }),
-    );
-    const response = await fetch(server.url);
-    expect(response.status).toBe(status);
-    expect(await response.text()).not.toContain('secret');
-  });
-});
-
 /** An endless body in parts of 1 MiB. */
 function endlessParts() {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
