@@ -77,7 +77,7 @@ describe('the scanner of JSON', () => {
 "\x"
 "\u12g4"
 tru
-falsey
+false1
 -0.0e-1
 1E+5
  [ ]

@@ -61,12 +61,7 @@ describe('the built-in backend on a file', () => {
       quiet,
     );
     await expect(production.listPets(callWith(), {})).rejects.toMatchObject({ status: 401 });
-  });
-
-  it('does not store the demo key', async () => {
-    await using store = await openBuiltin(`file:${folder}/keys.db`);
-    await store.listPets(callWith(), {});
-    const database = new DatabaseSync(`${folder}/keys.db`);
+    const database = new DatabaseSync(`${folder}/demo.db`);
     expect(database.prepare('SELECT count(*) AS keys FROM api_keys').get()).toEqual({ keys: 0 });
     database.close();
   });
@@ -75,20 +70,15 @@ describe('the built-in backend on a file', () => {
     await expect(openBuiltin(`file:${folder}`)).rejects.toThrow(
       `DATABASE_URL: the database file:${folder} cannot be opened: unable to open database file`,
     );
-    await writeFile(`${folder}/text.db`, 'This is no database, and long enough to be sure of it.');
-    await expect(openBuiltin(`file:${folder}/text.db`)).rejects.toThrow('file is not a database');
   });
 
-  it.each([
-    ['a', 'x'],
-    ['a short list', 'milk, eggs'],
-    ['a page of text', 'x'.repeat(5000)],
-    ['part of the signature', 'SQLite format 3'],
-  ])('does not change a file with other contents: %s', async (name, text) => {
-    const path = `${folder}/${name}.txt`;
-    await writeFile(path, text);
-    await expect(openBuiltin(`file:${path}`)).rejects.toThrow('file is not a database');
-    expect(await readFile(path, 'utf8')).toBe(text);
+  it('does not change a file with other contents', async () => {
+    for (const text of ['x', 'milk, eggs', 'x'.repeat(5000), 'SQLite format 3']) {
+      const path = `${folder}/${text.length}.txt`;
+      await writeFile(path, text);
+      await expect(openBuiltin(`file:${path}`)).rejects.toThrow('file is not a database');
+      expect(await readFile(path, 'utf8')).toBe(text);
+    }
   });
 
   it('uses an empty file as a new database', async () => {
@@ -106,12 +96,10 @@ describe('the built-in backend on a file', () => {
       isAdded = true;
       return pet;
     });
-    const start = performance.now();
     for (let index = 0; index < 20; index++) {
       expect([...(await store.listPets(callWith(), { limit: 100 }))]).toHaveLength(12);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(performance.now() - start).toBeLessThan(1000);
     expect(isAdded).toBe(false);
     other.exec('COMMIT');
     other.close();
@@ -127,7 +115,7 @@ describe('the built-in backend on a file', () => {
       "The store's database is busy. Nothing was stored. Try again later.",
     );
     other.close();
-  }, 10_000);
+  });
 
   it('syncs writes to disk; a command waits for other writers', async () => {
     const database = await openDatabase(`file:${folder}/pragmas.db`, quiet.log);

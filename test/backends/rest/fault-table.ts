@@ -109,14 +109,6 @@ const connectionFaults = [
   ]),
 ];
 
-const timeouts = faultsOf('UPSTREAM_TIMEOUT', [
-  ['no response', () => {}],
-  ['no response to a write', () => {}, { query: addPet, outcome: 'UNKNOWN' }],
-  ['headers without a body', ok('', 'Content-Length: 9')],
-  ['an endless slow body', drip(ok('1\r\n[\r\n', chunked), '1\r\n \r\n')],
-  ['endless slow headers', drip('HTTP/1.1 200 OK\r\n', 'X: y\r\n')],
-]);
-
 const httpFaults = [
   ...faultsOf('UPSTREAM_INVALID_RESPONSE', [
     ['garbage', '\x00\x01garbage\r\n\r\n'],
@@ -334,17 +326,25 @@ const codings = [
     ['an unknown content coding', ok(pets, 'Content-Encoding: constructor')],
   ]),
   fault('gzip that is cut off', 'UPSTREAM_UNAVAILABLE', reset(cutGzip)),
-  fault('gzip without end', 'UPSTREAM_TIMEOUT', drip(cutGzip, '')),
 ];
+
+const timeouts = faultsOf('UPSTREAM_TIMEOUT', [
+  ['no response', () => {}],
+  ['no response to a write', () => {}, { query: addPet, outcome: 'UNKNOWN' }],
+  ['headers without a body', ok('', 'Content-Length: 9')],
+  ['an endless slow body', drip(ok('1\r\n[\r\n', chunked), '1\r\n \r\n')],
+  ['gzip without end', drip(cutGzip, '')],
+  ['endless slow headers', drip('HTTP/1.1 200 OK\r\n', 'X: y\r\n')],
+]);
 
 /** Every fault. */
 export const faults: readonly Fault[] = [
   ...connectionFaults,
-  ...timeouts,
   ...httpFaults,
   ...statuses,
   ...bodies,
   ...codings,
+  ...timeouts,
 ];
 
 /** Sends `start`, then `bytes` every 20 milliseconds until the connection closes. */
