@@ -9,7 +9,7 @@ import { copySources, gatewayFiles } from '../support/packages.ts';
 import { shellStart } from '../support/process.ts';
 import { registryTest } from '../support/registry.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const run = promisify(execFile);
 const image = ['Dockerfile', '.dockerignore', '.npmrc', 'package-lock.json'];

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { blocksOf } from '../support/blocks.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { shellStart } from '../support/process.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -38,12 +39,15 @@ async function openCheckout() {
 
 const documented = 'http://127.0.0.1:4000';
 
+/** The gateway that several pages start. */
+const checkout = disposeAfterAll(await openCheckout());
+const gateway = disposeAfterAll(await checkout.start('npm start'));
+
 describe('the commands of README.md', () => {
   it('start the gateway and print the documented output', async () => {
     const blocks = await blocksOf('README.md', 'Start');
     const [start, banner, request, response] = blocks.map(({ block }) => block);
-    await using checkout = await openCheckout();
-    await using gateway = await checkout.start(start ?? '');
+    expect(start).toBe('npm ci && npm start\n');
     expect(gateway.output.stdout.trim()).toContain(
       (banner ?? 'missing').trim().replaceAll(documented, gateway.url),
     );
@@ -114,8 +118,6 @@ describe('the commands of docs/incremental-delivery.md', () => {
       'docs/incremental-delivery.md',
       'Incremental delivery',
     );
-    await using checkout = await openCheckout();
-    await using gateway = await checkout.start('npm start');
     const pasted = (request?.block ?? '').replaceAll(documented, gateway.url);
     const output = await checkout.paste(pasted);
     const lines = output.replaceAll('\r', '').replace(/("orders":\[).+?(\]\})/, '$1…$2');
@@ -153,15 +155,13 @@ describe('the commands of docs/conformance.md', () => {
   it('check a service, and start a gateway in front of it', async () => {
     const blocks = await blocksOf('docs/conformance.md', 'Check a service');
     const [check, report, chain] = blocks.map(({ block }) => block);
-    await using checkout = await openCheckout();
-    await using service = await checkout.start('npm start');
-    const output = await checkout.paste((check ?? '').replaceAll(documented, service.url));
+    const output = await checkout.paste((check ?? '').replaceAll(documented, gateway.url));
     for (const line of (report ?? 'missing').split('\n')) {
       if (line !== '…') expect(output).toContain(line);
     }
-    await using gateway = await checkout.start((chain ?? '').replaceAll(documented, service.url));
+    await using front = await checkout.start((chain ?? '').replaceAll(documented, gateway.url));
     const query = 'mutation { sendMessage(message: "hi") { message } }';
-    const response = await fetch(graphqlRequest(gateway.url, { query }));
+    const response = await fetch(graphqlRequest(front.url, { query }));
     expect(await response.json()).toEqual({ data: { sendMessage: { message: 'hi' } } });
   });
 });
