@@ -61,7 +61,7 @@ describe('the packed package', () => {
     for (const name of ['graphql', 'graphql-yoga', 'undici', 'swagger-ui-dist', 'pg']) {
       expect(await readFile(licenses, 'utf8')).toMatch(new RegExp(`^${name} [\\d.]+, \\S+\n`, 'm'));
     }
-  }, 30_000);
+  }, 120_000);
 
   it('serves GraphQL and GraphiQL without other packages', async () => {
     const { node } = await project({
@@ -79,7 +79,7 @@ describe('the packed package', () => {
       },
     });
     expect(await node('main.js')).toBe('{"data":{"pets":[{"name":"Biscuit"}]}}\ntrue\n');
-  }, 30_000);
+  }, 120_000);
 
   it('contains the client package as petstore-gateway/client', async () => {
     const { node } = await project({
@@ -91,7 +91,7 @@ describe('the packed package', () => {
       },
     });
     expect(await node('main.js')).toMatch(/^true\n.*\bquery ListPets\(/s);
-  }, 30_000);
+  }, 120_000);
 
   it('exposes the pet store in a Yoga server beside the gateway', async () => {
     const { node } = await project({
@@ -126,7 +126,7 @@ describe('the packed package', () => {
       },
     });
     expect(await node('main.js')).toBe('Biscuit NOT_FOUND\nBiscuit NOT_FOUND\ntrue BISCUIT\n');
-  }, 30_000);
+  }, 120_000);
 
   it('has types that compile in a strict project without skipLibCheck', async () => {
     const { tsc } = await project({
@@ -147,7 +147,7 @@ describe('the packed package', () => {
       },
     });
     expect(await tsc('7.0', ...strict, 'main.ts')).toBe('');
-  }, 60_000);
+  }, 120_000);
 
   it('has types that compile in a project without graphql', async () => {
     const { tsc } = await project({
@@ -170,7 +170,7 @@ describe('the packed package', () => {
       },
     });
     expect(await tsc('7.0', ...strict, '--skipLibCheck', '--declaration', 'main.ts')).toBe('');
-  }, 60_000);
+  }, 120_000);
 
   it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
@@ -199,7 +199,7 @@ describe('the packed package', () => {
     );
     const { tsc } = await project({ ours: others.split(' '), files, hasClient: true });
     expect(await tsc('7.0', ...strict, '--skipLibCheck', ...Object.keys(files))).toBe('');
-  }, 60_000);
+  }, 120_000);
 
   it('runs as a command, and serves the OpenAPI document and the reference page', async () => {
     const { root } = await project();
@@ -211,7 +211,7 @@ describe('the packed package', () => {
     for (const file of ['docs', 'docs/page.css', 'docs/page.js', 'docs/swagger-ui.css']) {
       expect((await fetch(`${started.url}/v1/${file}`)).status, file).toBe(200);
     }
-  }, 30_000);
+  }, 120_000);
 
   it.skipIf(!oldestNode)(
     'runs on the oldest Node version that engines allows',
@@ -253,7 +253,7 @@ describe('the packed package', () => {
       const { stdout } = await run(node, ['main.js'], { cwd: root });
       expect(stdout).toBe('{"data":{"__typename":"Query"}}\n');
     },
-    60_000,
+    120_000,
   );
 });
 
@@ -296,7 +296,10 @@ const { data: shown, errors = [] } = await gateway.execute(StorefrontDocument, {
 export const names: string[] | undefined = shown?.available?.map(({ name }) => name);
 export const codes: string[] = errors.map(({ extensions }) => extensions.code);`;
 
-describe.each(['16', '17'])('the packed package with graphql %s', (graphql) => {
+describe.each([
+  ['16', '5.9'],
+  ['17', '7.0'],
+])('the packed package with graphql %s and TypeScript %s', (graphql, typeScript) => {
   const open = (files: Readonly<Record<string, string>>) => {
     const types = ['@types/node', 'undici-types', '@graphql-typed-document-node/core'];
     return graphql === '16'
@@ -312,85 +315,55 @@ describe.each(['16', '17'])('the packed package with graphql %s', (graphql) => {
         `${graphql} NOT_FOUND BAD_USER_INPUT BAD_USER_INPUT BAD_USER_INPUT UNAUTHENTICATED,UNAUTHENTICATED GRAPHQL_VALIDATION_FAILED GRAPHQL_PARSE_FAILED NOT_FOUND Biscuit\n`,
       );
     },
-    30_000,
+    120_000,
   );
 
-  consumerTest.each(['5.9', '7.0'])(
-    'accepts typed documents in TypeScript %s',
-    async (version) => {
+  consumerTest(
+    'accepts typed documents',
+    async () => {
       const { tsc } = await open({ 'main.ts': typed });
-      expect(await tsc(version, ...strict, 'main.ts')).toBe('');
+      expect(await tsc(typeScript, ...strict, 'main.ts')).toBe('');
     },
-    60_000,
+    120_000,
   );
 });
 
-describe('examples/bff', () => {
+it('examples/bff makes three REST calls per request, and responds without the one that fails', async () => {
+  const { root } = await project({ ours: ['hono', '@hono/node-server'] });
+  await cp(join(repository, 'examples/bff/main.ts'), join(root, 'main.ts'));
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const headers = { authorization: 'Bearer demo-key', traceparent };
-
-  /** Starts the example with a REST service whose orders `respondToOrders` handles. */
-  async function start(respondToOrders: (response: ServerResponse) => void, petStatus?: string) {
-    const { root } = await project({ ours: ['hono', '@hono/node-server'] });
-    await cp(join(repository, 'examples/bff/main.ts'), join(root, 'main.ts'));
-    const upstream = await startUpstream((request, response) => {
-      response.setHeader('content-type', 'application/json');
-      if (request.url === '/v1/store/orders') return respondToOrders(response);
-      const status = new URL(request.url, 'http://x').searchParams.get('status');
-      const pet = { id: 1, name: `the ${status} one`, categoryId: 1, status: petStatus };
-      response.end(JSON.stringify([pet]));
-    });
-    const started = await commandStart(join(root, 'main.ts'), {
-      PETSTORE_BASE_URL: `${upstream.url}/v1`,
-    });
-    return {
-      upstream,
-      storefront: () => fetch(`${started.url}/storefront`, { headers }),
-      graphql: () => fetch(`${started.url}/graphql?query={__typename}`, { headers }),
-      async [Symbol.asyncDispose]() {
-        await started[Symbol.asyncDispose]();
-        await upstream[Symbol.asyncDispose]();
-      },
-    };
-  }
+  let petStatus = 'sold';
+  let respondToOrders = (response: ServerResponse): unknown => response.end('[{},{}]');
+  await using upstream = await startUpstream((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (request.url === '/v1/store/orders') return void respondToOrders(response);
+    const status = new URL(request.url, 'http://x').searchParams.get('status');
+    const pet = { id: 1, name: `the ${status} one`, categoryId: 1, status: petStatus };
+    response.end(JSON.stringify([pet]));
+  });
+  const env = { PETSTORE_BASE_URL: `${upstream.url}/v1` };
+  await using started = await commandStart(join(root, 'main.ts'), env);
+  const storefront = async () => {
+    const response = await fetch(`${started.url}/storefront`, { headers });
+    return [response.status, await response.json()];
+  };
   const pets = { available: ['the available one'], pending: ['the pending one'] };
-
-  it('makes three REST calls for one request, with its API key and trace', async () => {
-    await using bff = await start((response) => response.end('[{},{}]'));
-    const response = await bff.storefront();
-    expect(await response.json()).toEqual({ ...pets, orders: 2, missing: [] });
-    expect(bff.upstream.seen.map(({ url }) => url).toSorted()).toEqual([
-      '/v1/pets?limit=3&status=available',
-      '/v1/pets?limit=3&status=pending',
-      '/v1/store/orders',
-    ]);
-    for (const seen of bff.upstream.seen) expect(seen.headers).toMatchObject(headers);
-    expect(await (await bff.graphql()).json()).toEqual({ data: { __typename: 'Query' } });
-  }, 30_000);
-
-  it('returns the other fields when one call fails', async () => {
-    await using bff = await start((response) => response.writeHead(500).end());
-    const response = await bff.storefront();
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      { ...pets, missing: ['orders'] },
-    ]);
-  }, 30_000);
-
-  it('does not report a field as missing because of an error below it', async () => {
-    await using bff = await start((response) => response.end('[]'), 'extinct');
-    const response = await bff.storefront();
-    expect(await response.json()).toEqual({ ...pets, orders: 0, missing: [] });
-  }, 30_000);
-
-  it('cancels late calls at its own deadline and returns the other fields', async () => {
-    const ended = Promise.withResolvers<void>();
-    await using bff = await start((response) => response.once('close', ended.resolve));
-    const response = await bff.storefront();
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      { ...pets, missing: ['orders'] },
-    ]);
-    await ended.promise;
-  }, 30_000);
-});
+  expect(await storefront()).toEqual([200, { ...pets, orders: 2, missing: [] }]);
+  expect(upstream.seen.map(({ url }) => url).toSorted()).toEqual([
+    '/v1/pets?limit=3&status=available',
+    '/v1/pets?limit=3&status=pending',
+    '/v1/store/orders',
+  ]);
+  for (const seen of upstream.seen) expect(seen.headers).toMatchObject(headers);
+  // An error below a field is not one of the field.
+  petStatus = 'extinct';
+  expect(await storefront()).toEqual([200, { ...pets, orders: 2, missing: [] }]);
+  // At its own deadline it cancels late calls.
+  const ended = Promise.withResolvers<void>();
+  respondToOrders = (response) => response.once('close', ended.resolve);
+  expect(await storefront()).toEqual([200, { ...pets, missing: ['orders'] }]);
+  await ended.promise;
+  const response = await fetch(`${started.url}/graphql?query={__typename}`, { headers });
+  expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+}, 120_000);

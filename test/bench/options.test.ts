@@ -18,19 +18,6 @@ describe('the options of the benchmark', () => {
     });
   });
 
-  it('do not write the chart of the documentation in another run than the default one', () => {
-    const options = readOptions(['--only', 'gateway, hive', '--rounds', '1', '--seconds=1']);
-    expect(options).toMatchObject({
-      stacks: [{ name: 'gateway' }, { name: 'hive' }],
-      rounds: 1,
-      seconds: 1,
-      svg: undefined,
-    });
-    expect(readOptions(['--rounds', '1', '--svg', 'chart.svg'])).toMatchObject({
-      svg: 'chart.svg',
-    });
-  });
-
   it('compare only with the build of another checkout unless --only names other servers', () => {
     expect(() => readOptions(['--against', folder])).toThrow(
       `--against: expected a checkout with a build, but ${folder}/dist/bin/main.js does not exist.`,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { drawChart } from '../../bench/chart.ts';
-import { median } from '../../bench/figures.ts';
 import type { Result } from '../../bench/measure.ts';
-import { toJson, toTable } from '../../bench/report.ts';
+import { toTable } from '../../bench/report.ts';
 import { type Stack, stacks } from '../../bench/stacks.ts';
 import { workloads } from '../../bench/workloads.ts';
 
@@ -24,11 +23,6 @@ const results = [
 ];
 
 describe('the report of the benchmark', () => {
-  it('takes the median of an odd and of an even number of values', () => {
-    expect(median([5, 1, 2])).toBe(2);
-    expect(median([4, 1, 2, 9])).toBe(3);
-  });
-
   it('is a Markdown table of the least CPU time and the median rate', () => {
     expect(toTable(results, two)).toMatchInlineSnapshot(`
       "| CPU µs (requests/s) | Apollo Client's POST, 20 pets | 1 pet |
@@ -38,19 +32,6 @@ describe('the report of the benchmark', () => {
       | Pass-through | 25 (30,000) | 25 (30,000) |
       "
     `);
-  });
-
-  it('contains every round in JSON', () => {
-    const { results: servers } = JSON.parse(toJson(['A machine'], {}, results));
-    expect(servers[0].workloads['pets-1'][1]).toEqual({
-      cpuMicros: 50,
-      requestsPerSecond: 16_400,
-      p99Ms: 5,
-    });
-    expect(servers[1]).toMatchObject({
-      server: 'tailcall',
-      reason: 'GLIBC_2.39 not found\nat main',
-    });
   });
 
   it('draws a bar for each server, proportional to its CPU time', () => {

@@ -8,7 +8,7 @@ import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
 import { documentChanges } from '../../schema/document-changes.ts';
 import { createFolder } from '../support/folder.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '../..');
 
