@@ -13,7 +13,7 @@ export interface HonestResult {
 }
 
 const intervalMs = 25;
-const timeoutMs = 5000;
+const timeoutMs = 20_000;
 const body = '{"query":"{ pets(limit: 5) { id name } }"}';
 
 /**

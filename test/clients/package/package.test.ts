@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { consumerTest, openConsumer, sizeOf } from '../../support/consumer.ts';
 import { disposeAfterAll } from '../../support/dispose.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const run = promisify(execFile);
 
 const consumer = disposeAfterAll(await openConsumer());

@@ -9,7 +9,7 @@ import { startGateway } from '../../support/gateway.ts';
 import { createHermesContext, fetchText, reactNativeGlobals } from '../../support/hermes.ts';
 import { manifestFile } from '../../support/manifest.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const consumer = disposeAfterAll(await openConsumer());
 

@@ -95,9 +95,6 @@ export const connectionAttacks: readonly Attack[] = [
   socketsOf('silent bodies', 1000, () => (socket) => {
     socket.write(`${rawHead('POST', '/graphql')}${json}Content-Length: 100\r\n\r\n`);
   }),
-  socketsOf('silent bodies with a key', 1000, ({ apiKey }) => (socket) => {
-    socket.write(`${rawHead('POST', '/graphql', apiKey)}${json}Content-Length: 100\r\n\r\n`);
-  }),
   socketsOf('almost complete bodies', 1000, ({ signal }) => {
     const most = Buffer.from(rawPost(' '.repeat(250_000))).subarray(0, -1);
     return (socket) => writeAll(socket, [most], signal);
@@ -107,13 +104,6 @@ export const connectionAttacks: readonly Attack[] = [
       `${rawHead('POST', '/graphql')}${json}Expect: 100-continue\r\nContent-Length: 9\r\n\r\n`,
     );
   }),
-  socketsOf(
-    'other expectations',
-    100,
-    ({ signal }) =>
-      (socket) =>
-        writeAll(socket, Array(100).fill(`${rawHead('GET', '/')}Expect: nothing\r\n\r\n`), signal),
-  ),
   socketsOf('silent headers', 1000, () => (socket) => {
     socket.write(`${rawHead('POST', '/graphql')}X-Long: ${'x'.repeat(15_000)}`);
   }),
@@ -140,9 +130,6 @@ export const connectionAttacks: readonly Attack[] = [
   }),
   socketsOf('upgrades', 1000, () => (socket) => {
     socket.write(`${rawHead('GET', '/graphql')}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
-  }),
-  socketsOf('tunnels', 1000, () => (socket) => {
-    socket.write('CONNECT localhost:22 HTTP/1.1\r\nHost: localhost:22\r\n\r\n');
   }),
   socketsOf('not HTTP', 1000, () => (socket) => {
     socket.write(Buffer.alloc(4096, 0x16));
@@ -189,22 +176,6 @@ export const connectionAttacks: readonly Attack[] = [
     'one-byte chunks of a GET',
     12,
     chunks(chunked('GET', '/graphql?query={__typename}'), '1\r\n \r\n', 240_000),
-  ),
-  socketsOf(
-    '1,200 requests pipelined',
-    1,
-    ({ signal }) =>
-      (socket) =>
-        writeAll(socket, Array(20).fill(small.repeat(1200)), signal),
-  ),
-  socketsOf(
-    'pipelined and unread',
-    20,
-    ({ signal }) => {
-      const batch = small.repeat(500);
-      return (socket) => writeAll(socket, Array(200).fill(batch), signal);
-    },
-    { reads: false },
   ),
   socketsOf(
     'pipelined probes, unread',
