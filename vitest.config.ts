@@ -8,6 +8,14 @@ const ssr = { resolve: { conditions: ['node', 'module-sync', 'default'] } };
 // examples/yoga, without a build.
 const alias = { 'petstore-gateway/schema': new URL('src/schema.ts', import.meta.url).pathname };
 
+/** Files that measure the heap of their process, which no other file may use. */
+const memory = [
+  'test/backends/rest/bodies.test.ts',
+  'test/http/static-file.test.ts',
+  'test/server/graphql/document-cache.test.ts',
+  'test/yoga/own-server.test.ts',
+];
+
 const folders = Object.keys(parts).map((name) => `test/${name}/**`);
 
 const project = (name: string, test: object): TestProjectConfiguration => ({
@@ -28,11 +36,13 @@ export default defineConfig({
     isolate: false,
     // Tests of what is kept collect garbage themselves.
     execArgv: ['--expose-gc'],
+    setupFiles: ['test/support/patience.ts'],
     // They end what hangs, and must not end what is slow on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
-      project('product', { include: ['test/**/*.test.ts'], exclude: folders }),
+      project('product', { include: ['test/**/*.test.ts'], exclude: [...folders, ...memory] }),
+      project('memory', { include: memory, isolate: true }),
       ...Object.keys(parts).map((name) =>
         project(name, { include: [`test/${name}/**/*.test.ts`] }),
       ),

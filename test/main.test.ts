@@ -39,7 +39,7 @@ describe('npm start', () => {
     expect(errors).toMatchObject([
       { path: ['pet'], extensions: { code: 'NOT_FOUND', status: 404 } },
     ]);
-  }, 30_000);
+  });
 
   it('prints only the backend, the URLs and the demo key', async () => {
     await using started = await npmStart({ DATABASE_URL: ':memory:' });
@@ -53,7 +53,7 @@ describe('npm start', () => {
       "
     `);
     expect(started.output.stderr).toBe('');
-  }, 30_000);
+  });
 
   it('does not offer GraphiQL when only persisted documents are served', async () => {
     await using started = await nodeStart({
@@ -62,7 +62,7 @@ describe('npm start', () => {
       PERSISTED_DOCUMENTS_FILE: manifestFile,
     });
     expect(started.output.stdout).not.toContain('GraphiQL');
-  }, 30_000);
+  });
 
   it('names HOST in the error when it cannot listen on that address', async () => {
     await using started = await nodeStart({ DATABASE_URL: ':memory:', HOST: '192.0.2.1' });
@@ -70,7 +70,7 @@ describe('npm start', () => {
     expect(started.output.stderr).toMatch(
       /^HOST: expected an address of this machine, received 192\.0\.2\.1: /,
     );
-  }, 30_000);
+  });
 
   it('exits before it listens if the configuration is invalid, and lists every problem', async () => {
     const { code, stdout, stderr } = await runCommand([], { PORT: 'http', NODE_ENV: 'prod' });
@@ -87,7 +87,7 @@ describe('npm start', () => {
     expect(second.output.stderr).toContain(
       `EADDRINUSE: address already in use 127.0.0.1:${port}. Stop the process that uses it, or set PORT`,
     );
-  }, 30_000);
+  });
 
   it('warns about unknown variables', async () => {
     await using started = await nodeStart({
@@ -109,7 +109,7 @@ describe('npm start', () => {
       msg: 'ignoring unknown variables; check their spelling',
     });
     expect(started.output.stderr).not.toContain('hunter2');
-  }, 30_000);
+  });
 
   it('reports an unknown command', async () => {
     const { code, stderr } = await runCommand(['srve']);

@@ -28,7 +28,7 @@ describe('the commands', () => {
     const listed = JSON.parse((await run('keys', 'list', 'acme', '--json')).stdout);
     expect(listed[0]).toMatchObject({ id, label: 'the shop', replacedBy: listed[1].id });
     expect((await run('keys', 'revoke', id)).stdout).toContain(`Revoked key ${id} of account acme`);
-  }, 60_000);
+  });
 
   it('migrate back, and forth again', async () => {
     const back = await run('migrate', '--to', '0001-pet-store');
@@ -39,7 +39,7 @@ describe('the commands', () => {
       1,
       'Expected one of the migrations 0001-pet-store, 0002-api-key-lifetimes, received "nothing".\n',
     ]);
-  }, 60_000);
+  });
 
   it('exit with 1 if the command fails, and with 2 if the command line is invalid', async () => {
     const failed = await run('keys', 'create', 'nobody');
@@ -59,7 +59,7 @@ describe('the commands', () => {
     const codes = invalid.map(async (args) => (await run(...args)).code);
     expect(await Promise.all(codes)).toEqual(Array(invalid.length).fill(2));
     expect((await run('import', 'pets', '/nope.jsonl')).stderr).toContain('ENOENT');
-  }, 60_000);
+  });
 
   it('describe their options with --help', async () => {
     const commands = ['keys', 'keys create', 'import', 'check-service', ''];
@@ -71,5 +71,5 @@ describe('the commands', () => {
     for (const name of ['PORT', 'PETSTORE_BASE_URL', 'SHUTDOWN_GRACE_MS']) {
       expect(results.at(-1)?.stdout).toContain(`  ${name}`);
     }
-  }, 60_000);
+  });
 });

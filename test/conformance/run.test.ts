@@ -14,29 +14,32 @@ import { type BrokenService, brokenServices, unusualServices } from './broken-se
 /** Serves the built-in REST interface, with responses that a test can change. */
 async function start(change: BrokenService['respond'] = (_, forward) => forward()) {
   const opened = await openGateway();
-  const listener = getRequestListener(async (request) => {
-    const url = new URL(request.url);
-    const received = {
-      operation: `${request.method} ${url.pathname.replace(/^\/(v1|quickstart)/, '')}`,
-      query: url.searchParams,
-      authorization: request.headers.get('authorization'),
-      body: await request.text(),
-    };
-    return change(received, (changed) => {
-      const { query, authorization, body } = { ...received, ...changed };
-      const headers = new Headers(request.headers);
-      headers.delete('content-length');
-      if (authorization !== null) headers.set('authorization', authorization);
-      const search = query.size === 0 ? '' : `?${query}`;
-      return opened.gateway(
-        new Request(url.origin + url.pathname + search, {
-          method: request.method,
-          headers,
-          ...(request.method === 'POST' ? { body: Buffer.from(body) } : {}),
-        }),
-      );
-    });
-  });
+  const listener = getRequestListener(
+    async (request) => {
+      const url = new URL(request.url);
+      const received = {
+        operation: `${request.method} ${url.pathname.replace(/^\/(v1|quickstart)/, '')}`,
+        query: url.searchParams,
+        authorization: request.headers.get('authorization'),
+        body: await request.text(),
+      };
+      return change(received, (changed) => {
+        const { query, authorization, body } = { ...received, ...changed };
+        const headers = new Headers(request.headers);
+        headers.delete('content-length');
+        if (authorization !== null) headers.set('authorization', authorization);
+        const search = query.size === 0 ? '' : `?${query}`;
+        return opened.gateway(
+          new Request(url.origin + url.pathname + search, {
+            method: request.method,
+            headers,
+            ...(request.method === 'POST' ? { body: Buffer.from(body) } : {}),
+          }),
+        );
+      });
+    },
+    { overrideGlobalObjects: false },
+  );
   const server = await startServer(createServer(listener));
   return {
     options: {

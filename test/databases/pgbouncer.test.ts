@@ -16,11 +16,11 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
   beforeAll(async () => {
     postgres = await startPostgres();
     bouncer = await startPgBouncer(await postgres.createDatabase());
-  }, 60_000);
+  });
   afterAll(async () => {
     await bouncer[Symbol.asyncDispose]();
     await postgres[Symbol.asyncDispose]();
-  }, 60_000);
+  });
 
   const rex = { name: 'Rex', categoryId: '1' };
 
@@ -40,7 +40,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     expect(lists.map((pets) => [...pets].length)).toEqual(Array(10).fill(12));
     expect(await query(url, "select * from pg_locks where locktype = 'advisory'")).toEqual([]);
     for (const store of stores) await store[Symbol.asyncDispose]();
-  }, 30_000);
+  });
 
   it('keeps no lock after a migration that fails', async () => {
     const url = await postgres.createDatabase();
@@ -90,7 +90,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     await other.query('rollback');
     await other.end();
     expect((await store.createPet(callWith(), rex)).name).toBe('Rex');
-  }, 20_000);
+  });
 
   it('reports that the database cannot be reached while PostgreSQL is down, and recovers', async () => {
     await using store = await openBuiltin(bouncer.behind(await postgres.createDatabase()));
@@ -104,7 +104,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     }
     await vi.waitFor(() => store.createPet(callWith(), rex), { timeout: 60_000, interval: 500 });
     expect([...(await store.listPets(callWith(), {}))]).toHaveLength(13);
-  }, 90_000);
+  });
 
   it('manages keys, exports, and explains that an import needs a session', async () => {
     const url = bouncer.behind(await postgres.createDatabase());

@@ -29,7 +29,7 @@ describeOnEveryDatabase('processes that start at the same time', (createDatabase
     } finally {
       await Promise.all(started.map((one) => one[Symbol.asyncDispose]()));
     }
-  }, 90_000);
+  });
 });
 
 describeOnEveryDatabase('a list of many animals', (createDatabase) => {
@@ -57,7 +57,7 @@ describeOnEveryDatabase('a list of many animals', (createDatabase) => {
     expect(list).toMatch(isPostgres ? /Index Scan using pets_pkey/ : /^\S+ \S+ \S+ SCAN pets$/);
     expect(filter).toMatch(/pets_by_status|pets_pkey/);
     for (const plan of [list, filter]) expect(plan).not.toMatch(/Seq Scan|Sort|TEMP B-TREE/);
-  }, 60_000);
+  });
 });
 
 const postgres = disposeAfterAll(await startPostgres());
@@ -188,7 +188,7 @@ describe('PostgreSQL', () => {
     };
     const writers = [first, first, second, second].map(({ url }, index) => write(url, `w${index}`));
     const reaches = (count: number) =>
-      vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(count), { timeout: 30_000 });
+      vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(count), { timeout: 60_000 });
     await reaches(50);
     first.kill('SIGKILL');
     await reaches(acknowledged.size + 50);
@@ -209,7 +209,7 @@ describe('PostgreSQL', () => {
     }
     for (const [name, id] of acknowledged) expect([name, stored.get(name)]).toEqual([name, [id]]);
     for (const name of unknown) expect(stored.get(name)?.length ?? 0).toBeLessThanOrEqual(1);
-  }, 120_000);
+  });
 });
 
 type CuttingProxy = Awaited<ReturnType<typeof startCuttingProxy>>;

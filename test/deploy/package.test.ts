@@ -61,7 +61,7 @@ describe('the packed package', () => {
     for (const name of ['graphql', 'graphql-yoga', 'undici', 'swagger-ui-dist', 'pg']) {
       expect(await readFile(licenses, 'utf8')).toMatch(new RegExp(`^${name} [\\d.]+, \\S+\n`, 'm'));
     }
-  }, 120_000);
+  });
 
   it('serves GraphQL and GraphiQL without other packages', async () => {
     const { node } = await project({
@@ -79,7 +79,7 @@ describe('the packed package', () => {
       },
     });
     expect(await node('main.js')).toBe('{"data":{"pets":[{"name":"Biscuit"}]}}\ntrue\n');
-  }, 120_000);
+  });
 
   it('contains the client package as petstore-gateway/client', async () => {
     const { node } = await project({
@@ -91,7 +91,7 @@ describe('the packed package', () => {
       },
     });
     expect(await node('main.js')).toMatch(/^true\n.*\bquery ListPets\(/s);
-  }, 120_000);
+  });
 
   it('exposes the pet store in a Yoga server beside the gateway', async () => {
     const { node } = await project({
@@ -126,7 +126,7 @@ describe('the packed package', () => {
       },
     });
     expect(await node('main.js')).toBe('Biscuit NOT_FOUND\nBiscuit NOT_FOUND\ntrue BISCUIT\n');
-  }, 120_000);
+  });
 
   it('has types that compile in a strict project without skipLibCheck', async () => {
     const { tsc } = await project({
@@ -147,7 +147,7 @@ describe('the packed package', () => {
       },
     });
     expect(await tsc('7.0', ...strict, 'main.ts')).toBe('');
-  }, 120_000);
+  });
 
   it('has types that compile in a project without graphql', async () => {
     const { tsc } = await project({
@@ -170,7 +170,7 @@ describe('the packed package', () => {
       },
     });
     expect(await tsc('7.0', ...strict, '--skipLibCheck', '--declaration', 'main.ts')).toBe('');
-  }, 120_000);
+  });
 
   it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
@@ -199,7 +199,7 @@ describe('the packed package', () => {
     );
     const { tsc } = await project({ ours: others.split(' '), files, hasClient: true });
     expect(await tsc('7.0', ...strict, '--skipLibCheck', ...Object.keys(files))).toBe('');
-  }, 120_000);
+  });
 
   it('runs as a command, and serves the OpenAPI document and the reference page', async () => {
     const { root } = await project();
@@ -211,7 +211,7 @@ describe('the packed package', () => {
     for (const file of ['docs', 'docs/page.css', 'docs/page.js', 'docs/swagger-ui.css']) {
       expect((await fetch(`${started.url}/v1/${file}`)).status, file).toBe(200);
     }
-  }, 120_000);
+  });
 
   it.skipIf(!oldestNode)(
     'runs on the oldest Node version that engines allows',
@@ -366,4 +366,4 @@ it('examples/bff makes three REST calls per request, and responds without the on
   await ended.promise;
   const response = await fetch(`${started.url}/graphql?query={__typename}`, { headers });
   expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
-}, 120_000);
+});

@@ -115,7 +115,7 @@ describe.skipIf(!canMount)('a log on a full disk', () => {
     const { lines, logged } = await fillAndRelease({});
     expect(lines.pop()).toBe('');
     expect(countRequests(lines)).toBe(logged);
-  }, 60_000);
+  });
 
   it('repeats a line that was cut, on a line of its own, if processes share the log', async () => {
     const { lines, logged } = await fillAndRelease({ WORKERS: '2' });
@@ -125,7 +125,7 @@ describe.skipIf(!canMount)('a log on a full disk', () => {
     for (const cut of lines.filter((line) => !isWhole(line))) {
       expect(whole.some((line) => line.startsWith(cut))).toBe(true);
     }
-  }, 60_000);
+  });
 });
 
 describe('a log that cannot be written', () => {
@@ -135,7 +135,7 @@ describe('a log that cannot be written', () => {
     await started.sendUntilDropped(100);
     started.child.kill('SIGTERM');
     expect(await started.exited).toEqual([0, null]);
-  }, 60_000);
+  });
 
   it('counts its lines when the reader of its pipe exits, and the gateway keeps serving', async () => {
     await using started = await startLoggingTo('pipe');
@@ -143,7 +143,7 @@ describe('a log that cannot be written', () => {
     await started.sendUntilDropped(100);
     started.child.kill('SIGTERM');
     expect(await started.exited).toEqual([0, null]);
-  }, 60_000);
+  });
 
   it('counts the lines of the process that supervises the workers', async () => {
     await using started = await startLoggingTo(openSync('/dev/full', 'a'), { WORKERS: '2' });
@@ -154,7 +154,7 @@ describe('a log that cannot be written', () => {
       process.kill(Number(worker), 'SIGKILL');
       expect(await started.dropped()).toBeGreaterThan(0);
     }, withTimeout);
-  }, 60_000);
+  });
 
   it.each([
     ['is written completely', join(folder, 'complete.log'), 'first\nsecond\n'],
@@ -176,7 +176,7 @@ describe('a log on a pipe that nobody reads', () => {
     await started.send(400);
     started.child.kill('SIGTERM');
     expect(await started.exited).toEqual([0, null]);
-  }, 60_000);
+  });
 
   it.each(['1', '2'])('does not delay a second signal, with WORKERS=%s', async (WORKERS) => {
     await using started = await startLoggingTo(openPipe(), {
@@ -198,7 +198,7 @@ describe('a log on a pipe that nobody reads', () => {
     // With workers, a write may be blocked: a worker that exits resets the pipe they share.
     expect([1, 'SIGKILL']).toContain((await started.exited).find((outcome) => outcome !== null));
     await closed;
-  }, 60_000);
+  });
 
   it('that processes share gets every line once and in order, also those beyond 4 KiB', async () => {
     const path = join(folder, 'shared-pipe');
@@ -222,7 +222,7 @@ describe('a log on a pipe that nobody reads', () => {
     await writer.close();
     closeSync(pipe);
     await once(reader, 'exit');
-  }, 60_000);
+  });
 
   it('buffers 16 MiB, counts the other lines, and continues when the pipe is read', async () => {
     const path = join(folder, 'pipe');
@@ -244,5 +244,5 @@ describe('a log on a pipe that nobody reads', () => {
     await vi.waitFor(async () => expect((await stat(copy)).size).toBe(expected + 1024));
     closeSync(pipe);
     await once(reader, 'exit');
-  }, 60_000);
+  });
 });

@@ -100,7 +100,7 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
 
   /** Expects that the store fails, requests are served, and the store is used again after `mend`. */
   async function outlast(gateway: Gateway, mend: () => Promise<unknown> | unknown): Promise<void> {
-    const until = { timeout: 20_000, interval: 20 };
+    const until = { timeout: 60_000, interval: 20 };
     await vi.waitFor(async () => {
       expect(await send(gateway.url)).toBe(200);
       expect((await storeMetrics(gateway)).up).toBe(0);
@@ -131,7 +131,7 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     // On a busy machine Redis may be late, and each gateway then decides alone.
     const [one, two] = await Promise.all([storeMetrics(first), storeMetrics(second)]);
     expect(count).toBeLessThanOrEqual(allowed * (one.errors + two.errors > 0 ? 2 : 1) + 1);
-  }, 30_000);
+  });
 
   it('needs no other permissions than those in docs/production.md', async () => {
     await using redis = await startRedis();
@@ -177,9 +177,9 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
       expect(left).toBeLessThanOrEqual(1000);
     };
     // They may expire between two commands.
-    await vi.waitFor(expectStored, { timeout: 20_000 });
+    await vi.waitFor(expectStored, { timeout: 60_000 });
     await vi.waitFor(async () => expect(await redis.send('KEYS', '*')).toEqual([]), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
   });
 
@@ -196,7 +196,7 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     isOver = true;
     await Promise.all(clients);
     expect([...statuses]).toEqual([200]);
-  }, 30_000);
+  });
 
   it('does not wait for a Redis that is frozen', async () => {
     await using redis = await startRedis();
@@ -208,7 +208,7 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     // The connection is replaced after three seconds of silence; the requests wait for 50 ms.
     expect(performance.now() - start).toBeLessThan(2500);
     await outlast(gateway, redis.thaw);
-  }, 60_000);
+  });
 
   it('does not wait for a Redis that is slow', async () => {
     await using redis = await startRedis();
@@ -230,7 +230,7 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     async function nextError(): Promise<void> {
       const { errors } = await storeMetrics(gateway);
       const isLate = async () => expect((await storeMetrics(gateway)).errors).not.toBe(errors);
-      await vi.waitFor(isLate, { timeout: 20_000, interval: 5 });
+      await vi.waitFor(isLate, { timeout: 60_000, interval: 5 });
       late++;
     }
     expect(await send(gateway.url)).toBe(200);
@@ -238,18 +238,18 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     await outlast(gateway, async () => {
       const before = late;
       // It is tested again, and each reply is late.
-      await vi.waitFor(() => expect(late).toBeGreaterThan(before + 1), { timeout: 20_000 });
+      await vi.waitFor(() => expect(late).toBeGreaterThan(before + 1), { timeout: 60_000 });
       expect(changes(gateway)).toEqual([failure]);
       isSlow = false;
     });
-  }, 60_000);
+  });
 
   it('is not needed to start', async () => {
     await using redis = await startRedis();
     await redis.kill();
     await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
     await outlast(gateway, () => redis.restart());
-  }, 30_000);
+  });
 
   it('does not delay the start if connections are neither accepted nor refused', async () => {
     await using host = await startSilentHost();
@@ -258,14 +258,14 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     // A second for the connection; the client's default is five.
     expect(performance.now() - start).toBeLessThan(4000);
     expect(await served(gateway.url, 5)).toBe(5);
-  }, 30_000);
+  });
 
   it('fails no request when Redis is full', async () => {
     await using redis = await startRedis();
     await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
     await redis.send('CONFIG', 'SET', 'maxmemory', '1');
     await outlast(gateway, () => redis.send('CONFIG', 'SET', 'maxmemory', '0'));
-  }, 30_000);
+  });
 
   it('limits each process alone while Redis is gone', async () => {
     await using redis = await startRedis();
@@ -284,9 +284,9 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     writeFileSync(CONFIG_FILE, 'RATE_LIMIT_PER_KEY=1000\n');
     process.kill(gateway.pid, 'SIGHUP');
     await vi.waitFor(async () => expect(await served(gateway.url, 40)).toBe(40), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
-  }, 30_000);
+  });
 
   it('authenticates, over TLS, and never logs the password', async () => {
     using authority = createAuthority();
@@ -321,5 +321,5 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
       );
       expect(gateway.output.stderr).not.toContain('horse');
     }
-  }, 30_000);
+  });
 });

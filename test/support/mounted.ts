@@ -63,7 +63,7 @@ function mountInHono(gateway: Gateway): Promise<Mounted> {
   const app = new Hono()
     .get('/hello', (context) => context.text('hello'))
     .all('/api/graphql', (context) => gateway(context.req.raw));
-  return startServer(createServer(getRequestListener(app.fetch)));
+  return startServer(createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })));
 }
 
 /** Mounts a gateway in each server; in Express only if test/consumers is installed. */

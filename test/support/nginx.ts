@@ -35,7 +35,7 @@ export async function startNginx(gateways: readonly string[]) {
   });
   const exited = once(child, 'close');
   await Promise.race([
-    vi.waitFor(() => access(socketPath), { timeout: 10_000 }),
+    vi.waitFor(() => access(socketPath), { timeout: 60_000 }),
     exited.then(() => {
       throw new Error(`nginx did not start: ${stderr}`);
     }),

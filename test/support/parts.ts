@@ -31,7 +31,7 @@ export function holdingOrders(petStore: PetStore) {
     cancelled: () => cancelled,
     /** Resolves when this many calls are held. */
     called: (count: number) =>
-      vi.waitFor(() => expect(calls).toBe(count), { interval: 5, timeout: 10_000 }),
+      vi.waitFor(() => expect(calls).toBe(count), { interval: 5, timeout: 60_000 }),
   };
 }
 

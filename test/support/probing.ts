@@ -22,7 +22,7 @@ export async function probeUntilRefused(open: () => Socket, stop: () => void): P
     }
   }
   const clients = Array.from({ length: 64 }, probeRepeatedly);
-  await vi.waitFor(() => expect(endings.get('200')).toBeGreaterThan(200), { timeout: 30_000 });
+  await vi.waitFor(() => expect(endings.get('200')).toBeGreaterThan(200), { timeout: 60_000 });
   stop();
   await Promise.all(clients);
   return [...endings.keys()].sort();

@@ -64,7 +64,7 @@ describe('the caller of the built-in backend', () => {
     expect(accounts).toEqual([...attributes, ...attributes, ...attributes]);
     expect(gateway.lines.join() + JSON.stringify(spans)).not.toContain(key);
     expect(text).not.toMatch(new RegExp(`acme|${id}`));
-  }, 30_000);
+  });
 
   it('is known for a read that joins another one, and for a revoked key', async () => {
     await using account = await openAccount();
@@ -84,10 +84,10 @@ describe('the caller of the built-in backend', () => {
     await account.revoke();
     await vi.waitFor(
       async () => expect(await list()).toMatchObject({ errors: [{ extensions: { status: 401 } }] }),
-      { timeout: 10_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     expect(callers().at(-1)).toMatchObject({ ...caller, codes: ['UNAUTHENTICATED'] });
-  }, 20_000);
+  });
 });
 
 describe('the caller of a REST service', () => {
@@ -114,7 +114,7 @@ describe('the caller of a REST service', () => {
       .filter(({ key }) => key === 'petstore.credential');
     expect(exported.map(({ value }) => value.stringValue)).toEqual(expected);
     expect(gateway.lines.join()).not.toContain(secret);
-  }, 30_000);
+  });
 
   it('is not logged by default', async () => {
     await using service = await startRestGateway();

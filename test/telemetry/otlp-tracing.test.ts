@@ -168,7 +168,7 @@ describe("OpenTelemetry's semantic conventions", () => {
         },
       ],
     ]);
-  }, 30_000);
+  });
 
   it('name the spans of REST requests and SQLite', async () => {
     const traces = await trace({ DATABASE_URL: ':memory:', DEMO: 'on' }, function* (url) {
@@ -218,7 +218,7 @@ describe("OpenTelemetry's semantic conventions", () => {
       ],
       [expect.objectContaining({ name: 'query' }), query],
     ]);
-  }, 30_000);
+  });
 
   it('name the spans of PostgreSQL, with its error codes', async () => {
     const databaseUrl = await createPostgresDatabase();
@@ -253,7 +253,7 @@ describe("OpenTelemetry's semantic conventions", () => {
         },
       ],
     ]);
-  }, 60_000);
+  });
 });
 
 const ids = 'aaaabbbbccccdddd1111222233334444-1234567812345678';

@@ -106,7 +106,7 @@ describe('a failing request', () => {
       traceparent: `00-${traceId}-${call?.spanId}-01`,
       tracestate: 'shop=a1,other=b2',
     });
-  }, 30_000);
+  });
 });
 
 describe('the admin port', () => {
@@ -121,5 +121,5 @@ describe('the admin port', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect(head.headers.get('content-type')).toMatch(/^application\/openmetrics-text/);
     expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
-  }, 30_000);
+  });
 });

@@ -18,5 +18,5 @@ describeOnEveryDatabase('demo data', (createDatabase) => {
     const orders = await first?.selectFrom('orders').select('document').execute();
     await Promise.all(databases.map((database) => database.destroy()));
     expect([pets?.length, orders?.length]).toEqual([12, 2]);
-  }, 60_000);
+  });
 });

@@ -25,7 +25,7 @@ const hasReceived = ({ metrics }: Awaited<ReturnType<typeof startRest>>, bytes: 
       expect(await valuesOf(metrics, 'petstore_limit_used', 'limit')).toMatchObject({
         pets_response_bytes: bytes,
       }),
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
 
 describe('the bodies of responses', () => {

@@ -139,7 +139,7 @@ describe('the deadline of a call', () => {
 
 describe('timeouts', () => {
   it('end a call before the deadline if no headers arrive', async () => {
-    await using rest = await startRest(() => {}, { headersTimeoutMs: 100 }, 60_000);
+    await using rest = await startRest(() => {}, { headersTimeoutMs: 100 });
     await expect(rest.list()).rejects.toBeInstanceOf(BackendTimeoutError);
   });
 

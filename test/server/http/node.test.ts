@@ -44,7 +44,7 @@ describe('a body in parts', () => {
     const unread = produced();
     expect(unread).toBeLessThan(50);
     client.resume();
-    await vi.waitFor(() => expect(produced()).toBeGreaterThan(unread + 50), { timeout: 10_000 });
+    await vi.waitFor(() => expect(produced()).toBeGreaterThan(unread + 50), { timeout: 60_000 });
     client.destroy();
     await finished;
   });

@@ -25,13 +25,13 @@ it.concurrent('accepts 5,000 connections, and closes further ones', async () => 
     sockets.push(socket);
     if (index % 100 === 99) await once(socket, 'connect');
   }
-  await vi.waitFor(() => expect(closed).toBe(10), { timeout: 20_000 });
+  await vi.waitFor(() => expect(closed).toBe(10), { timeout: 60_000 });
   const [first] = sockets;
   first?.write(rawGet('/livez'));
   const [response] = await once(first as Socket, 'data');
   expect(String(response)).toContain('200 OK');
   for (const socket of sockets) socket.destroy();
-}, 60_000);
+});
 
 it.concurrent('closes the connection of a client that reads nothing for 30 seconds', async () => {
   const petStore = await openBuiltin();
@@ -66,7 +66,7 @@ it.concurrent('closes the connection of a client that reads nothing for 30 secon
   await vi.waitFor(() => expect(times).toHaveLength(requests.length), { timeout: 100_000 });
   for (const time of times) expect(time).toBeGreaterThan(29_000);
   for (const client of clients) client.destroy();
-}, 120_000);
+});
 
 it.concurrent('responds with 408 to headers or a body that do not arrive in time, unless a request is queued', async () => {
   const { petStore, release, calls } = holdingOrders(await openBuiltin());
@@ -86,4 +86,4 @@ it.concurrent('responds with 408 to headers or a body that do not arrive in time
   expect(statusesOf(await text(begun))).toEqual([200, 200, 200]);
   expect(calls()).toBe(3);
   expect(service.logged).toEqual([]);
-}, 60_000);
+});

@@ -269,7 +269,7 @@ describe('pipelined requests', () => {
     );
     const bare = rawGet('/').repeat(2500);
     for (const socket of sockets) socket.resume().write(rawPost(orders) + bare);
-    await vi.waitFor(() => expect(closed).toBeGreaterThan(300), { timeout: 10_000 });
+    await vi.waitFor(() => expect(closed).toBeGreaterThan(300), { timeout: 60_000 });
     // The 4 MiB of a key are 64 reads of 64 KiB.
     expect(closed).toBeLessThan(345);
     const other = rawPost(typename).replace('demo-key', 'another');
@@ -284,5 +284,5 @@ describe('pipelined requests', () => {
       },
       { timeout: 15_000 },
     );
-  }, 30_000);
+  });
 });

@@ -74,7 +74,7 @@ describe('a gateway with a certificate', () => {
     );
     expect(endings).toEqual(['200', 'ECONNREFUSED']);
     expect(await started.exited).toBe(0);
-  }, 60_000);
+  });
 
   it('answers pipelined requests one after the other', async () => {
     await using service = await start();
@@ -101,7 +101,7 @@ describe('a gateway with a certificate', () => {
     whole.write(lastProbe);
     expect(statusesOf(await text(whole))).toEqual([200]);
     expect(service.logged).toEqual([]);
-  }, 30_000);
+  });
 
   it.concurrent('does not wait for connections that are idle or whose handshake is not complete', async () => {
     const service = await start();
@@ -111,7 +111,7 @@ describe('a gateway with a certificate', () => {
     await service.close(600_000);
     await Promise.all(closed);
     await service.petStore[Symbol.asyncDispose]();
-  }, 30_000);
+  });
 
   it('responds to a client that ends its side, and cancels the reads of one that leaves', async () => {
     const held = holdingOrders(await openBuiltin());
@@ -180,4 +180,4 @@ it('stops the start if the certificate cannot be used', async () => {
     expect(started.output.stderr).toContain(message);
   });
   await Promise.all(starts);
-}, 30_000);
+});

@@ -38,7 +38,7 @@ describe('a gateway on a Unix domain socket', () => {
     expect(endings.slice(1).join()).toMatch(/^(?:ECONNREFUSED|ENOENT|ECONNREFUSED,ENOENT)$/);
     expect(await started.exited).toBe(0);
     expect(existsSync(path)).toBe(false);
-  }, 60_000);
+  });
 
   it('replaces the file of a process that was killed', async () => {
     const path = pathTo('stale.sock');
@@ -51,7 +51,7 @@ describe('a gateway on a Unix domain socket', () => {
       expect(await send(path, lastProbe)).toMatch(/^HTTP\/1\.1 200 /);
       started.kill('SIGKILL');
     }
-  }, 30_000);
+  });
 
   it('does not start while another process listens there, and leaves its file', async () => {
     const path = pathTo('live.sock');
@@ -63,7 +63,7 @@ describe('a gateway on a Unix domain socket', () => {
       /HOST: expected a path .* where no other process listens: .* EADDRINUSE.*live\.sock/,
     );
     expect(await send(path, lastProbe)).toMatch(/^HTTP\/1\.1 200 /);
-  }, 30_000);
+  });
 
   it('never removes a file that is not a socket', async () => {
     const path = pathTo('file');
@@ -72,7 +72,7 @@ describe('a gateway on a Unix domain socket', () => {
     expect(await started.exited).toBe(1);
     expect(started.output.stderr).toContain('EADDRINUSE');
     expect(statSync(path).size).toBe(8);
-  }, 30_000);
+  });
 
   it('names HOST if the socket cannot be created', async () => {
     const paths = ['/nowhere/gateway.sock', `${folder}/${'x'.repeat(200)}`];
@@ -80,7 +80,7 @@ describe('a gateway on a Unix domain socket', () => {
       expect(await started.exited).toBe(1);
       expect(started.output.stderr).toContain('HOST: expected a path in a folder that exists');
     }
-  }, 30_000);
+  });
 
   it('responds to a client that ends its side of the connection', async () => {
     const path = pathTo('half-closed.sock');
@@ -119,7 +119,7 @@ describe('ADMIN_HOST', () => {
     expect(started.output.stdout).toMatch(/GraphQL +http:\/\/127\.0\.0\.1:/);
     const url = /Metrics +(http:\/\/127\.0\.0\.2:\d+\/metrics)/.exec(started.output.stdout)?.[1];
     expect((await fetch(url ?? '')).status).toBe(200);
-  }, 30_000);
+  });
 
   it('is named if it is no address of this machine', async () => {
     const wrong = { ADMIN_HOST: '192.0.2.1', ADMIN_PORT: '0' };
@@ -128,5 +128,5 @@ describe('ADMIN_HOST', () => {
     expect(started.output.stderr).toContain(
       'ADMIN_HOST: expected an address of this machine, received 192.0.2.1: listen EADDRNOTAVAIL',
     );
-  }, 30_000);
+  });
 });
