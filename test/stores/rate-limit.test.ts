@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../support/authority.ts';
 import { createFolder } from '../support/folder.ts';
 import { apiKey, startGateway, type TestOptions } from '../support/gateway.ts';
-import { nodeStart } from '../support/process.ts';
+import { nodeStart, startIn } from '../support/process.ts';
 import { startProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { startServer } from '../support/server.ts';
@@ -57,8 +57,10 @@ registerHooks({ load: (url, context, next) => {
 } });`;
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(report)}`;
   const common = { NODE_OPTIONS, DATABASE_URL: ':memory:', RATE_LIMIT_PER_KEY: '5' };
-  await using alone = await nodeStart(common);
-  await using shared = await nodeStart({ ...common, RATE_LIMIT_STORE: 'redis://127.0.0.1:1' });
+  // Without a build, the modules have the names of their packages.
+  const start = (env: Record<string, string>) => startIn('.', ['src/main.ts'], env);
+  await using alone = await start(common);
+  await using shared = await start({ ...common, RATE_LIMIT_STORE: 'redis://127.0.0.1:1' });
   expect(alone.output.stderr).not.toContain('loaded');
   expect(shared.output.stderr).toContain('loaded');
 });
