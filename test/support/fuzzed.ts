@@ -12,7 +12,7 @@ export function fuzzed<T>(numRuns: number): PropertyParameters<T> {
 }
 
 /** The timeout of a property in milliseconds. `npm run fuzz:…` has no timeout. */
-export const fuzzTimeout = FUZZ_RUNS === undefined ? 60_000 : 0;
+export const fuzzTimeout = FUZZ_RUNS === undefined ? 600_000 : 0;
 
 /** Any character but a lone surrogate. The unit `binary` of fast-check does the same, but takes seconds to create. */
 export const anyCharacter = fc
