@@ -1,13 +1,14 @@
 /** Who may import whom: data flows HTTP edge → GraphQL → contract → backend, never back. */
 const rooms = {
-  '^src/contract/': ['^src/contract/'],
+  // Of limits only types; see `contract-imports-only-types`.
+  '^src/contract/': ['^src/contract/', '^src/limits/(?:api-key|limit)\\.ts$'],
   '^src/http/': ['^src/http/', '^src/contract/', '^src/limits/'],
   '^src/config/': ['^src/config/'],
   '^src/tls-files\\.ts$': [],
   '^src/telemetry/': ['^src/telemetry/'],
   '^src/limits/': ['^src/limits/'],
-  '^src/graphql/': ['^src/graphql/', '^src/contract/', '^src/limits/'],
-  '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/', '^src/limits/'],
+  '^src/graphql/': ['^src/graphql/', '^src/contract/'],
+  '^src/v1/': ['^src/v1/', '^src/contract/', '^src/http/'],
   '^src/conformance/': ['^src/conformance/', '^src/contract/'],
   '^src/backends/rest/': [
     '^src/backends/rest/',
@@ -22,7 +23,12 @@ const rooms = {
     '^src/limits/',
     '^src/telemetry/',
   ],
-  '^src/backends/open\\.ts$': ['^src/backends/', '^src/contract/', '^src/telemetry/'],
+  '^src/backends/open\\.ts$': [
+    '^src/backends/',
+    '^src/contract/',
+    '^src/limits/',
+    '^src/telemetry/',
+  ],
   '^src/execution/': ['^src/execution/'],
   '^src/server/': [
     '^src/server/',
@@ -40,7 +46,6 @@ const rooms = {
     '^src/backends/open\\.ts$',
     '^src/http/',
     '^src/contract/',
-    '^src/telemetry/',
   ],
   '^src/commands/': [
     '^src/commands/',
@@ -82,12 +87,13 @@ const packages = {
   'node:sqlite': '^src/backends/builtin/sqlite\\.ts$',
   '@redis/client': '^src/server/rate-limit-store\\.ts$',
   pg: '^src/backends/builtin/postgres\\.ts$',
-  'graphql-yoga': '^src/(?:server/|schema\\.ts$)',
-  hono: '^src/http/',
+  'graphql-yoga': '^src/(?:server/graphql/|schema\\.ts$)',
+  hono: '^src/http/media-type\\.ts$',
   '@pothos/core': '^src/graphql/',
-  dataloader: '^src/graphql/',
+  dataloader: '^src/graphql/context\\.ts$',
   kysely: '^src/backends/builtin/',
-  'lru-cache': '^src/(?:server/graphql|backends)/',
+  'lru-cache':
+    '^src/(?:server/graphql/(?:persisted-)?documents|backends/builtin/api-key-check)\\.ts$',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
   leven: '^src/config/environment\\.ts$',
@@ -124,6 +130,12 @@ export default {
       severity: 'error',
       from: { path: '^src' },
       to: { couldNotResolve: true },
+    },
+    {
+      name: 'contract-imports-only-types',
+      severity: 'error',
+      from: { path: '^src/contract/' },
+      to: { path: '^src/limits/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'client-on-its-own',

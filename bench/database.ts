@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { openPetStore } from '../src/backends/open.ts';
-import type { Call } from '../src/contract/pet-store.ts';
 import { createLog } from '../src/telemetry/log.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
+import { callWith, openKeys } from '../test/support/gateway.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { median } from './figures.ts';
 import { createPets } from './pets.ts';
@@ -28,12 +28,6 @@ const seconds = Number(process.argv[2] ?? 2);
 const rounds = 5;
 /** The number of concurrent callers, which equals the size of the backend's connection pool. */
 const callers = 10;
-const call: Call = {
-  apiKey: 'demo-key',
-  authorization: 'Bearer demo-key',
-  key: 0,
-  requestId: 'bench',
-};
 const pet = { name: 'Rex', categoryId: '1', status: 'available' } as const;
 const statements = {
   write: "insert into pets (name, category_id, status) values ('Rex', 1, 'available')",
@@ -64,7 +58,8 @@ async function compare(
 ): Promise<string[][]> {
   const telemetry = { log: createLog('silent', process.stderr), metrics: new Metrics() };
   const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key' } as const;
-  await using store = await openPetStore(options, telemetry);
+  await using store = await openPetStore(options, telemetry, openKeys());
+  const call = callWith();
   for (const { name, status } of createPets(100)) {
     await store.createPet(call, { name, categoryId: '1', status });
   }

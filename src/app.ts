@@ -1,4 +1,4 @@
-import { type BackendOptions, coalesceReads, openPetStore } from './backends/open.ts';
+import { type BackendOptions, openPetStore } from './backends/open.ts';
 import type { PetStore } from './contract/pet-store.ts';
 import { createRefuse } from './http/refuse.ts';
 import { createGraphiql, createGraphiqlNotice } from './server/graphiql.ts';
@@ -11,6 +11,11 @@ import {
 } from './server/graphql/persisted-documents.ts';
 import { createHealth } from './server/health.ts';
 import { createLocalExecution } from './server/local-execute.ts';
+import {
+  type RequestEnvironment,
+  type RequestHead,
+  RequestRecord,
+} from './server/request-record.ts';
 import { createRouter, type RouterOptions } from './server/router.ts';
 import type { createV1 } from './v1/routes.ts';
 
@@ -18,10 +23,9 @@ import type { createV1 } from './v1/routes.ts';
 export interface AppOptions
   extends EngineOptions,
     Pick<GraphqlHandlerOptions, 'explain' | 'forwardHeaders'>,
-    Pick<RouterOptions, 'corsOrigins' | 'telemetry' | 'admission' | 'onlyLoopbackHosts'> {
+    Pick<RouterOptions, 'corsOrigins' | 'admission' | 'onlyLoopbackHosts'>,
+    RequestEnvironment {
   readonly backend: BackendOptions;
-  /** Share one call among equal reads in flight. */
-  readonly coalesceReads: boolean;
   /** Serve GraphiQL to browsers. */
   readonly graphiql: boolean;
   readonly persistedDocuments: PersistedDocumentsOptions;
@@ -32,8 +36,7 @@ export interface AppOptions
 }
 
 /** The open resources and options that the app is assembled from. */
-export interface AppParts
-  extends Omit<AppOptions, 'backend' | 'coalesceReads' | 'persistedDocuments'> {
+export interface AppParts extends Omit<AppOptions, 'backend' | 'persistedDocuments'> {
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
   /** The API key that GraphiQL and the reference page are prefilled with. */
@@ -42,13 +45,13 @@ export interface AppParts
 
 /** Opens the backend and assembles the app. Disposing the app closes the backend. */
 export async function openApp(options: AppOptions) {
-  const { backend, telemetry } = options;
+  const { backend, telemetry, keys } = options;
   const persistedDocuments = await openPersistedDocuments(options.persistedDocuments);
-  const opened = await openPetStore(backend, telemetry);
+  const opened = await openPetStore(backend, telemetry, keys);
   const app = createApp({
     ...options,
     persistedDocuments,
-    petStore: options.coalesceReads ? coalesceReads(opened, telemetry.metrics) : opened,
+    petStore: opened,
     demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
     createV1: backend.kind === 'builtin' ? options.createV1 : undefined,
   });
@@ -91,9 +94,16 @@ export function createApp(parts: AppParts) {
     refuse,
     graphql,
     health,
-    v1: parts.createV1?.({ petStore, demoKey, refuse }),
+    v1: parts.createV1?.({
+      petStore,
+      demoKey,
+      refuse,
+      takeCall: (request) => parts.admission.takeCalls(request, 1),
+    }),
     mounted: isDraining === undefined,
   });
-  const localExecution = createLocalExecution({ ...parts, refuse, graphql });
-  return { handle, ...localExecution, health, checkReady };
+  /** Begins a request. */
+  const open = (head: RequestHead) => new RequestRecord(parts, head);
+  const localExecution = createLocalExecution({ ...parts, open, refuse, graphql });
+  return { open, handle, ...localExecution, health, checkReady };
 }

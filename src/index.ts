@@ -2,14 +2,10 @@ import { openApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config/config.ts';
 import { once } from './http/once.ts';
 import { openGate } from './server/admission.ts';
-import { createByteLimits } from './server/byte-limits.ts';
-import { createFetchHandler, type FetchHandler } from './server/http/fetch.ts';
-import { createNodeListener as listenerOf, type NodeListener } from './server/http/node.ts';
-import type {
-  LocalExecute,
-  LocalExecuteIncrementally,
-  LocalExecution,
-} from './server/local-caller.ts';
+import { createFetchHandler, type FetchHandler } from './server/fetch.ts';
+import type { LocalExecute, LocalExecution } from './server/local-caller.ts';
+import { createNodeListener as listenerOf, type NodeListener } from './server/node.ts';
+import { createEnvironment } from './server/request-record.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
@@ -18,8 +14,6 @@ export type {
   Deprecation,
   LocalCaller,
   LocalExecute,
-  LocalExecuteIncrementally,
-  LocalPartialResult,
   LocalResult,
   ResultExtensions,
   TypedDocument,
@@ -42,7 +36,6 @@ export interface Gateway extends FetchHandler, LocalExecution {
 
 const settings = [
   'backend',
-  'coalesceReads',
   'graphiql',
   'introspection',
   'explain',
@@ -79,17 +72,15 @@ export async function createGateway(
   try {
     const tracing = opened.use(await openTracing(config.otlpEndpoint, log, config));
     const metrics = new Metrics();
-    const telemetry = { log, metrics, tracing };
-    const { bodyBytes } = createByteLimits(metrics);
+    const environment = createEnvironment({ log, metrics, tracing });
     const gate = openGate();
-    const mounted = { telemetry, admission: gate, onlyLoopbackHosts: false };
+    const mounted = { ...environment, admission: gate, onlyLoopbackHosts: false };
     const app = opened.use(await openApp({ ...config, ...mounted }));
     opened.defer(() => gate.close());
     let closed: Promise<void> | undefined;
-    return Object.assign(createFetchHandler(app.handle, bodyBytes, config.forwardHeaders), {
-      nodeListener: listenerOf(app.handle, bodyBytes),
+    return Object.assign(createFetchHandler(app, config.forwardHeaders), {
+      nodeListener: listenerOf(app),
       execute: app.execute,
-      executeIncrementally: app.executeIncrementally,
       [Symbol.asyncDispose]: () => {
         closed ??= opened.disposeAsync();
         return closed;
@@ -115,11 +106,8 @@ export function createLazyGateway(open: () => Promise<Gateway>): LazyGateway {
   // An async function, because loadConfig throws synchronously.
   const opened = once(async () => open());
   const execute: LocalExecute = async (...operation) => (await opened()).execute(...operation);
-  const executeIncrementally: LocalExecuteIncrementally = async function* (...operation) {
-    yield* (await opened()).executeIncrementally(...operation);
-  };
   const handle = async (request: Request) => (await opened())(request);
-  return Object.assign(handle, { execute, executeIncrementally });
+  return Object.assign(handle, { execute });
 }
 
 /** Returns the gateway's `nodeListener`, a request listener for `node:http` servers. */

@@ -1,6 +1,6 @@
 import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import { coalesceReads, openPetStore } from './backends/open.ts';
+import { openPetStore } from './backends/open.ts';
 import type { Config } from './config/config.ts';
 import { createContext, type GatewayContext } from './graphql/context.ts';
 import { typedError } from './graphql/errors.ts';
@@ -8,19 +8,18 @@ import { HttpError } from './http/error.ts';
 import { graphqlErrorResponse } from './http/error-response.ts';
 import { createRefuse } from './http/refuse.ts';
 import { openGate } from './server/admission.ts';
-import { createByteLimits } from './server/byte-limits.ts';
-import { writeBounded } from './server/graphql/encoded-result.ts';
+import { readBody, readHead, toResponse } from './server/fetch.ts';
 import { pickHeaders } from './server/graphql/forwarded-headers.ts';
 import { readParams } from './server/graphql/params.ts';
 import { useBoundedValidation } from './server/graphql/plugins/use-bounded-validation.ts';
 import { useOperationLimits } from './server/graphql/plugins/use-operation-limits.ts';
 import { PreparedDocument } from './server/graphql/prepared-document.ts';
+import { writeBounded } from './server/graphql/result.ts';
 import { createCors } from './server/http/cors.ts';
-import { readBody, readHead, toResponse } from './server/http/fetch.ts';
 import { checkHost } from './server/http/host.ts';
+import { createEnvironment, RequestRecord } from './server/request-record.ts';
 import { createLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
-import { RequestRecord } from './telemetry/request-record.ts';
 import { openTracing } from './telemetry/tracing.ts';
 
 export { type Config, ConfigError, loadConfig } from './config/config.ts';
@@ -28,12 +27,6 @@ export { ErrorResponse } from './contract/error.ts';
 export { addPetStore, type PetStoreRefs } from './graphql/add-pet-store.ts';
 export type { GatewayContext as PetStoreContext } from './graphql/context.ts';
 export type { PathParameters, RestCalls } from './graphql/rest-calls.ts';
-
-/** A request, from its start to its response. */
-interface Opened extends ReturnType<typeof readHead> {
-  readonly record: RequestRecord;
-  readonly scope: DisposableStack;
-}
 
 /**
  * Opens the backend, and returns the plugin for a Yoga server with the types of `addPetStore`. It sets
@@ -47,33 +40,35 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
   const log = createLog(config.logLevel, process.stderr);
   const metrics = new Metrics();
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
-  const opened = await openPetStore(config.backend, telemetry);
-  const petStore = config.coalesceReads ? coalesceReads(opened, metrics) : opened;
+  const environment = createEnvironment(telemetry);
+  const petStore = await openPetStore(config.backend, telemetry, environment.keys);
   const gate = openGate();
-  const { bodyBytes } = createByteLimits(metrics);
   const refuse = createRefuse(telemetry);
   const cors = createCors(corsOrigins);
   const limits = useOperationLimits(config.operationLimits);
   const execution = { hideSuggestions: !config.introspection, options: { maxCoercionErrors: 1 } };
   const schemas = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, PreparedDocument>>();
-  const requests = new WeakMap<Request, Opened>();
+  const records = new WeakMap<Request, RequestRecord>();
 
   /** Logs an error unless it is expected, and returns the one to respond with. */
   function fail(error: unknown, record: RequestRecord): HttpError {
     const refusal = refuse(error, record.requestId);
-    record.codes = [...record.codes, refusal.code];
+    record.codes.push(refusal.code);
     record.status = refusal.status;
     return refusal;
   }
 
   /** Types each error, unless that is done. */
-  function typeErrors({ errors, ...rest }: ExecutionResult, { record }: Opened): ExecutionResult {
+  function typeErrors(
+    { errors, ...rest }: ExecutionResult,
+    record: RequestRecord,
+  ): ExecutionResult {
     const report = (cause: unknown) => void refuse(cause, record.requestId);
     const typed = errors?.map((error) => {
       if (error instanceof TypedGraphQLError) return error;
       const { nodes, source, positions } = error;
       const { message, path, extensions } = typedError(error, record, report);
-      record.codes = [...record.codes, extensions.code];
+      record.codes.push(extensions.code);
       const status = extensions.code === 'INTERNAL_SERVER_ERROR' ? 500 : 400;
       const http = error.extensions['http'] ?? (!path && { spec: status === 400, status });
       const shown = { ...extensions, ...(http && { http }) };
@@ -86,33 +81,31 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
     ...useBoundedValidation(config.introspection),
     instrumentation: {
       async request({ request }, wrapped) {
-        const scope = new DisposableStack();
-        const head = readHead(request, forwardHeaders);
-        const record = scope.use(new RequestRecord(telemetry, head));
-        requests.set(request, { ...head, record, scope });
+        const record = new RequestRecord(environment, readHead(request, forwardHeaders));
+        record.follow(request.signal);
+        records.set(request, record);
         try {
-          checkHost(head.headers.host, false);
-          gate.admit(head, record, scope);
+          checkHost(record.headers.host, false);
+          gate.admit(record);
           await wrapped();
         } catch (error) {
           // The server responds with its stack, or else its message.
           throw Object.assign(fail(error, record), { stack: '' });
         } finally {
-          scope.dispose();
+          record.end();
         }
       },
     },
     onRequestParse({ request, setRequestParser }) {
-      const { scope, record, ...head } = requests.get(request) as Opened;
+      const record = records.get(request) as RequestRecord;
       // Yoga may pass on another request, whose body it limits.
       setRequestParser(async (limited) => {
         try {
-          const { body, heldBody } = await readBody(limited, head.key, bodyBytes);
-          scope.use(heldBody);
-          return readParams({ ...head, body }) as GraphQLParams;
+          await readBody(limited, record);
+          return readParams(record) as GraphQLParams;
         } catch (error) {
-          const refusal = graphqlErrorResponse(fail(error, record), head, record.requestId);
-          return toResponse(refusal, head.method);
+          const refusal = graphqlErrorResponse(fail(error, record), record, record.requestId);
+          return toResponse(refusal, record.method);
         }
       });
     },
@@ -122,13 +115,10 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       limits.onParse?.({ ...hook, setParseFn });
     },
     onContextBuilding({ context, extendContext }) {
-      const opened = requests.get(context.request);
-      if (!opened) return;
-      const { record, headers, key, signal, scope } = opened;
-      const forwarded = asGraphQLError(() => pickHeaders(forwardHeaders, headers));
-      const { authorization } = headers;
-      const call = { authorization, key, requestId: record.requestId, signal, scope, forwarded };
-      extendContext(createContext({ petStore, ...call, listener: record, observer: record }));
+      const record = records.get(context.request);
+      if (!record) return;
+      record.forwarded = asGraphQLError(() => pickHeaders(forwardHeaders, record.headers));
+      extendContext(createContext(record, petStore, { hasEqualReads: true, isExplained: false }));
     },
     onExecute({ args: { schema, document, operationName, contextValue }, setExecuteFn }) {
       // A server may have several schemas, for which Yoga parses a text once.
@@ -138,40 +128,40 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
         documents.get(document) ?? new PreparedDocument({ schema, document, ...execution });
       documents.set(document, prepared);
       const operation = prepared.find(operationName ?? undefined);
-      const opened = requests.get(contextValue.request);
-      if (!opened || !operation) return undefined;
+      const record = records.get(contextValue.request);
+      if (!record || !operation) return undefined;
       const { definition, deprecations } = operation;
-      opened.record.setOperation(definition.operation, definition.name?.value);
+      record.setOperation(definition.operation, definition.name?.value);
       setExecuteFn((args) => operation.execute(args.variableValues ?? {}, args.contextValue));
       return {
         onExecuteDone({ result, setResult }) {
-          const typed = typeErrors(result as ExecutionResult, opened);
+          const typed = typeErrors(result as ExecutionResult, record);
           const isListed = deprecations.length > 0 && 'data' in typed;
           setResult({ ...typed, ...(isListed && { extensions: { deprecations } }) });
         },
       };
     },
     onResultProcess({ request, result, setResult }) {
-      const opened = requests.get(request);
-      if (!opened || Symbol.asyncIterator in result || Array.isArray(result)) return;
+      const record = records.get(request);
+      if (!record || Symbol.asyncIterator in result || Array.isArray(result)) return;
       const stringify = ({ errors, data, extensions }: ExecutionResult) =>
-        writeBounded({ errors, data, extensions } as object, opened.record);
-      setResult({ ...typeErrors(result, opened), stringify });
+        writeBounded({ errors, data, extensions } as object, record);
+      setResult({ ...typeErrors(result, record), stringify });
     },
     onResponse({ request, response: { headers, status } }) {
-      const { record, ...head } = requests.get(request) as Opened;
+      const record = records.get(request) as RequestRecord;
       record.status = status;
       // Those of Yoga allow every origin, with credentials.
       const isOfCors = (name: string) => name.startsWith('access-control-');
       for (const name of [...headers.keys()].filter(isOfCors)) headers.delete(name);
-      const own = head.method === 'OPTIONS' ? cors.preflight(head, record)?.headers : undefined;
+      const own = record.method === 'OPTIONS' ? cors.preflight(record, record)?.headers : undefined;
       const added = { ...own, 'x-request-id': record.requestId };
-      if (corsOrigins.length > 0) cors.addHeaders(head, { headers: added });
+      if (corsOrigins.length > 0) cors.addHeaders(record, { headers: added });
       for (const [name, value] of Object.entries(added)) headers.set(name, value);
     },
     async onDispose() {
       await gate.close();
-      await Promise.all([opened, telemetry.tracing].map((one) => one[Symbol.asyncDispose]()));
+      await Promise.all([petStore, telemetry.tracing].map((one) => one[Symbol.asyncDispose]()));
     },
   };
 }

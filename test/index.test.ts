@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
-import { DeferredStorefrontDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
+import { ListPetsDocument } from '../packages/client/src/documents.ts';
 import { createGateway, createLazyGateway, createNodeListener, loadConfig } from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
 import { mountInNode, mounts } from './support/mounted.ts';
@@ -295,36 +295,6 @@ describe('gateway.execute', () => {
     expect(requests()[0]).toMatchObject({ requestId: 'bff-1', codes: codesOfFirst });
   });
 
-  it('yields typed data before deferred fields arrive', async () => {
-    const { promise: called, resolve: onCall } = Promise.withResolvers<ServerResponse>();
-    await using opened = await openMountable(({ url }, response) => {
-      if (url.includes('orders')) onCall(response);
-      else sendJson(response, 200, animals);
-    });
-    const { gateway, lines } = opened;
-    const document = DeferredStorefrontDocument;
-    const results = gateway.executeIncrementally(document, { limit: 1 }, { authorization });
-    const first = (await results.next()).value;
-    expect(first?.data?.pets?.map(({ name }) => name)).toEqual(['a']);
-    expect([first?.data?.orders, first?.errors, first?.hasNext]).toEqual([
-      undefined,
-      undefined,
-      true,
-    ]);
-    expect(lines).toEqual([]);
-    sendJson(await called, 200, '[9007199254740993]');
-    const second = (await results.next()).value;
-    expect(second).toEqual({
-      data: { ...first?.data, orders: ['9007199254740993'] },
-      hasNext: false,
-    });
-    expect(second?.data?.pets).toBe(first?.data?.pets);
-    expect(await results.next()).toEqual({ value: undefined, done: true });
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { operation: 'query DeferredStorefront', status: 200, firstPartMs: expect.any(Number) },
-    ]);
-  });
-
   describe('returns data that any framework takes', () => {
     const orders =
       '{"__proto__":{"id":9007199254740993},"total":0.12345678901234567890,"lines":[{"id":-9007199254740993,"count":2}],"none":null}';
@@ -335,7 +305,6 @@ describe('gateway.execute', () => {
       none: null,
     };
     const query = '{ pets { id name } orders pet(id: 1) { id } }';
-    const deferred = '{ pets { id ... @defer { name } } ... @defer { orders pet(id: 1) { id } } }';
 
     /** Opens a gateway for a REST service that has no `pet`, and responds with orders after `gate`. */
     const open = (gate?: Promise<void>) =>
@@ -372,35 +341,20 @@ describe('gateway.execute', () => {
     };
     const caller = { authorization, requestId: 'test' };
 
-    it('from the first call on, whole and in parts, with ordinary prototypes', async () => {
+    it('from the first call on, with ordinary prototypes', async () => {
       await using opened = await open();
       for (let call = 0; call < 4; call++) {
         const result = await opened.gateway.execute(query, {}, caller);
         expect(result).toStrictEqual(whole);
         expectPlain(result);
-        const results = opened.gateway.executeIncrementally(deferred, {}, caller);
-        let last: unknown;
-        for await (const result of results) {
-          expectPlain(result);
-          last = structuredClone(result);
-        }
-        expect(last).toStrictEqual({ ...whole, hasNext: false });
       }
     });
 
-    it.each([
-      'execute',
-      'executeIncrementally',
-    ] as const)('and that no other caller of %s shares', async (method) => {
+    it('and that no other caller shares', async () => {
       const { promise: gate, resolve: release } = Promise.withResolvers<void>();
       await using opened = await open(gate);
       const { gateway } = opened;
-      const read = async () => {
-        if (method === 'execute') return gateway.execute('{ orders }', {}, { authorization });
-        const deferred = '{ __typename ... @defer { orders } }';
-        const parts = gateway.executeIncrementally(deferred, {}, { authorization });
-        return (await Array.fromAsync(parts)).at(-1);
-      };
+      const read = () => gateway.execute('{ orders }', {}, { authorization });
       const reads = [read(), read()];
       await vi.waitFor(() => expect(opened.upstream.seen).toHaveLength(1));
       release();
@@ -412,16 +366,8 @@ describe('gateway.execute', () => {
     });
   });
 
-  it('yields once if nothing is deferred, or the operation is refused', async () => {
+  it('returns deferred fragments in its single result', async () => {
     await using gateway = await createGateway(config);
-    const yielded = (query: string) =>
-      Array.fromAsync(gateway.executeIncrementally(query, {}, { authorization }));
-    expect(await yielded('{ pets(limit: 1) { id } }')).toEqual([
-      { data: { pets: [{ id: '1' }] }, hasNext: false },
-    ]);
-    expect(await yielded('{ nope }')).toMatchObject([
-      { errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }], hasNext: false },
-    ]);
     const whole = await gateway.execute('{ ... @defer { __typename } }', {}, { authorization });
     expect(whole).toEqual({ data: { __typename: 'Query' } });
   });

@@ -1,4 +1,5 @@
 import type { PetStore } from '../contract/pet-store.ts';
+import type { ApiKeys } from '../limits/api-keys.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { openAdministration as open } from './builtin/administration.ts';
 import type { backUp as backUpFile } from './builtin/backup.ts';
@@ -8,7 +9,6 @@ import type { RestPetStoreOptions } from './rest/pet-store.ts';
 export type { Administration } from './builtin/administration.ts';
 export type { CreatedApiKey } from './builtin/api-keys.ts';
 export { maxLineBytes } from './builtin/import-line.ts';
-export { coalesceReads } from './coalesce.ts';
 
 /** The backend to open, with its options. */
 export type BackendOptions =
@@ -33,11 +33,12 @@ export interface OpenPetStore extends PetStore {
 export async function openPetStore(
   options: BackendOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,
+  keys: ApiKeys,
 ): Promise<OpenPetStore> {
   if (options.kind === 'rest') {
     const { openRestPetStore } = await import('./rest/pet-store.ts');
-    return openRestPetStore(options, telemetry);
+    return openRestPetStore(options, telemetry, keys);
   }
   const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
-  return openBuiltinPetStore(options, telemetry);
+  return openBuiltinPetStore(options, telemetry, keys);
 }

@@ -6,11 +6,11 @@ import { configRows } from '../config/describe.ts';
 import { type Environment, readFiles, unknownVariables } from '../config/environment.ts';
 import { variables } from '../config/variables.ts';
 import { listenAdmin } from '../server/admin.ts';
-import { createByteLimits } from '../server/byte-limits.ts';
-import { type ListenOptions, listen } from '../server/listener/listen.ts';
-import { removeStaleSocket, unixSocketOf } from '../server/listener/unix-socket.ts';
+import { type ListenOptions, listen } from '../server/listen.ts';
 import { openOverloadGuard } from '../server/overload.ts';
 import { openRateLimit } from '../server/rate-limit.ts';
+import { createEnvironment } from '../server/request-record.ts';
+import { removeStaleSocket, unixSocketOf } from '../server/unix-socket.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { openLogWriter } from '../telemetry/log-writer.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -155,22 +155,23 @@ async function open(
   const { shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);
-  const rateLimit = opened.use(await openRateLimit(options, telemetry));
+  const environment = createEnvironment(telemetry);
+  const { keys } = environment;
+  const rateLimit = opened.use(await openRateLimit(options, keys, telemetry));
   let isDraining = false;
   const app = opened.use(
     await openApp({
       ...options,
-      telemetry,
-      admission: opened.use(openOverloadGuard(options, metrics, rateLimit)),
+      ...environment,
+      admission: opened.use(openOverloadGuard(options, keys, metrics, rateLimit)),
       isDraining: () => isDraining,
       createV1,
     }),
   );
-  const limits = createByteLimits(metrics);
   const tls = tlsOf(options);
-  const listener = await listen(app.handle, limits, { ...options, tls });
+  const listener = await listen(app, { ...options, tls, metrics });
   opened.defer(() => listener.close(0));
-  const admin = await listenAdmin(metrics, app.health, limits, options);
+  const admin = await listenAdmin(environment, metrics, app.health, options);
   opened.defer(() => admin?.close(0));
   return {
     url: listener.url,

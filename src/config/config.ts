@@ -99,7 +99,7 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
     yield `${missing}: expected the path of a PEM file, because ${given} is set; received nothing`;
   }
   if (values.RATE_LIMIT_STORE && !values.RATE_LIMIT_PER_KEY) {
-    yield 'RATE_LIMIT_PER_KEY: expected a number of requests per second, because RATE_LIMIT_STORE is set; received nothing';
+    yield 'RATE_LIMIT_PER_KEY: expected a number of REST calls per second, because RATE_LIMIT_STORE is set; received nothing';
   }
   if (values.LOG_CREDENTIAL === 'hash' && !values.LOG_CREDENTIAL_SECRET) {
     yield `LOG_CREDENTIAL_SECRET: expected ${variables.LOG_CREDENTIAL_SECRET.accepts}, because LOG_CREDENTIAL is hash; received nothing`;

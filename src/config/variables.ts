@@ -211,7 +211,7 @@ export const variables = {
   RATE_LIMIT_PER_KEY: {
     ...setting('rateLimitPerKey', reloaded(wholeNumber(1, 1_000_000))),
     meaning:
-      'maximum number of requests per second and API key, all of which may arrive at once; further requests get 429; requests without a key, or with one that the backend has not accepted before, share one rate',
+      'maximum number of REST calls per second and API key, one for each root field and each request to `/v1`, all of which may be made at once; further requests get 429; requests without a key, or with one that the backend has not accepted before, share one rate',
   },
   RATE_LIMIT_STORE: {
     ...setting('rateLimitStore', redisUrl),
@@ -276,7 +276,7 @@ export const variables = {
     meaning: 'fraction of the traces that `traceidratio` records',
   },
   COALESCE_READS: {
-    ...setting('coalesceReads', onOff, 'on'),
+    ...setting('rest.shareReads', onOff, 'on'),
     meaning: 'share one REST call among equal reads in flight of the same API key',
   },
   FORWARD_HEADERS: {

@@ -61,6 +61,30 @@ function isExact(value: number, source: string): boolean {
   return isNormal && (digits.length <= 15 || String(value) === source);
 }
 
+const [quote, comma, backslash] = [0x22, 0x2c, 0x5c];
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Returns the nesting of JSON and an upper bound of its number of values, without parsing it: one, plus
+ * one for each comma and opening bracket. Of other text, they mean nothing.
+ */
+export function sizeOfJson(text: string): { readonly values: number; readonly depth: number } {
+  let [values, depth, level] = [1, 0, 0];
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === quote) {
+      for (index++; index < text.length && text.charCodeAt(index) !== quote; index++) {
+        if (text.charCodeAt(index) === backslash) index++;
+      }
+    } else if (code === comma) values++;
+    else if (code === openBracket || code === openBrace) {
+      values++;
+      depth = Math.max(depth, ++level);
+    } else if (code === closeBracket || code === closeBrace) level--;
+  }
+  return { values, depth };
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Decodes UTF-8, the encoding of JSON (RFC 8259), without its BOM. @throws TypeError if it is invalid. */

@@ -1,3 +1,5 @@
+import type { ApiKey } from '../limits/api-key.ts';
+import type { Releasable } from '../limits/limit.ts';
 import type { Field } from './fields.ts';
 import type { Int64 } from './int64.ts';
 import type { JsonText } from './json.ts';
@@ -12,59 +14,58 @@ import {
   petFields,
 } from './records.ts';
 
-/** The request that a call is made for. */
-export interface Call {
-  readonly apiKey: string;
-  /** The caller's unchanged `Authorization` header. */
-  readonly authorization: string;
-  /** A hash of the credential, by which callers share limits fairly. */
-  readonly key: number;
-  readonly requestId: string;
-  /** Headers to pass on to another service, by lower-case name. */
-  readonly forwarded?: Readonly<Record<string, string>> | undefined;
-  /** Aborted when the caller disconnects. Cancels reads; a write that was sent is not cancelled. */
-  readonly signal?: AbortSignal;
-  /**
-   * When the caller began to wait, as a `performance.now()` timestamp, if that was before this
-   * call. The deadline of the call counts from then.
-   */
-  readonly waitingSince?: number;
-  /** Observes the calls to another service that are made for this one. */
-  readonly observer?: CallObserver | undefined;
-  /** Disposed when the response to the request is complete, and data is no longer needed for it. */
-  readonly scope?: DisposableStack | undefined;
-}
-
 /** Who made a request, for the log and traces: `credential` is a keyed hash of the API key. */
 export type CallerIdentity = Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>;
 
-/** Observes the calls of a backend. */
-export interface CallObserver {
+/** Who calls a backend: the record of a request. */
+export interface Caller {
+  /** What is known of the caller's API key. */
+  readonly key: ApiKey;
+  /** The unchanged `Authorization` header, which has a bearer token. */
+  readonly authorization: string | undefined;
+  readonly requestId: string;
+  /** Headers to pass on to another service, by lower-case name. */
+  readonly forwarded: Readonly<Record<string, string>> | undefined;
+  /**
+   * The error of the calls that have not ended when the caller leaves or its deadline passes; undefined
+   * until then. A write that was sent is not cancelled.
+   */
+  readonly cancelled: Error | undefined;
   /** Set by the backend when it knows who made the request. */
-  caller: CallerIdentity | undefined;
-  /** Called at the start of each call to another service, before the method of the backend returns. */
-  observe(request: RestRequest, baseUrl: URL | undefined): CallObservation;
-  /** Called at the start of a query such as `SELECT pets`; the result, if there is one, at its end. */
-  observeQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
-  /** The call that started last. */
-  readonly lastCall: CallObservation | undefined;
-  /** Called when a read joins a call in flight instead of starting one. */
-  join?(call: CallObservation): void;
+  identity: CallerIdentity | undefined;
+  /** The calls to another service that were started for it or that it joined, in order. */
+  readonly calls: ServiceCall[];
+  /** Starts the span of a call to another service, if the request is traced. */
+  startSpan(request: RestRequest, baseUrl: URL | undefined): CallSpan | undefined;
+  /** Starts the span of a query such as `SELECT pets`; the result, if there is one, ends it. */
+  startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
+  /** Takes over an amount that was taken from a limit, until the response is complete. */
+  hold(limit: Releasable, amount: number): void;
 }
 
-/** Observes one call of a backend to another service. */
-export interface CallObservation {
-  /** The W3C Trace Context headers to send, if the request is traced. */
-  readonly traceHeaders: Readonly<Record<string, string>> | undefined;
-  /** How often the call has been sent again. */
-  retries: number;
+/** The span of a call, with the W3C Trace Context headers to send. */
+export interface CallSpan {
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Ends the span with the HTTP status or the kind of failure. */
+  end(outcome: number | string, call: Pick<ServiceCall, 'status' | 'retries'>): void;
+}
+
+/** A call of a backend to another service. */
+export interface ServiceCall {
+  readonly operation: string;
+  /** The caller that it was started for; others have joined it. */
+  readonly caller: Caller;
+  /** The HTTP status, or the kind of failure; undefined while it is in flight. */
+  readonly outcome: number | string | undefined;
+  /** Its duration in milliseconds, once it has ended. */
+  readonly ms: number;
   /** The status of the complete response, or null, and the size of its body. */
-  status: number | null;
-  bytes: number;
-  /**
-   * Called once when the call ends, with the HTTP status or the kind of failure, and the duration.
-   */
-  end(outcome: number | string, ms: number): void;
+  readonly status: number | null;
+  readonly bytes: number;
+  /** How often the call has been sent again. */
+  readonly retries: number;
+  /** Rejects what a caller waits for. The call ends if nobody waits, unless it is a write that was sent. */
+  cancel(caller: Caller): void;
 }
 
 /** An operation of the contract: where its request goes. */
@@ -104,7 +105,7 @@ export interface RestRequest {
 export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady' | 'send'>;
 
 /** The method of any operation. */
-export type Method = (call: Call, value: unknown) => Promise<unknown>;
+export type Method = (caller: Caller, value: unknown) => Promise<unknown>;
 
 /** The operations of the contract ("Endpoints"). Clients, routes and joined reads follow it. */
 export const operations: Readonly<Record<OperationId, Operation>> = {
@@ -156,17 +157,17 @@ export interface ListPetsQuery {
  */
 export interface PetStore extends AsyncDisposable {
   /** `GET /pets`: at most `limit` animals, only of `status` if given. */
-  listPets(call: Call, query: ListPetsQuery): Promise<Pets>;
+  listPets(caller: Caller, query: ListPetsQuery): Promise<Pets>;
   /** `POST /pets`: resolves after the animal is stored durably. */
-  createPet(call: Call, pet: NewPet): Promise<Pet>;
+  createPet(caller: Caller, pet: NewPet): Promise<Pet>;
   /** `GET /pets/{petId}`, deprecated; `ErrorResponse` 404 for an unknown animal. */
-  getPet(call: Call, petId: Int64): Promise<Pet>;
+  getPet(caller: Caller, petId: Int64): Promise<Pet>;
   /** `GET /store/orders`: JSON of unpublished shape. */
-  listOrders(call: Call): Promise<JsonText>;
+  listOrders(caller: Caller): Promise<JsonText>;
   /** `POST /messages` of the quickstart. */
-  sendMessage(call: Call, message: string): Promise<Message>;
+  sendMessage(caller: Caller, message: string): Promise<Message>;
   /** Calls another path of the REST service; a backend without one rejects. */
-  send(call: Call, request: RestRequest): Promise<JsonText>;
+  send(caller: Caller, request: RestRequest): Promise<JsonText>;
   /** Resolves if the backend can take calls; otherwise rejects with the reason. */
   checkReady(): Promise<void>;
 }

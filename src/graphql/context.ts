@@ -1,33 +1,29 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
-import { BackendTimeoutError, CancelledError, ErrorResponse } from '../contract/error.ts';
 import type { JsonText } from '../contract/json.ts';
 import {
-  type Call,
+  type Caller,
   type Method,
   type OperationId,
   operations,
   type PetStore,
+  type ServiceCall,
 } from '../contract/pet-store.ts';
 import { RestCalls } from './rest-calls.ts';
+import type { ExplainedCall } from './result.ts';
 
-/** Options of `createContext`. */
-export interface ContextOptions
-  extends Pick<Call, 'key' | 'requestId' | 'forwarded' | 'observer' | 'scope'> {
-  readonly petStore: PetStore;
-  /** The unchanged `Authorization` header. */
-  readonly authorization: string | undefined;
-  /** Aborted when the client disconnects or its deadline passes. */
-  readonly signal: AbortSignal;
-  readonly listener?: CallListener;
-}
-
-/** Learns how the calls of a request use its key. */
-export interface CallListener {
+/** The caller of an operation: the record of the request. */
+export interface OperationCaller extends Caller {
   /** Set when a field needs the key and it is well-formed. */
   usedKey: boolean;
-  /** Set when a call succeeds or returns 404, so the backend has accepted the key. */
-  keyAccepted: boolean;
+}
+
+/** Options of `createContext`. */
+export interface ContextOptions {
+  /** Whether equal reads of the operation are one call; one with a single root field has none. */
+  readonly hasEqualReads: boolean;
+  /** Whether the calls of each field are kept for `ExplainedCalls`. */
+  readonly isExplained: boolean;
 }
 
 /**
@@ -40,14 +36,14 @@ export type PetStoreCalls = {
     parameters: Parameters<PetStore[Id]>[1],
     field: ResponseKey,
   ) => ReturnType<PetStore[Id]>;
-} & { readonly rest: RestCalls };
+} & { readonly rest: RestCalls; readonly explained: readonly ExplainedCall[] | undefined };
 
 /** The context of a GraphQL request. */
 export interface GatewayContext {
   readonly petStore: PetStoreCalls;
 }
 
-/** The response key of the root field that makes a call; only explained contexts use it. */
+/** The response key of the root field that makes a call. */
 export type ResponseKey = string | number;
 
 /** A call to make. */
@@ -56,21 +52,24 @@ interface OneCall {
   readonly parameters: unknown;
 }
 
+const nameOf = ({ id, parameters }: OneCall) => `${id} ${JSON.stringify(parameters)}`;
+
 /** A service without bulk reads has one call for each distinct read, so nothing waits for others. */
-const eachRead = {
-  batch: false,
-  batchScheduleFn: queueMicrotask,
-  cacheKeyFn: ({ id, parameters }: OneCall) => `${id} ${JSON.stringify(parameters)}`,
-};
+const eachRead = { batch: false, batchScheduleFn: queueMicrotask, cacheKeyFn: nameOf };
 
 /** Makes the calls of a request; each operation has a method, which is added below. */
 class RequestCalls {
-  readonly #options: ContextOptions;
+  readonly #caller: OperationCaller;
+  readonly #petStore: PetStore;
+  readonly #hasEqualReads: boolean;
+  readonly #explained: ExplainedCalls | undefined;
   #reads: DataLoader<OneCall, unknown, string> | undefined;
-  #call: Call | undefined;
 
-  constructor(options: ContextOptions) {
-    this.#options = options;
+  constructor(caller: OperationCaller, petStore: PetStore, options: ContextOptions) {
+    this.#caller = caller;
+    this.#petStore = petStore;
+    this.#hasEqualReads = options.hasEqualReads;
+    this.#explained = options.isExplained ? new ExplainedCalls() : undefined;
   }
 
   get rest(): RestCalls {
@@ -79,40 +78,100 @@ class RequestCalls {
     );
   }
 
-  /** Makes a call. Equal reads are one, until a write has ended. */
-  make(id: OperationId | 'send', method: string, parameters: unknown): Promise<unknown> {
-    if (method === 'POST') {
-      return this.#send({ id, parameters }).finally(() => this.#reads?.clearAll());
-    }
-    this.#reads ??= new DataLoader(async ([read]) => [await this.#send(read as OneCall)], eachRead);
-    return this.#reads.load({ id, parameters });
+  /** The calls that have ended, if they are explained. */
+  get explained(): readonly ExplainedCall[] | undefined {
+    return this.#explained?.list();
   }
 
-  async #send({ id, parameters }: OneCall): Promise<unknown> {
-    const { petStore, listener, signal, key, requestId, observer, scope, forwarded } =
-      this.#options;
+  /** Makes a call for a field. Equal reads are one, until a write has ended. */
+  make(
+    id: OperationId | 'send',
+    method: string,
+    parameters: unknown,
+    field?: ResponseKey,
+  ): Promise<unknown> {
+    const one = { id, parameters };
+    let result: Promise<unknown>;
+    if (method === 'POST') {
+      result = this.#send(one, field).finally(() => this.#reads?.clearAll());
+    } else if (this.#hasEqualReads) {
+      this.#reads ??= new DataLoader(
+        async ([read]) => [await this.#send(read as OneCall)],
+        eachRead,
+      );
+      result = this.#reads.load(one);
+    } else result = this.#send(one);
+    if (this.#explained === undefined || id === 'send' || field === undefined) return result;
+    return this.#explained.explain(id, field, method === 'POST' ? field : nameOf(one), result);
+  }
+
+  #send(one: OneCall, field?: ResponseKey): Promise<unknown> {
+    const caller = this.#caller;
     // Starts no field, and above all no mutation, after the client disconnects.
-    if (signal.aborted) throw cancelledError(signal);
-    if (this.#call === undefined) {
-      const { apiKey, authorization } = readBearer(this.#options.authorization);
-      this.#call = { apiKey, authorization, key, requestId, signal, observer, scope, forwarded };
-      if (listener) listener.usedKey = true;
-    }
+    if (caller.cancelled) return Promise.reject(caller.cancelled);
+    const { authorization, calls, key } = caller;
+    if (authorization !== key.header || !authorization) key.header = readBearer(authorization);
+    caller.usedKey = true;
+    const { length } = calls;
+    const result = (this.#petStore[one.id] as Method)(caller, one.parameters);
+    this.#explained?.add(field ?? nameOf(one), caller, calls[length]);
+    return result;
+  }
+}
+
+/** The calls of the fields of an operation, as `extensions.calls` lists them. */
+class ExplainedCalls {
+  readonly #startedAt = performance.now();
+  /** The call of each field or read, and whether it was that of another request. */
+  readonly #calls = new Map<ResponseKey, { call: ServiceCall; isJoined: boolean }>();
+  /** The reads that a field has used. */
+  readonly #used = new Set<ResponseKey>();
+  /** Each at the position of its field, which is empty without a call that has ended. */
+  readonly #list: ExplainedCall[] = [];
+  #fields = 0;
+
+  add(name: ResponseKey, caller: Caller, call: ServiceCall | undefined): void {
+    if (call) this.#calls.set(name, { call, isJoined: call.caller !== caller });
+  }
+
+  list(): readonly ExplainedCall[] {
+    return Object.values(this.#list);
+  }
+
+  /** Adds the call of a field when it has ended, at the position of the field. */
+  async explain(
+    operation: OperationId,
+    field: ResponseKey,
+    name: ResponseKey,
+    result: Promise<unknown>,
+  ): Promise<unknown> {
+    const position = this.#fields++;
+    const fieldStartedAt = performance.now();
+    const isEqual = this.#used.has(name);
+    this.#used.add(name);
     try {
-      const value = await (petStore[id] as Method)(this.#call, parameters);
-      if (listener) listener.keyAccepted = true;
-      return value;
-    } catch (error) {
-      if (listener && error instanceof ErrorResponse) listener.keyAccepted ||= error.status === 404;
-      throw error instanceof CancelledError ? cancelledError(signal) : error;
+      return await result;
+    } finally {
+      const { call, isJoined } = this.#calls.get(name) ?? {};
+      if (call) {
+        const { method, path: pathTemplate } = operations[operation];
+        const { status, retries, bytes } = call;
+        const startMs = rounded(fieldStartedAt - this.#startedAt);
+        const durationMs = rounded(performance.now() - fieldStartedAt);
+        const shared = isEqual || isJoined === true;
+        const rest = { status, startMs, durationMs, retries, bytes, shared };
+        this.#list[position] = { path: [field], operation, method, pathTemplate, ...rest };
+      }
     }
   }
 }
 
+const rounded = (ms: number) => Math.round(ms * 100) / 100;
+
 for (const [id, { method }] of Object.entries(operations)) {
   Object.defineProperty(RequestCalls.prototype, id, {
-    value(this: RequestCalls, parameters: unknown) {
-      return this.make(id as OperationId, method, parameters);
+    value(this: RequestCalls, parameters: unknown, field: ResponseKey) {
+      return this.make(id as OperationId, method, parameters, field);
     },
   });
 }
@@ -121,13 +180,10 @@ for (const [id, { method }] of Object.entries(operations)) {
  * Creates the context of a request. The `Authorization` header is parsed when a field first needs
  * the key, so introspection works without one.
  */
-export function createContext(options: ContextOptions): GatewayContext {
-  return { petStore: new RequestCalls(options) as unknown as PetStoreCalls };
-}
-
-/** A caller in this process may set a deadline with `AbortSignal.timeout`. */
-function cancelledError({ reason }: AbortSignal): CancelledError | BackendTimeoutError {
-  if (reason?.name !== 'TimeoutError') return new CancelledError();
-  const message = "The pet store did not respond before the request's deadline.";
-  return new BackendTimeoutError(message, { writeOutcome: 'NOT_DONE' });
+export function createContext(
+  caller: OperationCaller,
+  petStore: PetStore,
+  options: ContextOptions,
+): GatewayContext {
+  return { petStore: new RequestCalls(caller, petStore, options) as unknown as PetStoreCalls };
 }

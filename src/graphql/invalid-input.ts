@@ -41,11 +41,10 @@ const checks = new Map<unknown, Check>([
     ({ name }) => [name, ['a whole number from -2^63 to 2^63-1', parseInt64]] as const,
   ),
   ['limit', [`an integer from ${pageSize.minimum} to ${pageSize.maximum}`, isPageSize]],
-  ['name', ['at least one character', (name) => name !== '']],
 ]);
 
 /** Whether `pets` accepts a limit. */
-export function isPageSize(limit: unknown): boolean {
+function isPageSize(limit: unknown): boolean {
   return Number(limit) >= pageSize.minimum && Number(limit) <= pageSize.maximum;
 }
 

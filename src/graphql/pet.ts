@@ -7,7 +7,7 @@ import {
   pageSize,
 } from '../contract/records.ts';
 import type { PetStoreBuilder } from './builder.ts';
-import { invalidArguments, isPageSize } from './invalid-input.ts';
+import { invalidArguments } from './invalid-input.ts';
 
 /** Adds animals, their queries and their mutation. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of declarations.
@@ -47,7 +47,7 @@ export function addPets(builder: PetStoreBuilder) {
     description: 'An animal to add.',
     fields: (t) =>
       ({
-        name: t.string({ required: true, description: "The animal's name; not empty." }),
+        name: t.string({ required: true, description: 'The name of the animal.' }),
         categoryId: t.id({
           required: true,
           description:
@@ -80,7 +80,9 @@ export function addPets(builder: PetStoreBuilder) {
       },
       resolve(_root, { limit, status }, { petStore }, { path }) {
         const size = limit ?? pageSize.default;
-        if (!isPageSize(size)) throw invalidArguments({ limit: size });
+        if (size < pageSize.minimum || size > pageSize.maximum) {
+          throw invalidArguments({ limit: size });
+        }
         // The default is not sent, because the service has the same one.
         const sent = size === pageSize.default ? undefined : size;
         return petStore.listPets({ limit: sent, status: status ?? undefined }, path.key);
@@ -120,7 +122,7 @@ export function addPets(builder: PetStoreBuilder) {
       resolve(_root, { input }, { petStore }, { path }) {
         const { name, status } = input;
         const categoryId = parseInt64(input.categoryId);
-        if (name === '' || categoryId === undefined) throw invalidArguments({ input });
+        if (categoryId === undefined) throw invalidArguments({ input });
         const pet: Required<NewPet> = { name, categoryId, status: status ?? undefined };
         return petStore.createPet(pet, path.key);
       },

@@ -1,4 +1,4 @@
-import type { CallObservation, Operation, OperationId } from '../contract/pet-store.ts';
+import type { Operation, OperationId, ServiceCall } from '../contract/pet-store.ts';
 
 /** An error of a result, as clients see it. */
 export interface TypedError {
@@ -29,7 +29,7 @@ export interface ResultExtensions {
 }
 
 /** The REST call of a field, as `extensions.calls` lists it. Times are in milliseconds. */
-export interface ExplainedCall extends Pick<CallObservation, 'status' | 'retries' | 'bytes'> {
+export interface ExplainedCall extends Pick<ServiceCall, 'status' | 'retries' | 'bytes'> {
   /** The response key of the field. */
   readonly path: readonly (string | number)[];
   readonly operation: OperationId;

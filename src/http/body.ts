@@ -1,10 +1,8 @@
 import type { Readable } from 'node:stream';
-import type { Release, Share } from '../limits/share.ts';
+import type { ApiKey } from '../limits/api-key.ts';
+import type { Limit } from '../limits/limit.ts';
 import { HttpError } from './error.ts';
 import { Refusal } from './refuse.ts';
-
-/** The event by which a server refuses a body before its end, with an `HttpError`. */
-export const bodyRefused = Symbol('bodyRefused');
 
 /** The most bytes of a request body. */
 export const maxBodyBytes = 256 * 1024;
@@ -13,9 +11,13 @@ export const maxBodyBytes = 256 * 1024;
 const maxChunks = 4096;
 
 /**
- * A larger body is read up to this size, for clients that read the response only after sending it.
+ * How much is read of a body that is refused, to discard it: most clients read the response only after
+ * sending their body, and lose it if the connection is closed before.
  */
-const maxReadBytes = 4 * maxBodyBytes;
+const maxReadBytes = 64 * maxBodyBytes;
+
+/** If more than `maxChunks` are smaller than this on average, the connection is closed immediately. */
+const tinyChunkBytes = 64;
 
 /**
  * The bytes of each body that do not count towards the limits below. Most operations are smaller.
@@ -23,28 +25,33 @@ const maxReadBytes = 4 * maxBodyBytes;
 const freeBytes = 16 * 1024;
 
 /**
- * Collects the chunks of a body of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks
- * after the first are copied into one buffer that doubles, because even a chunk of one byte takes
- * several hundred bytes of memory.
+ * The body of a request of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks after the first
+ * are copied into one buffer that doubles, because even a chunk of one byte takes several hundred
+ * bytes of memory.
  */
-export class BodyReader {
-  readonly #maxBytes: number;
-  readonly #key: number;
-  readonly #bodyBytes: Share;
+export class RequestBody {
+  readonly key: ApiKey;
+  readonly #limit: Limit;
   #bytes: Uint8Array = empty;
   #size = 0;
   #chunks = 0;
-  #release: Release | undefined;
+  /** How many of the bytes count towards the limit. */
+  #counted = 0;
   #refusal: HttpError | undefined;
+  /** Called when nothing more is read of the stream. */
+  onDiscarded: (() => void) | undefined;
 
-  /**
-   * @param key that of the request
-   * @param bodyBytes limits the bytes of bodies beyond `freeBytes` each, until their responses
-   */
-  constructor(key: number, bodyBytes: Share) {
-    this.#maxBytes = key === 0 ? freeBytes : maxBodyBytes;
-    this.#key = key;
-    this.#bodyBytes = bodyBytes;
+  /** @param limit limits the bytes of bodies beyond `freeBytes` each, until their responses */
+  constructor(key: ApiKey, limit: Limit) {
+    this.key = key;
+    this.#limit = limit;
+  }
+
+  /** The bytes so far, or the error for a body that was refused. */
+  get body(): Uint8Array | HttpError {
+    if (this.#refusal !== undefined) return this.#refusal;
+    const isWhole = this.#bytes.byteLength === this.#size;
+    return isWhole ? this.#bytes : this.#bytes.subarray(0, this.#size);
   }
 
   /** Adds a chunk, or drops it after a refusal. Returns false if the rest must not be read. */
@@ -53,77 +60,82 @@ export class BodyReader {
     this.#size += chunk.byteLength;
     if (++this.#chunks === maxChunks + 1) {
       const problem = `arrives in too many chunks: expected at most ${maxChunks}`;
-      this.#refuse(bodyTooLarge(problem));
+      this.refuseBody(bodyTooLarge(problem));
     }
     if (this.#refusal === undefined && (this.#size <= freeBytes || this.#fits())) {
       if (start === 0) this.#bytes = chunk;
       else this.#append(chunk, start);
     }
-    return this.#chunks <= maxChunks && this.#size <= maxReadBytes;
+    return this.#size <= maxReadBytes && !this.#isTiny;
   }
 
-  /** Returns the whole body, or its refusal. */
-  end(): Uint8Array | HttpError {
-    return this.#refusal ?? this.#bytes.subarray(0, this.#size);
+  /** Whether the body is refused. */
+  get isRefused(): boolean {
+    return this.#refusal !== undefined;
   }
 
   /**
-   * Reads a stream. Resolves to what `end` returns, or to undefined if the stream fails. Calls `onRest`
-   * first if the rest of the stream is left unread.
+   * Reads a stream, and calls back once: when it has ended, or when it is refused, whose rest is then
+   * discarded. Does not call back if the stream fails.
    */
-  read(stream: Readable, onRest: () => void): Promise<Uint8Array | HttpError | undefined> {
+  readFrom(stream: Readable, onEnd: () => void): void {
     if (stream.readableDidRead) {
       const message = 'The request body was already read: mount the gateway before body parsers.';
-      return Promise.resolve(new HttpError(500, 'INTERNAL_SERVER_ERROR', message));
+      this.refuseBody(new HttpError(500, 'INTERNAL_SERVER_ERROR', message));
+      onEnd();
+      return;
     }
-    const { promise, resolve } = Promise.withResolvers<Uint8Array | HttpError | undefined>();
-    if (stream.destroyed) resolve(undefined);
-    let isLeft = false;
-    const leaveRest = (refusal: Uint8Array | HttpError) => {
-      if (isLeft) return;
-      isLeft = true;
-      onRest();
-      stream.pause();
-      resolve(refusal);
-    };
+    let isOver = false;
     stream
       .on('data', (chunk: Uint8Array) => {
-        if (!this.push(chunk)) leaveRest(this.end());
+        const isReadOn = this.push(chunk);
+        if (this.#refusal !== undefined && !isOver) {
+          isOver = true;
+          onEnd();
+        }
+        if (isReadOn) return;
+        // Node pushes all chunks that it has read, which costs least if the stream is destroyed.
+        if (this.#isTiny) stream.destroy();
+        else stream.pause();
+        this.onDiscarded?.();
       })
-      .on(bodyRefused, leaveRest)
-      .on('end', () => resolve(this.end()))
-      .on('error', () => {
-        this[Symbol.dispose]();
-        resolve(undefined);
+      .on('end', () => {
+        if (!isOver) onEnd();
+        this.onDiscarded?.();
       });
-    return promise;
   }
 
   /** Stops counting the body. Call it when the response is complete. */
-  [Symbol.dispose](): void {
-    this.#release?.();
-    this.#release = undefined;
+  releaseBody(): void {
+    if (this.#counted > 0) this.#limit.release(this.key, this.#counted);
+    this.#counted = 0;
+  }
+
+  /** Refuses the body, whatever arrives. */
+  refuseBody(refusal: HttpError): void {
+    this.#refusal ??= refusal;
+    this.#bytes = empty;
+    this.releaseBody();
+  }
+
+  get #isTiny(): boolean {
+    return this.#chunks > maxChunks && this.#size < tinyChunkBytes * this.#chunks;
   }
 
   #fits(): boolean {
-    if (this.#size > this.#maxBytes) {
-      const condition = this.#key === 0 ? ' without an API key' : '';
-      const problem = `is too large: expected at most ${this.#maxBytes} bytes${condition}`;
-      return this.#refuse(bodyTooLarge(problem));
+    const hasKey = this.key.credential !== '';
+    const maximum = hasKey ? maxBodyBytes : freeBytes;
+    if (this.#size > maximum) {
+      const condition = hasKey ? '' : ' without an API key';
+      const problem = `is too large: expected at most ${maximum} bytes${condition}`;
+      this.refuseBody(bodyTooLarge(problem));
+      return false;
     }
-    this[Symbol.dispose]();
-    const taken = this.#bodyBytes.take(this.#key, this.#size - freeBytes);
-    if (taken === 'key') return this.#refuse(new Refusal('body_bytes_of_key'));
-    if (taken === 'all') return this.#refuse(new Refusal('body_bytes'));
-    this.#release = taken;
-    return true;
-  }
-
-  #refuse(refusal: HttpError): false {
-    this.#refusal ??= refusal;
-    this.#bytes = empty;
-    this[Symbol.dispose]();
-    return false;
+    const more = this.#size - freeBytes - this.#counted;
+    const refusedBy = this.#limit.take(this.key, more);
+    if (refusedBy === undefined) this.#counted += more;
+    else this.refuseBody(new Refusal(refusedBy === 'key' ? 'body_bytes_of_key' : 'body_bytes'));
+    return refusedBy === undefined;
   }
 
   #append(chunk: Uint8Array, start: number): void {

@@ -1,5 +1,4 @@
-import { decodeUtf8, parseJson, toBigInt } from '../contract/json.ts';
-import { JsonScanner } from '../contract/json-scanner.ts';
+import { decodeUtf8, parseJson, sizeOfJson, toBigInt } from '../contract/json.ts';
 import { badRequest, HttpError } from './error.ts';
 import { isJsonType, unsupportedMediaType } from './media-type.ts';
 import type { HttpRequest } from './message.ts';
@@ -39,14 +38,9 @@ const harmlessLength = 1000;
 
 /** Refuses JSON that is far more expensive to parse and check than its size suggests. */
 function parseLongJson(name: string, text: string): unknown {
-  const scanner = new JsonScanner();
-  try {
-    scanner.push(Buffer.from(text));
-  } catch {
-    // Not JSON: the parser stops at the same position and reports it.
-  }
-  if (scanner.depth > 500) throw tooMuch(name, 500, 'levels of nesting');
-  if (scanner.values > 10_000) throw tooMuch(name, 10_000, 'JSON values');
+  const { values, depth } = sizeOfJson(text);
+  if (depth > 500) throw tooMuch(name, 500, 'levels of nesting');
+  if (values > 10_000) throw tooMuch(name, 10_000, 'JSON values');
   return parseJson(text, (source) => {
     if (source.length > 1000) throw tooMuch(name, 1000, 'characters of a number');
     return toBigInt(source);

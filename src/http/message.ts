@@ -1,3 +1,4 @@
+import type { ApiKey } from '../limits/api-key.ts';
 import type { HttpError } from './error.ts';
 
 /** The request headers that the gateway reads; translators may leave out all others. */
@@ -35,16 +36,12 @@ export interface HttpRequest {
   /** The query string without the `?`; empty if there is none. */
   readonly search: string;
   readonly headers: RequestHeaders;
-  /** The key that the request counts as in limits; see `keyOf`. */
-  readonly key: number;
+  /** What is known of its API key. */
+  readonly key: ApiKey;
   /** The body, empty if there is none, or the error for a body that was refused. */
   readonly body: Uint8Array | HttpError;
-  /** Disposed when the response is complete: what is held for the body. */
-  readonly heldBody?: Disposable | undefined;
   /** Whether the response may have a body in parts: HTTP/1.0 has no chunked encoding. */
   readonly mayStream: boolean;
-  /** Aborted when the client disconnects. */
-  readonly signal: AbortSignal;
 }
 
 /** A body in parts. Read it to the end, or call `return` to cancel the rest. */
@@ -63,6 +60,3 @@ export interface HttpResponse {
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly parts?: BodyParts;
 }
-
-/** Handles requests. Never rejects. */
-export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;

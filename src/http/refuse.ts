@@ -7,12 +7,10 @@ const refusals = {
   event_loop_lag: overloaded,
   requests_in_flight: overloaded,
   requests_of_key: [429, 'Too many requests with this API key are in flight.'],
-  rate_of_key: [429, 'Too many requests per second with this API key.'],
-  rate_of_unknown_keys: [429, 'Too many requests per second without a known API key.'],
+  rate_of_key: [429, 'Too many calls per second with this API key.'],
+  rate_of_unknown_keys: [429, 'Too many calls per second without a known API key.'],
   body_bytes: overloaded,
   body_bytes_of_key: [429, 'The request bodies with this API key are too large together.'],
-  unparsed_bytes: overloaded,
-  unparsed_bytes_of_key: [429, 'Too much input with this API key is waiting to be parsed.'],
 } as const;
 
 /** The refusal of a request due to load; the client may retry after one second. */

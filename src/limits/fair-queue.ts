@@ -1,28 +1,28 @@
-import { bucketOf } from './key.ts';
+import type { ApiKey } from './api-key.ts';
 
 /** Serves keys one after the other, and the items of each key in order of arrival. */
 export class FairQueue<Item> {
   /** The items of each key, in the order in which keys are served. */
-  readonly #queues = new Map<number, Set<Item>>();
+  readonly #queues = new Map<ApiKey, Set<Item>>();
 
   get isEmpty(): boolean {
     return this.#queues.size === 0;
   }
 
-  add(key: number, item: Item): void {
-    const queue = this.#queues.get(bucketOf(key));
-    if (queue === undefined) this.#queues.set(bucketOf(key), new Set([item]));
+  add(key: ApiKey, item: Item): void {
+    const queue = this.#queues.get(key);
+    if (queue === undefined) this.#queues.set(key, new Set([item]));
     else queue.add(item);
   }
 
   /** Removes an item that no longer waits. */
-  remove(key: number, item: Item): void {
-    const queue = this.#queues.get(bucketOf(key));
-    if (queue?.delete(item) && queue.size === 0) this.#queues.delete(bucketOf(key));
+  remove(key: ApiKey, item: Item): void {
+    const queue = this.#queues.get(key);
+    if (queue?.delete(item) && queue.size === 0) this.#queues.delete(key);
   }
 
   /** Removes and returns the next item whose key may be served; undefined if there is none. */
-  next(mayServe?: (key: number) => boolean): Item | undefined {
+  next(mayServe?: (key: ApiKey) => boolean): Item | undefined {
     for (const [key, queue] of this.#queues) {
       if (mayServe && !mayServe(key)) continue;
       const [item] = queue as Iterable<Item>;

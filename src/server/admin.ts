@@ -1,10 +1,10 @@
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
-import type { HttpHandler } from '../http/message.ts';
+import type { HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { ByteLimits } from './byte-limits.ts';
 import { type Health, probePaths } from './health.ts';
-import { type Listener, listen } from './listener/listen.ts';
+import { type Listener, listen } from './listen.ts';
+import { type RequestEnvironment, type RequestHead, RequestRecord } from './request-record.ts';
 
 /** Where to serve metrics and health checks. */
 export interface AdminOptions {
@@ -15,13 +15,13 @@ export interface AdminOptions {
 
 /** Serves `/metrics`, `/livez` and `/readyz` on the admin port, if there is one. */
 export async function listenAdmin(
+  environment: RequestEnvironment,
   metrics: Pick<Metrics, 'scrape'>,
   health: Health | undefined,
-  limits: ByteLimits,
   { adminHost: host, adminPort: port }: AdminOptions,
 ): Promise<Listener | undefined> {
   if (port === undefined) return undefined;
-  const handle: HttpHandler = async (request) => {
+  async function respond(request: HttpRequest): Promise<HttpResponse> {
     const { method, path } = request;
     if (health && probePaths.has(path)) return health(request);
     if (path !== '/metrics') {
@@ -32,6 +32,9 @@ export async function listenAdmin(
     }
     const { contentType, text } = await metrics.scrape();
     return { status: 200, headers: { 'content-type': contentType }, body: text };
-  };
-  return listen(handle, limits, { host, port });
+  }
+
+  const open = (head: RequestHead) => new RequestRecord(environment, head);
+  const handle = (record: RequestRecord) => respond(record).finally(() => record.endUnreported());
+  return listen({ open, handle }, { host, port });
 }

@@ -1,18 +1,15 @@
 import { HttpError } from '../http/error.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { RequestRecord } from './request-record.ts';
 
 /** Decides whether requests are admitted, before any work is done for them. */
 export interface Admission {
+  /** Admits a request until its end. @throws HttpError if it is refused. */
+  admit(record: RequestRecord): void;
   /**
-   * Admits a request until its scope ends; `record` then shows whether the backend has accepted its
-   * key. Returns a promise only if it has to wait. @throws HttpError if the request is refused; the
-   * promise may reject with one.
+   * Takes the calls of a request from the rate of its key. Returns a promise if it has to wait.
+   * @throws HttpError if the rate is exceeded; the promise may reject with one.
    */
-  admit(
-    request: Pick<HttpRequest, 'key' | 'headers'>,
-    record: { readonly keyAccepted: boolean },
-    scope: DisposableStack,
-  ): Promise<unknown> | undefined;
+  takeCalls(request: Pick<RequestRecord, 'key'>, calls: number): Promise<unknown> | undefined;
 }
 
 /**
@@ -23,20 +20,23 @@ export function openGate() {
   const { promise: idle, resolve } = Promise.withResolvers<void>();
   let isClosed = false;
   let inFlight = 0;
-  const leave = () => {
-    inFlight--;
-    if (isClosed && inFlight === 0) resolve();
+  const place = {
+    release() {
+      inFlight--;
+      if (isClosed && inFlight === 0) resolve();
+    },
   };
   return {
-    admit(_request: unknown, _record: unknown, scope: DisposableStack): undefined {
+    admit(record: RequestRecord) {
       if (isClosed) {
         const message =
           'This gateway was disposed before this request arrived. Dispose it when your server shuts down.';
         throw new HttpError(503, 'UPSTREAM_UNAVAILABLE', message, { 'retry-after': '1' });
       }
       inFlight++;
-      scope.defer(leave);
+      record.hold(place, 1);
     },
+    takeCalls: () => undefined,
     /** Resolves when no request is in flight. */
     close() {
       isClosed = true;

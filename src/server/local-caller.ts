@@ -38,31 +38,18 @@ export interface LocalResult<Data> {
   readonly extensions?: ResultExtensions;
 }
 
-/** All data received so far. */
-export interface LocalPartialResult<Data> extends LocalResult<Data> {
-  /** Whether another result follows. */
-  readonly hasNext: boolean;
-}
-
-/** Executes operations for callers in this process. Neither rejects: failures are in `errors`. */
+/** Executes operations for callers in this process. */
 export interface LocalExecution {
-  /** Executes an operation without HTTP. Limits, log, metrics and traces are those of an HTTP request. */
+  /**
+   * Executes an operation without HTTP, deferred fragments included. Limits, log, metrics and traces
+   * are those of an HTTP request. It never rejects: failures are in `errors`.
+   */
   execute<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
     document: string | TypedDocument<Data, Variables>,
     variables?: Variables,
     caller?: LocalCaller,
   ): Promise<LocalResult<Data>>;
-  /**
-   * Executes an operation with deferred fragments. Yields all data received so far, each time that
-   * fragments arrive. Execution starts at the first read; stopping early cancels its REST calls.
-   */
-  executeIncrementally<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
-    document: string | TypedDocument<Data, Variables>,
-    variables?: Variables,
-    caller?: LocalCaller,
-  ): AsyncGenerator<LocalPartialResult<Data>, void>;
 }
 
-/** The functions of `LocalExecution`. */
+/** The function of `LocalExecution`. */
 export type LocalExecute = LocalExecution['execute'];
-export type LocalExecuteIncrementally = LocalExecution['executeIncrementally'];

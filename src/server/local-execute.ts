@@ -1,24 +1,26 @@
 import { type DocumentNode, print } from 'graphql';
 import { parseJson } from '../contract/json.ts';
-import type { TypedError } from '../graphql/result.ts';
 import { HttpError } from '../http/error.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
-import { keyOf } from '../limits/key.ts';
-import { RequestRecord } from '../telemetry/request-record.ts';
-import type { Delivery, TypedPart } from './graphql/encoded-parts.ts';
-import type { EncodedResult } from './graphql/encoded-result.ts';
-import type { LocalCaller, LocalExecution, LocalPartialResult } from './local-caller.ts';
-import type { RouterOptions } from './router.ts';
+import type { Refuse } from '../http/refuse.ts';
+import type { Admission } from './admission.ts';
+import { pickHeaders } from './graphql/forwarded-headers.ts';
+import type { GraphqlHandler } from './graphql/handler.ts';
+import type { LocalExecution, LocalResult } from './local-caller.ts';
+import type { RequestHead, RequestRecord } from './request-record.ts';
 
-type PartialResult = LocalPartialResult<Record<string, unknown>>;
-
-type Path = readonly (string | number)[];
-
-type LocalExecuteOptions = Pick<RouterOptions, 'telemetry' | 'admission' | 'refuse' | 'graphql'>;
+/** What local execution shares with HTTP requests. */
+interface LocalExecuteOptions {
+  readonly open: (head: RequestHead) => RequestRecord;
+  readonly admission: Admission;
+  readonly graphql: GraphqlHandler;
+  readonly forwardHeaders: readonly string[] | undefined;
+  readonly refuse: Refuse;
+}
 
 /** Creates local execution. Each document object is printed once. */
 export function createLocalExecution(options: LocalExecuteOptions): LocalExecution {
-  const { telemetry, admission, graphql } = options;
+  const { admission, graphql, forwardHeaders } = options;
   const texts = new WeakMap<object, string>();
 
   function textOf(document: string | object): string {
@@ -31,50 +33,38 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
     return text;
   }
 
-  /** Yields all data received after each part; without a delivery, there is one part. */
-  async function* run(
-    document: string | object,
-    variables: unknown,
-    { signal = never, ...caller }: LocalCaller = {},
-    delivery?: Delivery,
-  ): AsyncGenerator<PartialResult, void> {
-    const scope = new DisposableStack();
-    const authorization = caller.authorization ?? undefined;
-    const key = keyOf(authorization);
-    const ids = {
-      'x-request-id': caller.requestId ?? undefined,
-      traceparent: caller.traceparent ?? undefined,
-    };
-    const head = { method: 'execute', path: '', headers: ids };
-    const record = scope.use(new RequestRecord(telemetry, head));
-    try {
-      await admission.admit({ key, headers: { authorization } }, record, scope);
-      requireExact('$', variables);
-      const operation = { text: textOf(document), variables: { ...(variables as object) } };
-      const explain = caller.explain === true;
-      const headers = caller.headers ? Object.fromEntries(new Headers(caller.headers)) : {};
-      const rest = { headers, isReadOnly: false, explain, record, scope, delivery: () => delivery };
-      const result = await graphql.execute(operation, { authorization, key, signal, ...rest });
-      record.status = result.isExecuted ? 200 : 400;
-      yield* mergeParts(result.body);
-    } catch (error) {
-      const refusal = options.refuse(error, record.requestId);
-      record.codes = [refusal.code];
-      record.status = 400;
-      yield { ...graphqlErrorResult(refusal, record.requestId), hasNext: false };
-    } finally {
-      scope.dispose();
-    }
-  }
-
   return {
-    async execute(document, variables, caller) {
-      const results = await Array.fromAsync(run(document, variables, caller));
-      const { hasNext, ...result } = results[0] as LocalPartialResult<never>;
-      return result;
+    async execute(document, variables, caller = {}) {
+      const { signal } = caller;
+      const headers = {
+        authorization: caller.authorization ?? undefined,
+        'x-request-id': caller.requestId ?? undefined,
+        traceparent: caller.traceparent ?? undefined,
+        // Those who execute in this process know whether the result has data.
+        accept: 'application/graphql-response+json',
+      };
+      const record = options.open({ method: 'execute', path: '', headers });
+      if (signal) record.follow(signal);
+      try {
+        admission.admit(record);
+        requireExact('$', variables);
+        if (forwardHeaders && caller.headers) {
+          const all = Object.fromEntries(new Headers(caller.headers));
+          record.forwarded = pickHeaders(forwardHeaders, all);
+        }
+        const params = { query: textOf(document), variables: { ...(variables as object) } };
+        const { status, body } = await graphql.execute(record, params, caller.explain === true);
+        record.status = status;
+        return parseJson(body as string, String) as LocalResult<never>;
+      } catch (error) {
+        const refusal = options.refuse(error, record.requestId);
+        record.codes = [refusal.code];
+        record.status = 400;
+        return graphqlErrorResult(refusal, record.requestId);
+      } finally {
+        record.end();
+      }
     },
-    executeIncrementally: (document, variables, caller) =>
-      run(document, variables, caller, asJson) as AsyncGenerator<LocalPartialResult<never>, void>,
   };
 }
 
@@ -87,59 +77,4 @@ function requireExact(path: string, values: unknown): void {
     }
     if (path === '$') requireExact(`$${name}.`, value);
   }
-}
-
-/** Delivers parts as JSON texts. */
-const asJson: Delivery = {
-  format: 'incrementalSpec=v0.2',
-  contentType: 'application/json',
-  frame: (json) => json,
-};
-
-/** The signal of a caller without a deadline. */
-const never = new AbortController().signal;
-
-/**
- * Parses the parts of a result, of which a whole result has one, and yields the merged result after
- * each. Objects that a part adds to are copied, as are their parents; all others are shared with the
- * previous result.
- */
-async function* mergeParts(body: EncodedResult['body']): AsyncGenerator<PartialResult, void> {
-  const paths = new Map<string, Path>();
-  let result: PartialResult = { hasNext: true };
-  for await (const text of typeof body === 'string' ? [body] : body) {
-    const part = parseJson(text, String) as TypedPart;
-    for (const { id, path } of part.pending ?? []) paths.set(id, path);
-    result = addPart(result, part, paths);
-    yield result;
-  }
-}
-
-function addPart(
-  before: PartialResult,
-  { data, extensions, hasNext = false, ...part }: TypedPart,
-  paths: ReadonlyMap<string, Path>,
-): PartialResult {
-  let merged = data === undefined ? before.data : data;
-  const errors: TypedError[] = [...(before.errors ?? []), ...(part.errors ?? [])];
-  for (const { id = '', subPath = [], data, errors: own = [] } of part.incremental ?? []) {
-    const path = [...(paths.get(id) ?? []), ...subPath];
-    if (data) merged = addAt(merged ?? {}, path, data) as Record<string, unknown>;
-    errors.push(...own);
-  }
-  for (const { errors: own = [] } of part.completed ?? []) errors.push(...own);
-  return {
-    ...before,
-    ...(merged !== undefined && { data: merged }),
-    ...(errors.length > 0 && { errors }),
-    ...(extensions && { extensions: { ...before.extensions, ...extensions } }),
-    hasNext,
-  };
-}
-
-/** Returns a copy of an object or list, with these members added to the object at the path. */
-function addAt(target: object, [key, ...rest]: Path, members: object): object {
-  if (key === undefined) return { ...target, ...members };
-  const below = addAt(Reflect.get(target, key) ?? {}, rest, members);
-  return Array.isArray(target) ? target.with(Number(key), below) : { ...target, [key]: below };
 }

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Refusal } from '../http/refuse.ts';
-import { Share } from '../limits/share.ts';
+import type { ApiKeys } from '../limits/api-keys.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Admission } from './admission.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -13,9 +13,6 @@ export interface OverloadLimits {
   /** The mean lag of the event loop, in milliseconds. */
   readonly maxEventLoopLagMs: number;
 }
-
-/** The most accepted keys that are remembered; the latest half of them always are. */
-const maxAcceptedKeys = 10_000;
 
 /** The interval over which the lag is averaged, in milliseconds. */
 const intervalMs = 250;
@@ -33,23 +30,13 @@ const slowIntervals = { ofUnknownKeys: 2, ofAcceptedKeys: 4 };
  */
 export function openOverloadGuard(
   { maxRequestsInFlight: total, maxRequestsInFlightPerKey: perKey, ...limits }: OverloadLimits,
+  keys: ApiKeys,
   metrics: Pick<Metrics, 'watchLimit'>,
   rateLimit?: RateLimit,
 ): Admission & Disposable {
-  const half = Math.ceil(total / 2);
-  const requests = new Share('requests', { total, perKey });
-  const unknown = new Share('unknown_requests', { total: half, perKey: half });
-  for (const limit of [requests, unknown]) metrics.watchLimit(limit);
-  let accepted = new Set<number>();
-  let acceptedBefore = accepted;
-  // Two sets, because one that drops its first key for each new one is slow (docs/performance.md).
-  const accept = (key: number) => {
-    if (accepted.size >= maxAcceptedKeys / 2) {
-      acceptedBefore = accepted;
-      accepted = new Set();
-    }
-    accepted.add(key);
-  };
+  const unaccepted = Math.ceil(total / 2);
+  const requests = keys.openLimit('requests', { total, perKey, unaccepted });
+  metrics.watchLimit(requests);
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   let slow = 0;
@@ -65,25 +52,18 @@ export function openOverloadGuard(
   }, intervalMs).unref();
 
   return {
-    admit({ key, headers }, record, scope) {
-      const isAccepted = accepted.has(key) || acceptedBefore.has(key);
-      const leave = requests.take(key);
-      if (leave === 'key') throw new Refusal('requests_of_key');
-      if (leave === 'all') throw new Refusal('requests_in_flight');
-      scope.defer(leave);
-      if (!isAccepted) {
-        const leaveUnknown = unknown.take(key);
-        if (typeof leaveUnknown === 'string') throw new Refusal('requests_in_flight');
-        scope.defer(leaveUnknown);
-      }
-      // Also for a key that is only in the older set.
-      if (!accepted.has(key)) scope.defer(() => record.keyAccepted && accept(key));
+    admit(record) {
+      const { key } = record;
+      const refusedBy = requests.take(key);
+      if (refusedBy === 'key') throw new Refusal('requests_of_key');
+      if (refusedBy !== undefined) throw new Refusal('requests_in_flight');
+      record.hold(requests, 1);
       const { ofAcceptedKeys, ofUnknownKeys } = slowIntervals;
-      if (slow >= (isAccepted ? ofAcceptedKeys : ofUnknownKeys)) {
+      if (slow >= (key.isAccepted ? ofAcceptedKeys : ofUnknownKeys)) {
         throw new Refusal('event_loop_lag');
       }
-      return rateLimit?.take(key, headers.authorization, isAccepted);
     },
+    takeCalls: ({ key }, calls) => rateLimit?.take(key, calls),
     [Symbol.dispose]() {
       clearInterval(timer);
       delay.disable();

@@ -15,8 +15,8 @@ const testMs = 1000;
 
 /**
  * `Rate.take` in Redis, in whose clock the bucket of a key will be full at its value. Returns 1, or 0
- * if there is no token. A bucket expires when it is full. One that would be full after more than a
- * second counts as full, because the clock was set back.
+ * if there are too few tokens. A bucket expires when it is full. One that would be full after more
+ * than a minute counts as full, because the clock was set back.
  */
 const takeToken = defineScript({
   NUMBER_OF_KEYS: 1,
@@ -25,22 +25,22 @@ local interval = math.floor(1e6 / ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1e6 + time[2]
 local stored = tonumber(redis.call('GET', KEYS[1]) or now)
-if stored > now + 1e6 then stored = now end
-local full = math.max(stored, now) + interval - now
-if full > 1e6 then return 0 end
+if stored > now + 6e7 then stored = now end
+local full = math.max(stored, now) + ARGV[2] * interval - now
+if full > 1e6 and stored > now then return 0 end
 redis.call('SET', KEYS[1], string.format('%.0f', now + full), 'PX', math.ceil(full / 1000))
 return 1`,
-  parseCommand(parser, key: string, perSecond: number) {
+  parseCommand(parser, key: string, perSecond: number, calls: number) {
     parser.pushKey(key);
-    parser.push(String(perSecond));
+    parser.push(String(perSecond), String(calls));
   },
   transformReply: (reply: number) => reply === 1,
 });
 
 /** The rates of all processes. */
 export interface RateLimitStore extends Disposable {
-  /** Takes a request of the rate of a key. Resolves to true if the store fails, within 50 ms. */
-  take(key: string): Promise<boolean>;
+  /** Takes calls from the rate of a key. Resolves to true if the store fails, within 50 ms. */
+  take(key: string, calls: number): Promise<boolean>;
 }
 
 /**
@@ -79,7 +79,7 @@ export async function openRateLimitStore(
     log.warn({ err: failure.err }, 'the store of rate limits failed: each process limits alone');
   }
 
-  async function take(key: string): Promise<boolean> {
+  async function take(key: string, calls: number): Promise<boolean> {
     const timedOut = Promise.withResolvers<never>();
     const fail = () => timedOut.reject(new Error(`no response within ${timeoutMs} ms`));
     // The response may have arrived during a pause of this process, so it is read first.
@@ -88,7 +88,7 @@ export async function openRateLimitStore(
       // Keys are never stored as such.
       const name = `petstore:rate:${hash('sha256', key, 'base64url')}`;
       const isTaken = await Promise.race([
-        client.takeToken(name, rate.perSecond),
+        client.takeToken(name, rate.perSecond, calls),
         timedOut.promise,
       ]);
       record();
@@ -103,13 +103,13 @@ export async function openRateLimitStore(
 
   metrics.watchRateLimitStore(() => isUp);
   // An API key contains no space.
-  const tests = setInterval(() => void (isUp || take('a test')), testMs).unref();
+  const tests = setInterval(() => void (isUp || take('a test', 1)), testMs).unref();
   client.on('error', record);
   client.connect().catch(() => {});
   // Rejects at the first error.
   await once(client, 'ready').catch(() => {});
   return {
-    take: (key) => (isUp ? take(key) : Promise.resolve(true)),
+    take: (key, calls) => (isUp ? take(key, calls) : Promise.resolve(true)),
     [Symbol.dispose]() {
       clearInterval(tests);
       client.destroy();

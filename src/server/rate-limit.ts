@@ -1,12 +1,13 @@
 import { Refusal } from '../http/refuse.ts';
-import { keyOf } from '../limits/key.ts';
+import type { ApiKey } from '../limits/api-key.ts';
+import type { ApiKeys } from '../limits/api-keys.ts';
 import { Rate } from '../limits/rate.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
 /** Options of `openRateLimit`. */
 export interface RateLimitOptions {
-  /** Requests per second of a key; undefined for any number. */
+  /** REST calls per second of a key; undefined for any number. */
   readonly rateLimitPerKey: number | undefined;
   /** The URL of the Redis server that all processes share; undefined if each limits alone. */
   readonly rateLimitStore: string | undefined;
@@ -15,15 +16,13 @@ export interface RateLimitOptions {
 /** The rates of all keys. */
 export type RateLimit = NonNullable<Awaited<ReturnType<typeof openRateLimit>>>;
 
-/** The key of the rate that requests without an accepted key share: that of requests without one. */
-const unknownKeys = keyOf(undefined);
-
 /**
  * Opens the limit of the rate per key; returns undefined if there is none. Each process limits by
  * itself first, so that a flood never reaches the store.
  */
 export async function openRateLimit(
   { rateLimitPerKey: perSecond, rateLimitStore: url }: RateLimitOptions,
+  keys: ApiKeys,
   telemetry: Telemetry,
 ) {
   if (perSecond === undefined) return undefined;
@@ -35,10 +34,10 @@ export async function openRateLimit(
   }
 
   /** The fields are those of draft-ietf-httpapi-ratelimit-headers-10. */
-  function check(isTaken: boolean, key: number): void {
+  function check(isTaken: boolean, key: ApiKey): void {
     if (isTaken) return;
-    const policy = key === unknownKeys ? '"unknown-keys"' : '"key"';
-    throw new Refusal(key === unknownKeys ? 'rate_of_unknown_keys' : 'rate_of_key', {
+    const policy = key === keys.none ? '"unknown-keys"' : '"key"';
+    throw new Refusal(key === keys.none ? 'rate_of_unknown_keys' : 'rate_of_key', {
       'ratelimit-policy': `${policy};q=${rate.perSecond};w=1`,
       ratelimit: `${policy};r=0;t=1`,
     });
@@ -48,17 +47,17 @@ export async function openRateLimit(
     /** The rate of each key, which may change. */
     rate,
     /**
-     * Takes a request of the rate of its key. Requests without an accepted key share one rate.
+     * Takes calls from the rate of their key. Keys that were never accepted also share the rate of
+     * requests without one.
      * @throws Refusal if a rate is exceeded; rejects with it if only all processes together exceed it.
      */
-    take(key: number, authorization = '', isAccepted: boolean): Promise<unknown> | undefined {
-      const keys = isAccepted || key === unknownKeys ? [key] : [unknownKeys, key];
-      for (const one of keys) check(rate.take(one), one);
+    take(key: ApiKey, calls: number): Promise<unknown> | undefined {
+      if (calls === 0) return undefined;
+      const limited = key.isAccepted || key === keys.none ? [key] : [keys.none, key];
+      for (const one of limited) check(rate.take(one, calls), one);
       if (store === undefined) return undefined;
       const { take } = store;
-      const apiKey = authorization.slice(authorization.lastIndexOf(' ') + 1);
-      const named = (one: number) => (one === unknownKeys ? '' : apiKey);
-      return Promise.all(keys.map(async (one) => check(await take(named(one)), one)));
+      return Promise.all(limited.map(async (one) => check(await take(one.credential, calls), one)));
     },
     [Symbol.dispose]: () => store?.[Symbol.dispose](),
   };

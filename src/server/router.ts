@@ -1,20 +1,18 @@
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../http/message.ts';
+import type { HttpResponse } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
-import { RequestRecord } from '../telemetry/request-record.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { Admission } from './admission.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
 import { type Health, probePaths } from './health.ts';
 import { createCors } from './http/cors.ts';
 import { checkHost } from './http/host.ts';
+import type { RequestRecord, RequestServer } from './request-record.ts';
 
 /** The handlers of each path, and what applies to all paths. */
 export interface RouterOptions {
-  readonly telemetry: Telemetry;
   readonly admission: Admission;
   readonly refuse: Refuse;
   readonly graphql: GraphqlHandler;
@@ -31,29 +29,23 @@ export interface RouterOptions {
 }
 
 /**
- * Creates the handler of all paths. What a request holds is in one scope, which ends when the response
- * is complete: its part of the limits, and the record that every request except a probe gets. The
- * scope of a response in parts is disposed by its body.
+ * Creates the handler of all paths. The record of a request ends when its response is complete; that of
+ * a response in parts is ended by its body.
  */
-export function createRouter(options: RouterOptions): HttpHandler {
-  const { telemetry, admission, health, graphql, v1, mounted } = options;
+export function createRouter(options: RouterOptions): RequestServer['handle'] {
+  const { admission, health, graphql, v1, mounted } = options;
   const cors = createCors(options.corsOrigins);
 
-  async function respond(
-    request: HttpRequest,
-    record: RequestRecord,
-    scope: DisposableStack,
-  ): Promise<HttpResponse> {
-    checkHost(request.headers['host'], options.onlyLoopbackHosts);
-    const { body, key, method, path } = request;
-    const preflight = method === 'OPTIONS' ? cors.preflight(request, record) : undefined;
+  /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
+  function route(record: RequestRecord): HttpResponse | Promise<HttpResponse> {
+    const { method, path } = record;
+    checkHost(record.headers.host, options.onlyLoopbackHosts);
+    const preflight = method === 'OPTIONS' ? cors.preflight(record, record) : undefined;
     if (preflight !== undefined) return preflight;
-    const admitted = admission.admit(request, record, scope);
-    if (admitted !== undefined) await admitted;
-    if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice(key);
+    admission.admit(record);
     if (path === '/graphql') record.route = path;
-    if (mounted || path === '/graphql') return graphql.respond(request, record, scope);
-    if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(request, record, scope);
+    if (mounted || path === '/graphql') return graphql.respond(record);
+    if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(record);
     if (path !== '/') {
       throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
     }
@@ -61,31 +53,30 @@ export function createRouter(options: RouterOptions): HttpHandler {
     return { status: 302, headers: { location: './graphql' }, body: '' };
   }
 
-  function refuse(error: unknown, request: HttpRequest, record: RequestRecord): HttpResponse {
+  function refuse(error: unknown, record: RequestRecord): HttpResponse {
     const refusal = options.refuse(error, record.requestId);
-    if (!mounted && request.path !== '/graphql') return restErrorResponse(refusal);
+    if (!mounted && record.path !== '/graphql') return restErrorResponse(refusal);
     record.codes = [refusal.code];
-    return graphqlErrorResponse(refusal, request, record.requestId);
+    return graphqlErrorResponse(refusal, record, record.requestId);
   }
 
-  return async (request) => {
-    const scope = new DisposableStack();
-    let response: HttpResponse | undefined;
-    try {
-      scope.use(request.heldBody);
-      if (health && probePaths.has(request.path)) return await health(request);
-      const record = scope.use(new RequestRecord(telemetry, request));
-      try {
-        response = await respond(request, record, scope);
-      } catch (error) {
-        response = refuse(error, request, record);
-      }
-      record.status = response.status;
-      if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
-      response.headers['x-request-id'] = record.requestId;
-      return response;
-    } finally {
-      if (response?.parts === undefined) scope.dispose();
+  return async (record) => {
+    if (health && probePaths.has(record.path)) {
+      return health(record).finally(() => record.endUnreported());
     }
+    let response: HttpResponse;
+    try {
+      const { body } = record;
+      if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice();
+      const routed = route(record);
+      response = routed instanceof Promise ? await routed : routed;
+    } catch (error) {
+      response = refuse(error, record);
+    }
+    record.status = response.status;
+    if (options.corsOrigins.length > 0) cors.addHeaders(record, response);
+    response.headers['x-request-id'] = record.requestId;
+    if (response.parts === undefined) record.end();
+    return response;
   };
 }

@@ -8,7 +8,7 @@ interface LogMethod {
 
 /** A structured log, one JSON object per line. */
 export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error', LogMethod>> {
-  /** Logs the members of a request at `info`, without the work that pino does for every other entry. */
+  /** Logs the members of a request, none of which contains a key, at `info`. */
   request(members: object): void;
 }
 
@@ -40,13 +40,11 @@ export function createLog(level: LogLevel, writer: LogWriter): Log & { level: st
     },
     writer,
   );
+  // Redaction takes twice the time of the rest of a line. The members of a request are named one by one.
+  const requests = logger.child({}, { redact: { paths: [], remove: true }, level: 'info' });
   return Object.assign(logger, {
-    request(request: object) {
-      if (!logger.isLevelEnabled('info')) return;
-      // pino would first copy it to an object with all members.
-      const members = JSON.stringify(request).slice(1, -1);
-      const time = pino.stdTimeFunctions.isoTime();
-      writer.write(`{"level":"info"${time},${members},"msg":"request"}\n`);
+    request(members: object) {
+      if (logger.isLevelEnabled('info')) requests.info(members, 'request');
     },
   });
 }

@@ -11,11 +11,11 @@ import {
 } from '@prometheus-io/client';
 import { createLabels } from './label-values.ts';
 
-/** What is used of a limit, and how often the limit per key and that of all keys have refused. */
+/** What is used of a limit, and how often its part of a key, of all keys and of unknown keys has refused. */
 export interface LimitState {
   readonly name: string;
   readonly used: number;
-  readonly refused: Readonly<Record<'key' | 'all', number>>;
+  readonly refused: Readonly<Record<'key' | 'all' | 'unknown', number>>;
 }
 
 /** All metrics of one process, as data that can be sent to another process. */
@@ -110,6 +110,11 @@ export class Metrics {
     [],
     'min',
   );
+  readonly connections = this.#gauge(
+    'petstore_connections',
+    'Open connections to the public port.',
+    [],
+  );
   readonly #limitsUsed = this.#gauge('petstore_limit_used', 'How much of each limit is in use.', [
     'limit',
   ]);
@@ -138,6 +143,16 @@ export class Metrics {
     'Requests that were refused due to load, by reason and HTTP status.',
     ['reason', 'status'],
   );
+  readonly refusedConnections = this.#counter(
+    'petstore_connections_refused',
+    'Connections that were closed on arrival, because too many were open.',
+    [],
+  );
+  readonly displacedConnections = this.#counter(
+    'petstore_connections_displaced',
+    'Idle or silent connections that were closed to make room for new ones.',
+    [],
+  );
   readonly droppedLogLines = this.#counter(
     'petstore_log_lines_dropped',
     'Log lines that were dropped.',
@@ -156,14 +171,13 @@ export class Metrics {
     const limits = this.#limits;
     new Counter({
       name: 'petstore_limit_refused',
-      help: 'Refusals by each limit, per key or for all keys together.',
+      help: 'Refusals by each limit: per key, for all keys together, or for unknown keys.',
       labelNames: ['limit', 'by'],
       registers: [this.#registry],
       collect() {
         this.reset();
         for (const { name: limit, refused } of limits) {
-          this.inc({ limit, by: 'key' }, refused.key);
-          this.inc({ limit, by: 'all' }, refused.all);
+          for (const [by, count] of Object.entries(refused)) this.inc({ limit, by }, count);
         }
       },
     });

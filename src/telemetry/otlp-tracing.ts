@@ -106,7 +106,7 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
           const span = startSpan(query, attributesOfQuery(query, databaseUrl));
           return (errorType) => end(span, errorType);
         },
-        end({ status, requestId, codes, operation, caller, firstPartMs, route }) {
+        end({ status, requestId, codes, operation, identity, firstPartMs, route }) {
           const name = operation?.type ?? nameOf(head, route);
           request.updateName(name).setAttributes({
             'http.route': route,
@@ -114,9 +114,9 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
             'graphql.operation.type': operation?.type,
             'graphql.operation.name': operation?.name,
             'petstore.request_id': requestId,
-            'petstore.account': caller?.account,
-            'petstore.key_id': caller?.keyId,
-            'petstore.credential': caller?.credential,
+            'petstore.account': identity?.account,
+            'petstore.key_id': identity?.keyId,
+            'petstore.credential': identity?.credential,
             'petstore.first_part_ms': firstPartMs,
             ...(codes.length > 0 && { 'petstore.error_codes': codes.join(' ') }),
           });

@@ -6,14 +6,14 @@ export interface RequestHead {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the trace of a request shows of its end; see `RequestRecord`. */
+/** What the trace of a request shows of its end; see the record of the server. */
 export interface EndedRequest {
   readonly requestId: string;
   readonly status: number;
   readonly route: string | undefined;
   readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
   readonly codes: readonly string[];
-  readonly caller:
+  readonly identity:
     | Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>
     | undefined;
   readonly firstPartMs: number | undefined;

@@ -1,7 +1,7 @@
 import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/codec.ts';
 import { InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import type { Call, ListPetsQuery, OperationId, PetStore } from '../contract/pet-store.ts';
+import type { Caller, ListPetsQuery, OperationId, PetStore } from '../contract/pet-store.ts';
 import { pageSize } from '../contract/records.ts';
 import { HttpError } from '../http/error.ts';
 import { readJsonBody } from '../http/json-limits.ts';
@@ -10,8 +10,7 @@ import type { HttpRequest, HttpResponse } from '../http/message.ts';
 /** A request of an operation, and what handles it. */
 interface RoutedRequest {
   readonly petStore: PetStore;
-  readonly request: HttpRequest;
-  readonly call: Call;
+  readonly request: HttpRequest & Caller;
   /** The parameter in the path; empty if there is none. */
   readonly parameter: string;
 }
@@ -23,36 +22,36 @@ interface RoutedRequest {
 export const handlers: Readonly<
   Record<OperationId, (routed: RoutedRequest) => Promise<HttpResponse>>
 > = {
-  async listPets({ petStore, request, call }) {
+  async listPets({ petStore, request }) {
     const search = new URLSearchParams(request.search);
     const query: ListPetsQuery = {
       limit: readParameter(search, 'limit', parseLimit),
       status: readParameter(search, 'status', decodePetStatus),
     };
-    const pets = await petStore.listPets(call, query);
+    const pets = await petStore.listPets(request, query);
     return json(200, JSON.stringify(Array.from(pets, encodePet)));
   },
 
-  async createPet({ petStore, request, call }) {
-    const pet = await petStore.createPet(call, decodeNewPet(readJson(request)));
+  async createPet({ petStore, request }) {
+    const pet = await petStore.createPet(request, decodeNewPet(readJson(request)));
     return json(201, JSON.stringify(encodePet(pet)));
   },
 
-  async getPet({ petStore, call, parameter }) {
+  async getPet({ petStore, request, parameter }) {
     const petId = parseInt64(decodeSegment(parameter));
     if (petId !== undefined) {
-      return json(200, JSON.stringify(encodePet(await petStore.getPet(call, petId))));
+      return json(200, JSON.stringify(encodePet(await petStore.getPet(request, petId))));
     }
     throw new InvalidInputError(`petId: expected an int64, received ${JSON.stringify(parameter)}.`);
   },
 
-  async listOrders({ petStore, call }) {
-    return json(200, (await petStore.listOrders(call)).text);
+  async listOrders({ petStore, request }) {
+    return json(200, (await petStore.listOrders(request)).text);
   },
 
-  async sendMessage({ petStore, request, call }) {
+  async sendMessage({ petStore, request }) {
     const message = decodeNewMessage(readJson(request));
-    return json(200, JSON.stringify(await petStore.sendMessage(call, message)));
+    return json(200, JSON.stringify(await petStore.sendMessage(request, message)));
   },
 };
 

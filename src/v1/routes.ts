@@ -1,8 +1,6 @@
 import { readBearer } from '../contract/bearer.ts';
-import { ErrorResponse } from '../contract/error.ts';
 import {
-  type Call,
-  type CallObserver,
+  type Caller,
   type Operation,
   type OperationId,
   operations,
@@ -19,27 +17,26 @@ import { createReference } from './reference.ts';
 /** Options of `createV1`. */
 export interface V1Options {
   readonly petStore: PetStore;
+  /** Takes a call from the rate of its key. @throws HttpError, or rejects with one, if it is exceeded. */
+  readonly takeCall: (request: V1Request) => Promise<unknown> | undefined;
   /** Logs unexpected errors; the response has no details of them. */
   readonly refuse: Refuse;
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
 }
 
+/** The record of a request to `/v1/…` or `/quickstart/…`. */
+export interface V1Request extends HttpRequest, Caller {
+  /** Set to the operation of the contract, and the template of its path. */
+  v1Operation: string | undefined;
+  route: string | undefined;
+}
+
 /**
- * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies. Sets the operation
- * of the contract and its route, and `keyAccepted` if the pet store has accepted the key.
+ * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies.
  * @throws HttpError if the HTTP request is refused.
  */
-export type V1Handler = (
-  request: HttpRequest,
-  caller: Pick<Call, 'requestId'> &
-    CallObserver & {
-      keyAccepted: boolean;
-      v1Operation: string | undefined;
-      route: string | undefined;
-    },
-  scope: DisposableStack,
-) => Promise<HttpResponse>;
+export type V1Handler = (request: V1Request) => Promise<HttpResponse>;
 
 /** A path of the contract: its operations by method, and the headers of all of its responses. */
 interface Route {
@@ -78,10 +75,10 @@ function deprecationOf({ removal, service }: Operation): Readonly<Record<string,
 const routes = createRoutes();
 
 /** Creates the contract's REST interface for any `PetStore`. */
-export function createV1({ petStore, refuse, demoKey }: V1Options): V1Handler {
+export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1Handler {
   const reference = createReference(demoKey);
-  return async (request, caller, scope) => {
-    const { path, method, key, signal, headers } = request;
+  return async (request) => {
+    const { path, method, headers } = request;
     let added: Route['headers'] | undefined;
     let response: HttpResponse;
     try {
@@ -95,19 +92,16 @@ export function createV1({ petStore, refuse, demoKey }: V1Options): V1Handler {
       added = route.headers;
       const operation = route.operations[method === 'HEAD' ? 'GET' : method];
       if (operation === undefined) throw methodNotAllowed(allowedBy(route), method);
-      caller.v1Operation = operation;
-      caller.route = route.template;
-      const { apiKey, authorization } = readBearer(headers['authorization']);
-      const { requestId } = caller;
-      const call: Call = { apiKey, authorization, key, signal, requestId, observer: caller, scope };
+      request.v1Operation = operation;
+      request.route = route.template;
+      await takeCall(request);
+      readBearer(headers['authorization']);
       const [, parameter = ''] = route.path.exec(path) ?? [];
-      response = await handlers[operation]({ petStore, request, call, parameter });
-      caller.keyAccepted = true;
+      response = await handlers[operation]({ petStore, request, parameter });
     } catch (error) {
       if (error instanceof HttpError) throw error;
-      if (error instanceof ErrorResponse && error.status === 404) caller.keyAccepted = true;
       const body = toErrorBody(error);
-      if (body.status === 500) refuse(error, caller.requestId);
+      if (body.status === 500) refuse(error, request.requestId);
       response = errorBodyResponse(body);
     }
     Object.assign(response.headers, added);

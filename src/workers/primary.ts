@@ -2,10 +2,11 @@ import cluster, { type Worker } from 'node:cluster';
 import { on, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AdminOptions, listenAdmin } from '../server/admin.ts';
-import { createByteLimits } from '../server/byte-limits.ts';
 import { createHealth } from '../server/health.ts';
+import { createEnvironment } from '../server/request-record.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics, MetricsSnapshot, Scrape } from '../telemetry/metrics.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
@@ -62,17 +63,18 @@ interface SupervisorOptions extends AdminOptions {
  */
 export async function superviseWorkers(
   options: SupervisorOptions,
-  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
+  telemetry: Telemetry,
 ): Promise<Service> {
+  const { log, metrics } = telemetry;
   const { workers, shutdownGraceMs } = options;
   const supervisor = new Supervisor(log, shutdownGraceMs);
   // The first worker starts alone: it migrates the database, and a failed start is logged once.
   const url = await supervisor.start();
   const isDraining = () => supervisor.isStopping;
   const admin = await listenAdmin(
+    createEnvironment(telemetry),
     { scrape: () => supervisor.scrape(metrics) },
     createHealth(checkAnyReady, isDraining),
-    createByteLimits(metrics),
     options,
   );
   await Promise.all(Array.from({ length: workers - 1 }, () => supervisor.start()));

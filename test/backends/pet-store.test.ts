@@ -1,7 +1,6 @@
-import { openPetStore } from '../../src/backends/open.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
+import { openRest } from '../support/rest-gateway.ts';
 import { describePetStore } from './describe-pet-store.ts';
 
 describeOnEveryDatabase('the built-in backend', (createDatabase) => {
@@ -13,15 +12,7 @@ describeOnEveryDatabase('the built-in backend', (createDatabase) => {
 
 describePetStore('REST backend → /v1 → SQLite', async () => {
   const service = await startGateway();
-  const petStore = await openPetStore(
-    {
-      kind: 'rest',
-      baseUrl: new URL(`${service.url}/v1`),
-      messagesBaseUrl: new URL(`${service.url}/quickstart/`),
-      timeoutMs: 20_000,
-    },
-    quiet,
-  );
+  const petStore = openRest(service.url, { timeoutMs: 20_000 });
   return {
     petStore,
     async [Symbol.asyncDispose]() {

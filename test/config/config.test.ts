@@ -50,7 +50,6 @@ describe('loadConfig', () => {
       tracesSamplerArg: 1,
       adminPort: undefined,
       adminHost: '127.0.0.1',
-      coalesceReads: true,
       shutdownGraceMs: 10_000,
       workers: 1,
     });
@@ -68,6 +67,7 @@ describe('loadConfig', () => {
       messagesBaseUrl: new URL('https://messages.example'),
       timeoutMs: 10_000,
       logCredential: 'off',
+      shareReads: true,
     });
     expect(loadConfig({ ...env, PETSTORE_ENVIRONMENT: 'staging' }).backend).toMatchObject({
       baseUrl: new URL('https://staging.pets.example/v1'),
@@ -204,7 +204,7 @@ describe('loadConfig', () => {
     [{ UPSTREAM_KEY_FILE: 'a.pem' }, 'UPSTREAM_CERT_FILE: expected the path of a PEM file'],
     [
       { RATE_LIMIT_STORE: 'redis://a.example' },
-      'RATE_LIMIT_PER_KEY: expected a number of requests',
+      'RATE_LIMIT_PER_KEY: expected a number of REST calls',
     ],
     [{ HTTPS_PROXY: 'socks5://proxy.example' }, 'HTTPS_PROXY: expected an http or https'],
     [{ HTTPS_PROXY: 'a b' }, 'HTTPS_PROXY: expected an http or https'],

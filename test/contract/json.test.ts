@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJson, stringifyJson } from '../../src/contract/json.ts';
+import { parseJson, sizeOfJson, stringifyJson } from '../../src/contract/json.ts';
 import { fuzzed } from '../support/fuzzed.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
@@ -109,6 +109,16 @@ describe('JSON', () => {
   it('counts lists and objects next to each other as one level', () => {
     const text = `[${Array(600).fill('[9007199254740993],{"a":{}}').join()}]`;
     expect(stringifyJson(parseJson(text))).toBe(text);
+  });
+
+  it.each([
+    ['[1,{"a,[":[]},"[[,"]', 6, 3],
+    ['"\\\\",[[]]', 4, 2],
+    ['["\\",[[["]', 2, 1],
+    [`[${Array(600).fill('{}').join()}]`, 1201, 2],
+    ['"[[,', 1, 0],
+  ])('has its values and levels counted without strings: %s', (text, values, depth) => {
+    expect(sizeOfJson(text)).toEqual({ values, depth });
   });
 
   it('throws a TypeError on a circular value', () => {

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
-import { callWith, openBuiltin } from '../support/gateway.ts';
+import { callWith, openBuiltin, openKeys } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
@@ -146,7 +146,7 @@ describe('PostgreSQL', () => {
   it.each([2, undefined])('has at most DATABASE_POOL_SIZE connections: %s', async (poolSize) => {
     const databaseUrl = await postgres.createDatabase();
     const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key', poolSize } as const;
-    await using store = await openPetStore(options, quiet);
+    await using store = await openPetStore(options, quiet, openKeys());
     const rex = { name: 'Rex', categoryId: '1' };
     await Promise.all(Array.from({ length: 50 }, () => store.createPet(callWith(), rex)));
     const client = new pg.Client(databaseUrl);

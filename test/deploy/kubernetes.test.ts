@@ -6,7 +6,8 @@ import * as budget from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptio
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
-import { startGateway } from '../support/gateway.ts';
+import { listenAdmin } from '../../src/server/admin.ts';
+import { openGateway } from '../support/gateway.ts';
 
 const folder = new URL('../../deploy/kubernetes/', import.meta.url);
 const read = async (file: string) => parse(await readFile(new URL(file, folder), 'utf8'));
@@ -44,14 +45,18 @@ describe('the Kubernetes manifests', () => {
     expect(spread.labelSelector.matchLabels).toEqual(labels);
   });
 
-  it('probe paths that the gateway serves, on its port', async () => {
-    await using service = await startGateway();
+  it('probe paths of the admin port, which no client can fill', async () => {
+    await using opened = await openGateway();
+    const address = { adminHost: '127.0.0.1', adminPort: 0 };
+    const { environment, metrics, health } = opened;
+    const admin = await listenAdmin(environment, metrics, health, address);
     const { spec } = (await read('deployment.yaml')).spec.template;
     const [{ ports, startupProbe, livenessProbe, readinessProbe }] = spec.containers;
     for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
-      expect(httpGet.port).toBe(ports[0].name);
-      expect((await fetch(service.url + httpGet.path)).status).toBe(200);
+      expect(httpGet.port).toBe(ports[1].name);
+      expect((await fetch(admin?.url + httpGet.path)).status).toBe(200);
     }
+    await admin?.close(0);
     expect(ports[0].containerPort).toBe(loadConfig({}).port);
   });
 

@@ -266,7 +266,7 @@ const add = 'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }';
 const outcomes = [
   await gateway.execute(parse('{ pet(id: "999") { id } }'), {}, caller),
   await gateway.execute('{ pets(limit: 101) { id } }', {}, caller),
-  await gateway.execute(parse(add), { input: { name: '', categoryId: 'x' } }, caller),
+  await gateway.execute(parse(add), { input: { name: 'Rex', categoryId: 'x' } }, caller),
   await gateway.execute(parse('query ($status: PetStatus) { pets(status: $status) { id } }'), { status: 'lost' }, caller),
   await gateway.execute('{ pets { id } orders }'),
   await gateway.execute('{ nothing }', {}, caller),

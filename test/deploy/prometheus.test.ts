@@ -100,6 +100,11 @@ describe('the dashboard and the alerts', () => {
     ['PetstoreRequestsRefused', [refused(503), '0x10 1+1x20']],
     // A refused key is no reason to add replicas.
     ['PetstoreKeyRequestsRefused', [refused(429), '0x10 1+1x20']],
+    [
+      'PetstoreConnectionsFull',
+      [`petstore_connections_displaced_total{${job}}`, '0x10 50+50x20'],
+      [`petstore_connections_refused_total{${job}}`, '0x30'],
+    ],
     ['PetstoreContractDrift', [drift, '0x10 1+1x20']],
     ['PetstoreConfigReloadFailed', [`petstore_config_reload_success{${job}}`, '1x10 0x20']],
     ['PetstoreLogLinesDropped', [`petstore_log_lines_dropped_total{${job}}`, '0x20 1+1x20']],

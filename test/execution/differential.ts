@@ -11,6 +11,7 @@ import { compileOperation } from '../../src/execution/compile.ts';
 import { createContext } from '../../src/graphql/context.ts';
 import { typedError } from '../../src/graphql/errors.ts';
 import { schema } from '../../src/graphql/schema.ts';
+import { callWith } from '../support/gateway.ts';
 
 /** A store that returns these results, and a record of its calls. */
 export function storeOf(results: Record<string, unknown>) {
@@ -25,13 +26,8 @@ export function storeOf(results: Record<string, unknown>) {
       },
     ]),
   ) as unknown as PetStore;
-  const context = createContext({
-    petStore,
-    authorization: 'Bearer key-of-a-test',
-    key: 0,
-    requestId: 'test',
-    signal: new AbortController().signal,
-  });
+  const options = { hasEqualReads: true, isExplained: false };
+  const context = createContext(callWith('key-of-a-test'), petStore, options);
   return { calls, context };
 }
 

@@ -206,21 +206,3 @@ describe('a read that joins the call of another request', () => {
     expect(explained.upstream.seen).toHaveLength(1);
   });
 });
-
-describe('executeIncrementally', () => {
-  const caller = { authorization: `Bearer ${key}`, explain: true };
-
-  it('keeps the deprecations of the first part when later parts have more calls', async () => {
-    await using explained = await openExplained(({ url }, response) =>
-      sendJson(response, 200, url.endsWith('/7') ? pet : '[]'),
-    );
-    const query = '{ pet(id: 7) { id } ... @defer { orders } }';
-    const results = await Array.fromAsync(
-      explained.gateway.executeIncrementally(query, {}, caller),
-    );
-    expect(results.at(-1)?.extensions).toEqual({
-      deprecations: [expect.objectContaining({ field: 'Query.pet' })],
-      calls: [call('pet', 'getPet', { bytes: pet.length }), call('orders', 'listOrders')],
-    });
-  });
-});

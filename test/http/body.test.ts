@@ -1,120 +1,114 @@
-import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { openBuiltin, openGateway } from '../support/gateway.ts';
-import { refusalsIn } from '../support/metrics.ts';
-import { holdingOrders } from '../support/parts.ts';
+import { maxBodyBytes, RequestBody } from '../../src/http/body.ts';
+import { HttpError } from '../../src/http/error.ts';
+import { createEnvironment } from '../../src/server/request-record.ts';
+import { quiet } from '../support/log.ts';
 
-const KiB = 1024;
-const json = { 'content-type': 'application/json' };
-const withKey = (key: string) => ({ ...json, authorization: `Bearer ${key}` });
+const { keys, bodyBytes } = createEnvironment(quiet);
 
-type Headers = Readonly<Record<string, string>>;
-
-/** Creates a POST whose body arrives in these chunks. */
-function postOf(chunks: Iterable<Uint8Array>, headers: Headers, path = '/graphql'): Request {
-  const body = Readable.toWeb(Readable.from(chunks));
-  const init = { method: 'POST', headers, body, duplex: 'half' };
-  return new Request(`http://gateway.test${path}`, init as RequestInit);
+/** Reads the body of a request with an API key, or without one. */
+function read(chunks: Iterable<Uint8Array>, key: string | undefined = 'one'): RequestBody {
+  const reader = new RequestBody(keys.find(key || undefined), bodyBytes);
+  for (const chunk of chunks) reader.push(chunk);
+  return reader;
 }
 
-/** The bytes of an operation, padded to this length. */
-const ordersOf = (length: number) => Buffer.from('{"query":"{ orders }"}'.padEnd(length));
+const statusOf = ({ body }: RequestBody) => (body instanceof HttpError ? body.status : 200);
 
-function* chunksOf(bytes: Uint8Array, size: number) {
-  for (let start = 0; start < bytes.length; start += size) {
-    yield new Uint8Array(0);
-    yield bytes.subarray(start, start + size);
-  }
-}
-
-describe('a request body', () => {
+describe('RequestBody', () => {
   it.each([
-    [5000, 3],
-    [256 * KiB, 128],
-    [256 * KiB, 1000],
-    [256 * KiB, 100_000],
-  ])('of %i bytes arrives unchanged in chunks of %i', async (length, size) => {
-    await using opened = await openGateway({
-      persistedDocuments: { mode: 'allow', manifest: new Map() },
-    });
-    const bodyOf = (query: string) => {
-      const sha256Hash = createHash('sha256').update(query).digest('hex');
-      const extensions = { persistedQuery: { version: 1, sha256Hash } };
-      return JSON.stringify({ query, extensions });
-    };
-    const text = '{ __typename } #';
-    const letters = 'abcdefghijklmnopqrstuvwxyz'.repeat(10_240);
-    const bytes = Buffer.from(bodyOf(text + letters.slice(0, length - bodyOf(text).length)));
-    expect(bytes).toHaveLength(length);
-    const response = await opened.gateway(postOf(chunksOf(bytes, size), withKey('demo-key')));
-    expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+    [4096, 1],
+    [4097, 2],
+    [maxBodyBytes, 64],
+    [maxBodyBytes, 1000],
+    [maxBodyBytes, 100_000],
+  ])('joins %i bytes in chunks of %i', (length, size) => {
+    const bytes = Buffer.alloc(length, 'abcdefghijklmnopqrstuvwxyz');
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.subarray(index * size, (index + 1) * size),
+    );
+    const reader = read(chunks);
+    expect(Buffer.compare(reader.body as Uint8Array, bytes)).toBe(0);
+    reader.releaseBody();
   });
 
-  it.each([
-    ['with a key', withKey('demo-key'), 256 * KiB],
-    ['without a key', json, 16 * KiB],
-  ])('%s is refused with 413 beyond its limit', async (_, headers, limit) => {
-    await using opened = await openGateway();
-    const statusOf = async (length: number) =>
-      (await opened.gateway(postOf([ordersOf(length)], headers))).status;
-    expect([await statusOf(limit), await statusOf(limit + 1)]).toEqual([200, 413]);
+  it('returns an empty body without chunks, and ignores empty chunks', () => {
+    expect(read([]).body).toHaveLength(0);
+    const reader = read([new Uint8Array(0), Buffer.from('a'), new Uint8Array(0), Buffer.from('b')]);
+    expect(Buffer.from(reader.body as Uint8Array).toString()).toBe('ab');
   });
 
-  it('is refused with 413 in too many chunks, and no more of them are read', async () => {
-    await using opened = await openGateway();
-    let read = 0;
-    function* endless() {
-      for (;;) {
-        read++;
-        yield Buffer.from(' ');
-      }
+  it('does not write into the chunks that it receives', () => {
+    const slab = Buffer.from('abXX');
+    const reader = read([slab.subarray(0, 2), Buffer.from('cd')]);
+    expect(Buffer.from(reader.body as Uint8Array).toString()).toBe('abcd');
+    expect(slab.toString()).toBe('abXX');
+  });
+
+  it('refuses a body above the limit with 413', () => {
+    expect(statusOf(read([Buffer.alloc(maxBodyBytes), Buffer.alloc(1)]))).toBe(413);
+    expect(statusOf(read([Buffer.alloc(maxBodyBytes + 1)]))).toBe(413);
+  });
+
+  it('refuses too many chunks with 413, and reads no more of tiny ones', () => {
+    for (const [size, isReadOn] of [
+      [1, false],
+      [64, true],
+    ] as const) {
+      const reader = read([]);
+      const push = () => reader.push(Buffer.alloc(size));
+      for (let chunks = 0; chunks < 4096; chunks++) expect(push()).toBe(true);
+      expect(push()).toBe(isReadOn);
+      expect(reader.body).toMatchObject({ status: 413 });
     }
-    const response = await opened.gateway(postOf(endless(), withKey('demo-key')));
-    expect(response.status).toBe(413);
-    expect(await response.text()).toContain('in too many chunks: expected at most 4096');
-    expect(read).toBeLessThan(4200);
+    expect(read(Array(5000).fill(Buffer.from('x'))).body).toMatchObject({
+      message: expect.stringContaining('in too many chunks: expected at most 4096'),
+    });
+  });
+
+  it('keeps no object per chunk', () => {
+    const before = process.memoryUsage();
+    const readers = Array.from({ length: 100 }, () =>
+      read(
+        (function* () {
+          for (let index = 0; index < maxBodyBytes; index += 64) yield Buffer.alloc(64);
+        })(),
+      ),
+    );
+    const after = process.memoryUsage();
+    const held = after.arrayBuffers - before.arrayBuffers;
+    expect(held).toBeLessThan(readers.length * maxBodyBytes * 4);
+    for (const reader of readers) reader.releaseBody();
   });
 });
 
 describe('large request bodies', () => {
-  it('are limited per key and in total until their responses; each refusal is counted once', async () => {
-    const { petStore, ...orders } = holdingOrders(await openBuiltin());
-    await using opened = await openGateway({ petStore });
-    const send = (key: string, length = 256 * KiB, path = '/graphql', type = {}) =>
-      opened.gateway(postOf([ordersOf(length)], { ...withKey(key), ...type }, path));
-    const held: Promise<Response>[] = [];
-    const hold = async (key: string) => {
-      // A quarter of 32 MiB; the first 16 KiB of each do not count.
-      for (let count = 0; count < 34; count++) held.push(send(key));
-      await orders.called(held.length);
-    };
-    await hold('a');
-    for (const path of ['/graphql', '/v1/pets', '/quickstart/messages']) {
-      const refused = await send('a', 256 * KiB, path);
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
-      expect(await refused.text()).toContain('bodies');
-    }
-    for (const key of ['b', 'c', 'd']) await hold(key);
-    expect((await send('e')).status).toBe(503);
-    held.push(send('e', 16 * KiB));
-    await orders.called(held.length);
+  it('are refused with 413 without a key', () => {
+    const keyless = (bytes: number) => read([Buffer.alloc(bytes)], '');
+    expect(statusOf(keyless(16 * 1024))).toBe(200);
+    expect(statusOf(keyless(16 * 1024 + 1))).toBe(413);
+  });
 
-    const counts = { 'body_bytes_of_key 429': 3, 'body_bytes 503': 1 };
-    expect(await refusalsIn(opened.metrics)).toEqual(counts);
-    orders.release();
-    for (const response of await Promise.all(held)) expect(response.status).toBe(200);
-    expect((await send('a')).status).toBe(200);
+  it('of one key are refused with 429 while they hold a quarter, and those of others are not', () => {
+    const held = Array.from({ length: 150 }, () => read([Buffer.alloc(maxBodyBytes)]));
+    const statuses = held.map(statusOf);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(34);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(116);
+    const other = read([Buffer.alloc(maxBodyBytes)], 'other');
+    expect(statusOf(other)).toBe(200);
+    for (const reader of [...held, other]) reader.releaseBody();
+  });
 
-    // Responses with another reason are not refusals due to load.
-    expect((await send('a', 30, '/nowhere')).status).toBe(404);
-    expect((await send('a', 30, '/graphql', { 'content-type': 'text/plain' })).status).toBe(415);
-    for (const path of ['/graphql', '/v1/pets']) {
-      expect((await send('a', 256 * KiB + 1, path)).status).toBe(413);
-      expect((await opened.gateway(postOf([Buffer.from('{')], withKey('a'), path))).status).toBe(
-        400,
-      );
-    }
-    expect(await refusalsIn(opened.metrics)).toEqual(counts);
+  it('are refused with 503 while others use the shared limit; small ones are accepted', () => {
+    const held = Array.from({ length: 150 }, (_, index) =>
+      read([Buffer.alloc(maxBodyBytes)], `key-${index}`),
+    );
+    const refused = held.filter((reader) => statusOf(reader) === 503).length;
+    expect(refused).toBeGreaterThan(10);
+    expect(statusOf(read([Buffer.alloc(16 * 1024)]))).toBe(200);
+    for (const reader of held) reader.releaseBody();
+    const next = read([Buffer.alloc(maxBodyBytes)]);
+    expect(statusOf(next)).toBe(200);
+    next.releaseBody();
   });
 });

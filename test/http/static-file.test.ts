@@ -1,8 +1,12 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createStaticFile } from '../../src/http/static-file.ts';
-import { createByteLimits } from '../../src/server/byte-limits.ts';
-import { createFetchHandler } from '../../src/server/http/fetch.ts';
+import { createFetchHandler } from '../../src/server/fetch.ts';
+import {
+  createEnvironment,
+  type RequestHead,
+  RequestRecord,
+} from '../../src/server/request-record.ts';
 import { quiet } from '../support/log.ts';
 
 const css = '.pet { color: green }\n'.repeat(1000);
@@ -91,10 +95,9 @@ describe('a static file', () => {
   it('is copied for a Fetch response only as far as the client reads', async () => {
     const content = Buffer.alloc(8_000_000, 'pet');
     const file = style(async () => content);
-    const handle = createFetchHandler(
-      ({ headers }) => file(headers),
-      createByteLimits(quiet.metrics).bodyBytes,
-    );
+    const environment = createEnvironment(quiet);
+    const open = (head: RequestHead) => new RequestRecord(environment, head);
+    const handle = createFetchHandler({ open, handle: ({ headers }) => file(headers) });
     const responses: Response[] = [];
     await handle(new Request('http://gateway.test/'));
     const before = process.memoryUsage().arrayBuffers;

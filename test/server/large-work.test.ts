@@ -1,7 +1,5 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { readJsonText } from '../../src/contract/response-json.ts';
-import { nextSlice } from '../../src/limits/slices.ts';
 import { apiKey, openGateway, type TestOptions } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { sendForParts } from '../support/parts.ts';
@@ -49,31 +47,10 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
     expect(await turnsFor(apiKey)).toBeLessThan(15);
   });
 
-  it('and keys take turns', async () => {
-    await using opened = await openGateway();
-    const done: string[] = [];
-    const send = async (key: string, index = 0) => {
-      const query = `${getIntrospectionQuery()} # ${key} ${index}`;
-      await postGraphQL(opened.gateway, query, {}, { authorization: `Bearer ${key}` });
-      done.push(key);
-    };
-    const many = Array.from({ length: 20 }, (_, index) => send('a', index));
-    await Promise.all([...many, send('b')]);
-    expect(done.indexOf('b')).toBeLessThan(5);
-  });
-
   it('for parsing large bodies', async () => {
     const query = 'query ($text: String!) { __typename @include(if: true) pets(limit: 0) { id } }';
     const text = { text: 'x'.repeat(100_000) };
     expect(await turnsOf(query, 20, text)).toBeGreaterThanOrEqual(20);
-  });
-
-  it('for validating large orders of a REST service, which takes many turns', async () => {
-    const orders = `[${'{"identifier":9007199254740993},'.repeat(110_000)}0]`;
-    using counted = countTurns();
-    const { text } = await readJsonText(orders, () => nextSlice(1));
-    expect(text === orders).toBe(true);
-    expect(counted.turns).toBeGreaterThanOrEqual(25);
   });
 
   it('for writing large responses', async () => {

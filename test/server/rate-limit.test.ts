@@ -44,12 +44,29 @@ describe('the rate per key', () => {
     expect(await opened.served()).toBe(perSecond);
   });
 
-  it('also limits callers in the same process', async () => {
-    await using opened = await open(1);
-    expect(await opened.execute('{ __typename }')).toEqual({ data: { __typename: 'Query' } });
-    expect(await opened.execute('{ __typename }')).toMatchObject({
-      errors: [{ extensions: { code: 'RATE_LIMITED', status: 429, retryAfterMs: 1000 } }],
-    });
+  it('counts REST calls, also those of callers in the same process', async () => {
+    await using opened = await open(5);
+    const execute = async (query: string) => {
+      const authorization = `Bearer ${apiKey}`;
+      return (await opened.execute(query, {}, { authorization })).errors?.[0]?.extensions;
+    };
+    const calls = (count: number) => {
+      const fields = Array.from({ length: count }, (_, index) => `a${index}: pets { id }`);
+      return execute(`{ ...F } fragment F on Query { __typename ${fields.join(' ')} }`);
+    };
+    const refused = { code: 'RATE_LIMITED', status: 429, retryAfterMs: 1000 };
+    expect(await calls(4)).toBeUndefined();
+    expect(await calls(2)).toMatchObject(refused);
+    expect(await calls(1)).toBeUndefined();
+    for (let count = 0; count < 20; count++) expect(await calls(0)).toBeUndefined();
+    expect(await calls(1)).toMatchObject(refused);
+    // More than a second's worth passes when the bucket is full; later calls wait for it.
+    vi.advanceTimersByTime(1000);
+    expect(await calls(10)).toBeUndefined();
+    vi.advanceTimersByTime(1100);
+    expect(await calls(1)).toMatchObject(refused);
+    vi.advanceTimersByTime(100);
+    expect(await calls(1)).toBeUndefined();
   });
 
   it('refuses further requests at /graphql and /v1, with the time to the next attempt', async () => {
@@ -72,7 +89,7 @@ describe('the rate per key', () => {
     const rest = await opened.send();
     expect(rest.body).toEqual({
       code: 'rate_limited',
-      message: 'Too many requests per second with this API key. Try again in one second.',
+      message: 'Too many calls per second with this API key. Try again in one second.',
       status: 429,
     });
     expect(rest.headers.get('ratelimit')).toBe('"key";r=0;t=1');

@@ -1,13 +1,13 @@
 import { type AppParts, createApp } from '../../src/app.ts';
 import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import type { Call, PetStore } from '../../src/contract/pet-store.ts';
-import { keyOf } from '../../src/limits/key.ts';
-import { createByteLimits } from '../../src/server/byte-limits.ts';
-import { createFetchHandler } from '../../src/server/http/fetch.ts';
-import { type ListenOptions, listen } from '../../src/server/listener/listen.ts';
+import type { PetStore } from '../../src/contract/pet-store.ts';
+import { ApiKeys } from '../../src/limits/api-keys.ts';
+import { createFetchHandler } from '../../src/server/fetch.ts';
+import { type ListenOptions, listen } from '../../src/server/listen.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/server/overload.ts';
 import { openRateLimit, type RateLimitOptions } from '../../src/server/rate-limit.ts';
+import { createEnvironment, RequestRecord } from '../../src/server/request-record.ts';
 import { createV1 } from '../../src/v1/routes.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { checkResponses } from './violations.ts';
@@ -15,20 +15,34 @@ import { checkResponses } from './violations.ts';
 /** The API key that the built-in backend accepts in tests. */
 export const apiKey = 'demo-key';
 
-/** Opens the built-in backend, in memory unless given a database, with its demo data. */
-export function openBuiltin(databaseUrl = ':memory:'): Promise<PetStore> {
-  return openPetStore({ kind: 'builtin', databaseUrl, demoKey: apiKey }, quiet);
+/** The API keys of the pet store that was opened last, which `callWith` uses. */
+let latestKeys = new ApiKeys();
+
+/** Returns a new set of API keys for a pet store. */
+export function openKeys(): ApiKeys {
+  latestKeys = new ApiKeys();
+  return latestKeys;
 }
 
-/** Creates the context of a call to a pet store. */
-export function callWith(key = apiKey, signal?: AbortSignal): Call {
-  return {
-    apiKey: key,
-    authorization: `Bearer ${key}`,
-    key: keyOf(`Bearer ${key}`),
-    requestId: 'test',
-    ...(signal ? { signal } : {}),
-  };
+/** Opens the built-in backend, in memory unless given a database, with its demo data. */
+export async function openBuiltin(databaseUrl = ':memory:') {
+  const keys = openKeys();
+  const petStore = await openPetStore(
+    { kind: 'builtin', databaseUrl, demoKey: apiKey },
+    quiet,
+    keys,
+  );
+  return { ...petStore, keys };
+}
+
+/** Creates the caller of a pet store. */
+export function callWith(key = apiKey, signal?: AbortSignal): RequestRecord {
+  const { bodyBytes } = createEnvironment(quiet);
+  const headers = { authorization: `Bearer ${key}`, 'x-request-id': 'test' };
+  const environment = { telemetry: quiet, keys: latestKeys, bodyBytes };
+  const record = new RequestRecord(environment, { method: 'TEST', path: '', headers });
+  if (signal) record.follow(signal);
+  return record;
 }
 
 /** The parts of a gateway that a test can replace. */
@@ -42,9 +56,12 @@ export type TestListenOptions = Partial<Pick<ListenOptions, 'host' | 'tls'>>;
  * throws if a response of its REST interface violated the OpenAPI document.
  */
 export async function openGateway(options: TestOptions = {}) {
-  const petStore = options.petStore ?? (await openBuiltin());
+  const petStore: PetStore & { readonly keys?: ApiKeys } =
+    options.petStore ?? (await openBuiltin());
   const telemetry = openTelemetry();
-  const byteLimits = createByteLimits(telemetry.metrics);
+  // What is known of the keys is shared with the pet store.
+  const environment = createEnvironment(telemetry, petStore.keys);
+  const { keys } = environment;
   const limits = {
     maxRequestsInFlight: 1000,
     maxRequestsInFlightPerKey: 1000,
@@ -52,10 +69,10 @@ export async function openGateway(options: TestOptions = {}) {
     ...options,
   };
   const rates = { rateLimitPerKey: undefined, rateLimitStore: undefined, ...options };
-  const rateLimit = await openRateLimit(rates, telemetry);
-  const admission = openOverloadGuard(limits, telemetry.metrics, rateLimit);
+  const rateLimit = await openRateLimit(rates, keys, telemetry);
+  const admission = openOverloadGuard(limits, keys, telemetry.metrics, rateLimit);
   const app = createApp({
-    telemetry,
+    ...environment,
     admission,
     isDraining: () => false,
     onlyLoopbackHosts: false,
@@ -71,14 +88,12 @@ export async function openGateway(options: TestOptions = {}) {
     ...options,
     petStore,
   });
-  const checked = checkResponses(
-    createFetchHandler(app.handle, byteLimits.bodyBytes, options.forwardHeaders),
-  );
+  const checked = checkResponses(createFetchHandler(app, options.forwardHeaders));
   return {
     ...app,
     gateway: checked.gateway,
     petStore,
-    byteLimits,
+    environment,
     ...telemetry,
     async [Symbol.asyncDispose]() {
       admission[Symbol.dispose]();
@@ -93,12 +108,8 @@ export async function openGateway(options: TestOptions = {}) {
 export async function startGateway(options: TestOptions & TestListenOptions = {}) {
   const opened = await openGateway(options);
   const { host = '127.0.0.1', tls } = options;
-  const listenOptions = { host, port: 0, tls };
-  const { url, close, setCertificate } = await listen(
-    opened.handle,
-    opened.byteLimits,
-    listenOptions,
-  );
+  const listenOptions = { host, port: 0, tls, metrics: opened.metrics };
+  const { url, close, setCertificate } = await listen(opened, listenOptions);
   return {
     ...opened,
     url,

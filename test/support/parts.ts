@@ -1,10 +1,15 @@
 import { expect, vi } from 'vitest';
-import { CancelledError } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
-import type { TypedPart } from '../../src/server/graphql/encoded-parts.ts';
+import type { Caller, PetStore } from '../../src/contract/pet-store.ts';
+import type { TypedPart } from '../../src/server/graphql/parts.ts';
 import { openBuiltin, startGateway, type TestOptions } from './gateway.ts';
 import { graphqlRequest, withKey } from './graphql.ts';
+
+/** Calls back when a caller is cancelled, as for a call to a service. */
+export function onCancel(caller: Caller, cancel: () => void): void {
+  const reported = { operation: 'held', outcome: undefined, ms: 0, status: null };
+  caller.calls.push({ ...reported, caller, bytes: 0, retries: 0, cancel });
+}
 
 /** A pet store whose orders wait until `release` is called or the call is aborted. */
 export function holdingOrders(petStore: PetStore) {
@@ -16,9 +21,9 @@ export function holdingOrders(petStore: PetStore) {
     async listOrders(call) {
       calls++;
       const { promise: aborted, reject } = Promise.withResolvers<never>();
-      call.signal?.addEventListener('abort', () => {
+      onCancel(call, () => {
         cancelled++;
-        reject(new CancelledError());
+        reject(call.cancelled);
       });
       await Promise.race([released, aborted]);
       return petStore.listOrders(call);

@@ -24,6 +24,7 @@ export async function startPgBouncer(databaseUrl: string) {
     admin_users: server.username,
     pool_mode: 'transaction',
     default_pool_size: '3',
+    server_login_retry: '1',
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const databases = `[databases]\n* = host=${server.hostname} port=${server.port}`;

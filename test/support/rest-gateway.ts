@@ -1,6 +1,6 @@
 import { openRestPetStore, type RestPetStoreOptions } from '../../src/backends/rest/pet-store.ts';
 import { createGateway, loadConfig } from '../../src/index.ts';
-import { startGateway, type TestOptions } from './gateway.ts';
+import { openKeys, startGateway, type TestOptions } from './gateway.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { sendJson, startUpstream } from './upstream.ts';
 
@@ -12,7 +12,9 @@ export function openRest(
 ) {
   const baseUrl = new URL(`${url}/v1`);
   const messagesBaseUrl = new URL(`${url}/quickstart/`);
-  return openRestPetStore({ baseUrl, messagesBaseUrl, timeoutMs: 10_000, ...options }, telemetry);
+  const keys = openKeys();
+  const all = { baseUrl, messagesBaseUrl, timeoutMs: 10_000, ...options };
+  return { ...openRestPetStore(all, telemetry, keys), keys };
 }
 
 type Respond = Parameters<typeof startUpstream>[0];

@@ -3,7 +3,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import type { Sampling } from '../../src/telemetry/trace.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { startCollector } from '../support/collector.ts';
-import { startGateway } from '../support/gateway.ts';
+import { openKeys, startGateway } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 
 /** Starts a gateway with this environment's backend, whose traces are exported to a collector. */
@@ -12,8 +12,10 @@ export async function startTraced(env: Readonly<Record<string, string>>, samplin
   const { log, metrics, ...recorded } = openTelemetry();
   const tracing = await openTracing(new URL(collector.url), log, sampling);
   const telemetry = { log, metrics, tracing };
-  const petStore = await openPetStore(loadConfig(env).backend, telemetry);
-  const gateway = await startGateway({ petStore, telemetry, explain: true });
+  const keys = openKeys();
+  const petStore = await openPetStore(loadConfig(env).backend, telemetry, keys);
+  const options = { petStore: { ...petStore, keys }, telemetry, explain: true };
+  const gateway = await startGateway(options);
   return {
     url: gateway.url,
     gateway: gateway.gateway,

@@ -10,7 +10,7 @@ describe('the metrics of all workers together', () => {
     const workers = new WorkerMetrics();
     for (const used of [0, 50]) {
       const metrics = new Metrics();
-      metrics.watchLimit({ name: 'bytes', used, refused: { key: 1, all: 2 } });
+      metrics.watchLimit({ name: 'bytes', used, refused: { key: 1, all: 2, unknown: 3 } });
       workers.record(liveWorker(), await metrics.snapshot());
     }
     const { text } = await workers.scrape(new Metrics());
@@ -18,6 +18,7 @@ describe('the metrics of all workers together', () => {
       'petstore_limit_used{limit="bytes"} 50',
       'petstore_limit_refused_total{limit="bytes",by="key"} 2',
       'petstore_limit_refused_total{limit="bytes",by="all"} 4',
+      'petstore_limit_refused_total{limit="bytes",by="unknown"} 6',
     ]);
   });
 
@@ -25,7 +26,7 @@ describe('the metrics of all workers together', () => {
     const workers = new WorkerMetrics();
     const metrics = new Metrics();
     metrics.refused('requests_in_flight', 503, 3);
-    metrics.watchLimit({ name: 'bytes', used: 5, refused: { key: 1, all: 0 } });
+    metrics.watchLimit({ name: 'bytes', used: 5, refused: { key: 1, all: 0, unknown: 0 } });
     const snapshot = await metrics.snapshot();
     const worker = liveWorker();
     workers.record(worker, snapshot);

@@ -8,7 +8,7 @@ import type { TypedDocumentNode as DocumentNode } from './typed-document-node.ts
 export type AddPetInput = {
   /** The category of the animal: an int64 as a string or an integer. Use a string if your language would round it. */
   categoryId: string | number;
-  /** The animal's name; not empty. */
+  /** The name of the animal. */
   name: string;
   /** The availability. There is no default. */
   status?: PetStatus | null | undefined;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ErrorResponse } from '../../contract/error.ts';
-import type { Call, CallerIdentity } from '../../contract/pet-store.ts';
+import type { Caller, CallerIdentity } from '../../contract/pet-store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { hashOf, keyColumns, timeAfter } from './api-keys.ts';
 import type { Database } from './database.ts';
@@ -21,7 +21,7 @@ export function createApiKeyCheck(
   database: Database,
   demoKey: string | undefined,
   log: Log,
-): (call: Pick<Call, 'apiKey' | 'requestId' | 'observer'>) => Promise<void> {
+): (caller: Pick<Caller, 'key' | 'requestId' | 'identity'>) => Promise<void> {
   const goodKeys = new LRUCache<string, CallerIdentity>({ max: maxCachedKeys, ttl: cacheMs });
 
   /** Stores when the key was used. No request waits for it, or fails with it. */
@@ -38,11 +38,12 @@ export function createApiKeyCheck(
       .catch((err) => log.debug({ err, keyId: id }, 'the last use of a key was not stored'));
   }
 
-  return async ({ apiKey, requestId, observer }) => {
+  return async (caller) => {
+    const apiKey = caller.key.credential;
     if (apiKey === demoKey) return;
     const good = goodKeys.get(apiKey);
     if (good) {
-      if (observer) observer.caller = good;
+      caller.identity = good;
       return;
     }
     const key = await database
@@ -51,13 +52,13 @@ export function createApiKeyCheck(
       // Comparing hashes leaks nothing about a key through timing.
       .where('key_hash', '=', hashOf(apiKey))
       .executeTakeFirst();
-    const caller = key && { account: key.account, keyId: key.id };
-    if (observer) observer.caller = caller;
+    const identity = key && { account: key.account, keyId: key.id };
+    caller.identity = identity;
     const validMs = key?.expiresAt ? Date.parse(key.expiresAt) - Date.now() : cacheMs;
-    if (key === undefined || caller === undefined || key.revokedAt !== null || validMs <= 0) {
+    if (key === undefined || identity === undefined || key.revokedAt !== null || validMs <= 0) {
       if (key !== undefined) {
         const code = key.revokedAt === null ? 'api_key_expired' : 'api_key_revoked';
-        log.info({ code, ...caller, requestId }, 'API key refused');
+        log.info({ code, ...identity, requestId: caller.requestId }, 'API key refused');
       }
       throw ErrorResponse.of({
         code: 'invalid_api_key',
@@ -66,6 +67,6 @@ export function createApiKeyCheck(
       });
     }
     if (key.lastUsedAt === null || key.lastUsedAt < timeAfter(-lastUseMs)) storeUse(key.id);
-    goodKeys.set(apiKey, caller, { ttl: Math.min(cacheMs, validMs) });
+    goodKeys.set(apiKey, identity, { ttl: Math.min(cacheMs, validMs) });
   };
 }

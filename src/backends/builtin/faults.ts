@@ -23,6 +23,7 @@ export function storageFault(
   // SQLite, and a server that is busy, full or read-only, refuses a statement as a whole.
   const isKnown =
     cause instanceof NotConnectedError ||
+    isRefusedLogin(cause) ||
     'errcode' in cause ||
     /^(?:is busy|is read-only|has no space)/.test(reason);
   const outcome = !isWrite
@@ -58,6 +59,16 @@ function sqliteReason(error: unknown): string | undefined {
 export function isLocked(error: unknown): boolean {
   // PostgreSQL's SQLSTATE for lock_not_available.
   return sqliteReason(error) === 'is busy' || (error as { code?: string }).code === '55P03';
+}
+
+/**
+ * Whether PgBouncer sent nothing, because it cannot log in to PostgreSQL. All of its errors have the
+ * SQLSTATE for a violation of the protocol.
+ */
+export function isRefusedLogin(error: unknown): boolean {
+  const cause = error instanceof NotConnectedError ? error.cause : error;
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return code === '08P01' && /server_login_retry|^server login failed/.test(message);
 }
 
 /** SQLSTATE classes and codes (PostgreSQL, appendix A) for failures of the server, not the query. */

@@ -3,12 +3,13 @@ import { sql } from 'kysely';
 import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts';
 import { JsonText } from '../../contract/json.ts';
 import {
-  type Call,
+  type Caller,
   type OperationId,
   operations,
   type PetStore,
 } from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
+import type { ApiKeys } from '../../limits/api-keys.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
@@ -33,6 +34,7 @@ export interface BuiltinPetStoreOptions {
 export async function openBuiltinPetStore(
   options: BuiltinPetStoreOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,
+  keys: ApiKeys,
 ): Promise<PetStore> {
   const database = await openDatabase(options.databaseUrl, telemetry.log, {
     onLock: 'fail',
@@ -42,7 +44,7 @@ export async function openBuiltinPetStore(
   if (options.demoKey) {
     await whenFree(() => addDemoData(database, engineOf(options.databaseUrl)));
   }
-  return createPetStore(database, options, telemetry);
+  return createPetStore(database, options, telemetry, keys);
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the database and the check of keys.
@@ -50,6 +52,7 @@ function createPetStore(
   database: Database,
   { databaseUrl, demoKey }: BuiltinPetStoreOptions,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
+  keys: ApiKeys,
 ): PetStore {
   const checkApiKey = createApiKeyCheck(database, demoKey, log);
 
@@ -64,14 +67,19 @@ function createPetStore(
     }
   }
 
-  async function run<T>(operation: OperationId, call: Call, work: () => Promise<T>): Promise<T> {
-    const { key, requestId } = call;
-    await guard(requestId, false, () => checkApiKey(call));
+  async function run<T>(
+    operation: OperationId,
+    caller: Caller,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { key, requestId } = caller;
+    await guard(requestId, false, () => checkApiKey(caller));
+    keys.accept(key);
     const isWrite = operations[operation].method === 'POST';
     // SQLite writes inside the event loop, and ends when the disk has it.
-    if (isWrite) await nextSlice(key);
+    if (isWrite) await nextSlice();
     const start = performance.now();
-    const endSpan = call.observer?.observeQuery(queries[operation], databaseUrl);
+    const endSpan = caller.startQuery(queries[operation], databaseUrl);
     let errorType: string | undefined;
     try {
       return await guard(requestId, isWrite, work);
@@ -89,16 +97,16 @@ function createPetStore(
   const readPage = createPageReader(database, engineOf(databaseUrl));
 
   return {
-    listPets: (call, query) => run('listPets', call, () => readPage(query)),
+    listPets: (caller, query) => run('listPets', caller, () => readPage(query)),
 
-    createPet: (call, pet) =>
-      run('createPet', call, async () => {
+    createPet: (caller, pet) =>
+      run('createPet', caller, async () => {
         requirePetStorable(pet);
         return toPet(await insertPet(database, pet));
       }),
 
-    getPet: (call, petId) =>
-      run('getPet', call, async () => {
+    getPet: (caller, petId) =>
+      run('getPet', caller, async () => {
         const row = await database
           .selectFrom('pets')
           .select(selectedPet)
@@ -112,8 +120,8 @@ function createPetStore(
         });
       }),
 
-    listOrders: (call) =>
-      run('listOrders', call, async () => {
+    listOrders: (caller) =>
+      run('listOrders', caller, async () => {
         const first = database.selectFrom('orders').selectAll().orderBy('id').limit(maxOrders);
         const counted = database
           .selectFrom(first.as('first'))
@@ -127,8 +135,8 @@ function createPetStore(
         return new JsonText(`[${rows.map(({ document }) => document).join()}]`);
       }),
 
-    sendMessage: (call, message) =>
-      run('sendMessage', call, async () => {
+    sendMessage: (caller, message) =>
+      run('sendMessage', caller, async () => {
         requireStorable('message', message, maxMessageLength);
         const row = {
           id: randomUUID(),

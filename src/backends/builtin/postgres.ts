@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   PostgresAdapter,
   PostgresDialect,
@@ -7,11 +8,11 @@ import {
 import pg from 'pg';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { isLocked, NotConnectedError } from './faults.ts';
+import { isLocked, isRefusedLogin, NotConnectedError } from './faults.ts';
 import type { OnLock } from './locks.ts';
 
 /** Timeouts for PostgreSQL, in milliseconds. */
-const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100 };
+const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100, refusedLogin: 5000 };
 
 /** Options of a pool of connections to PostgreSQL. */
 export interface PoolOptions {
@@ -88,29 +89,66 @@ function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): 
     }
   }
 
-  return {
-    options: pool.options,
-    connect: async () => {
-      const client = await connect();
-      const send = isBouncer
-        ? sendInTransactions(client, begin.join('; '))
-        : client.query.bind(client);
-      let broken = false;
-      const query = async (sql: string, parameters: unknown[]) => {
+  function openSession(client: pg.PoolClient) {
+    const send = isBouncer
+      ? sendInTransactions(client, begin.join('; '))
+      : client.query.bind(client);
+    let broken = false;
+    return {
+      async query(sql: string, parameters: unknown[]) {
         try {
           return await send(sql, parameters);
         } catch (error) {
-          // A DatabaseError was sent by the server, so the connection is intact.
-          broken ||= !(error instanceof pg.DatabaseError);
+          // A server that sends an error keeps the connection, unless the error is fatal.
+          broken ||= !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
           // An import uses ids of this session's block, so the session drops the block.
           if (isLocked(error)) await client.query('discard sequences').catch(() => {});
           throw error;
         }
-      };
-      return { query, release: () => client.release(broken) } as unknown as PostgresPoolClient;
+      },
+      release: () => client.release(broken),
+    };
+  }
+
+  return {
+    options: pool.options,
+    connect: async () => {
+      let session: ReturnType<typeof openSession> | undefined = openSession(
+        await whileRefused(connect),
+      );
+      const query = (sql: string, parameters: unknown[]) =>
+        whileRefused(async () => {
+          session ??= openSession(await connect());
+          try {
+            return await session.query(sql, parameters);
+          } catch (error) {
+            if (isRefusedLogin(error)) {
+              session.release();
+              session = undefined;
+            }
+            throw error;
+          }
+        });
+      return { query, release: () => session?.release() } as unknown as PostgresPoolClient;
     },
     end: () => pool.end(),
   };
+}
+
+/**
+ * Repeats work that PgBouncer refuses, for as long as a statement may take, so that a short restart of
+ * PostgreSQL is not an outage. Only the first statement of a transaction can be refused.
+ */
+async function whileRefused<T>(work: () => Promise<T>): Promise<T> {
+  const end = performance.now() + timeouts.refusedLogin;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRefusedLogin(error) || performance.now() > end) throw error;
+      await setTimeout(100);
+    }
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Drift } from '../../contract/drift.ts';
-import type { Call } from '../../contract/pet-store.ts';
+import type { Caller } from '../../contract/pet-store.ts';
 import { redactKey } from '../../contract/redact-key.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 
@@ -20,10 +20,10 @@ export function createDriftReport({ log, metrics }: Pick<Telemetry, 'log' | 'met
     return metrics.memberLabel(name);
   }
 
-  return ({ apiKey, requestId }: Call, operation: string, drifts: Iterable<Drift>): void => {
+  return ({ key, requestId }: Caller, operation: string, drifts: Iterable<Drift>): void => {
     for (const drift of drifts) {
       const { kind } = drift;
-      const field = labelOf(drift, apiKey);
+      const field = labelOf(drift, key.credential);
       metrics.contractDrift.inc({ operation, kind, field });
       const now = performance.now();
       if (now - (loggedAt.get(kind) ?? Number.NEGATIVE_INFINITY) < logIntervalMs) continue;

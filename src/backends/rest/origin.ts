@@ -1,12 +1,12 @@
 import type { SecureContextOptions } from 'node:tls';
-import { type Dispatcher, Pool } from 'undici';
-import { Share } from '../../limits/share.ts';
+import { Pool } from 'undici';
+import type { ApiKey } from '../../limits/api-key.ts';
+import type { ApiKeys } from '../../limits/api-keys.ts';
+import { Circuit } from '../../limits/circuit.ts';
+import { FairQueue } from '../../limits/fair-queue.ts';
+import type { Limit } from '../../limits/limit.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { CallQueue, mostlyPerKey } from './call-queue.ts';
-import type { Cancellation } from './cancellation.ts';
-import { Circuit, KeyCircuits } from './circuit.ts';
 import { createConnector, TrackedClient } from './connections.ts';
-import { dispatchCall } from './dispatch-call.ts';
 import { consequencesOf, type Failed, type Outcome, outcomeOfFailure } from './outcome.ts';
 import type { ServiceProxy } from './proxy.ts';
 
@@ -22,7 +22,7 @@ export const defaultLimits = {
   maxResponseBytes: 4 * 1024 * 1024,
   /**
    * Maximum size of all bodies together. A body counts while it is received; one beyond 64 KiB
-   * counts until the result of the request, or its last part, is about to be written.
+   * counts until the request ends.
    */
   maxBufferedBytes: 32 * 1024 * 1024,
   /** Maximum number of connections; each has one call in flight. */
@@ -48,119 +48,195 @@ const maxKeyFraction = 0.2;
  */
 const maxRetries = { total: 10, perKey: 5 };
 
-/** The connections to one origin, with limits and circuits. */
-export type Origin = ReturnType<typeof openOrigin>;
+/** A call that needs a place among those in flight. */
+interface WaitingCall {
+  readonly key: ApiKey;
+  /** Uses its place now. Returns false if it does not need it. */
+  send(): boolean;
+}
+
+/** What an origin is opened with. */
+export interface OriginOptions {
+  /** The name of the service, which is all that the log and the metrics show of it. */
+  readonly service: string;
+  /** Its place among the origins, in `ApiKey.circuits`. */
+  readonly index: number;
+  /** An origin such as `https://pets.example`. */
+  readonly origin: string;
+  readonly proxy: ServiceProxy | undefined;
+  readonly tls: SecureContextOptions;
+  readonly limits: OriginLimits;
+}
 
 /**
- * Opens an origin such as `https://pets.example`; the log and the metrics show the service's name
- * only. Connects on the first call. The circuit of the origin opens if connecting fails, or if calls
- * of several keys get no complete response; that of a key on failures that may be specific to the
- * key, such as a 5xx status.
+ * The connections to one origin, with its queue, limits and circuits. Connects on the first call. Calls
+ * of one key leave a quarter of the connections to other keys, and those of keys that were never
+ * accepted a half. undici has a connection for each call in flight, so calls wait in this queue only.
+ * The circuit of the origin opens if connecting fails, or if calls of several keys get no complete
+ * response; that of a key on failures that may be specific to the key, such as a 5xx status.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share a pool, circuits and limits.
-export function openOrigin(
-  service: string,
-  origin: string,
-  proxy: ServiceProxy | undefined,
-  tls: SecureContextOptions,
-  limits: OriginLimits,
-  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
-) {
-  const { connectTimeoutMs, maxConnectionAgeMs, maxResponseBytes: maxBodyBytes } = limits;
-  let connect = createConnector(connectTimeoutMs, tls, proxy);
-  const pool = new Pool(origin, {
-    connections: limits.maxConnections,
-    connect: (...to) => connect(...to),
-    factory: (url, options) => new TrackedClient(url, options, maxConnectionAgeMs),
-    // Otherwise all calls wait for the first connection, because it may be one of HTTP/2.
-    allowH2: false,
-    keepAliveMaxTimeout: maxConnectionAgeMs,
-    headersTimeout: limits.headersTimeoutMs,
-    // The deadline of the call applies to the body. A timeout between chunks would not limit a body
-    // that arrives slowly but steadily.
-    bodyTimeout: 0,
-    maxResponseSize: maxBodyBytes,
-  });
-  const maxPerKey = Math.ceil(limits.breakAfterFailures * maxKeyFraction);
-  const circuit = new Circuit(limits, (state) =>
-    log.warn({ service }, state === 'open' ? 'circuit opened' : 'circuit closed'),
-  );
-  const keyCircuits = new KeyCircuits(limits);
-  const bodyBytes = new Share(`${service}_response_bytes`, mostlyPerKey(limits.maxBufferedBytes));
-  const queue = new CallQueue(service, limits);
-  const retries = new Share(`${service}_retries`, maxRetries);
-  for (const limit of [queue.inFlight, queue.waiting, bodyBytes, retries]) {
-    metrics.watchLimit(limit);
-  }
-  metrics.circuits({ service }, () => circuit.state);
-  metrics.refusedKeys({ service }, () => keyCircuits.countOpen());
+export class Origin {
+  readonly proxy: ServiceProxy | undefined;
+  /** The maximum size of a body, in bytes. */
+  readonly maxBodyBytes: number;
+  readonly bodyBytes: Limit;
+  /** Where calls that have a place are dispatched. */
+  readonly pool: Pool;
+  /** Limits the retries of calls that failed. */
+  readonly retries: Limit;
+  readonly #inFlight: Limit;
+  readonly #waiting: Limit;
+  readonly #queue = new FairQueue<WaitingCall>();
+  readonly #options: OriginOptions;
+  readonly #circuit: Circuit;
+  readonly #maxFailuresPerKey: number;
+  #connect: ReturnType<typeof createConnector>;
 
-  return {
-    proxy,
-    /** Uses these certificates for further connections. */
-    setTls(next: SecureContextOptions): void {
-      connect = createConnector(connectTimeoutMs, next, proxy);
-    },
-    /** Limits the retries of calls that failed. */
-    retries,
-    /** Sends one call of this key; see `Call.key`. Never rejects. */
-    async call(
-      key: number,
-      options: Dispatcher.DispatchOptions,
-      cancellation: Cancellation,
-    ): Promise<Outcome> {
-      if (cancellation.isOver()) return cancellation.outcome(false);
-      const entered = queue.enter(key, cancellation);
-      // Awaited only if the call has to wait.
-      const place = entered instanceof Promise ? await entered : entered;
-      if (place === undefined) return cancellation.outcome(false);
-      if (typeof place === 'string') return { why: place, retryAfterMs: 1000 };
-      const startedAt = performance.now();
-      const keyCircuit = keyCircuits.get(key);
-      // The key's circuit is checked first, so that a failing key does not probe the origin.
-      const keyRejectedMs = keyCircuit?.rejectsForMs(startedAt) ?? 0;
-      const rejectedMs = keyRejectedMs || circuit.rejectsForMs(startedAt);
-      if (rejectedMs > 0) {
-        queue.leave(place);
-        return { why: keyRejectedMs > 0 ? 'keyCircuit' : 'circuit', retryAfterMs: rejectedMs };
-      }
-      keyCircuit?.start();
-      circuit.start();
-      // The next call starts when undici no longer has this one, and the circuits know its outcome.
-      let holders = 2;
-      const leave = () => {
-        holders--;
-        if (holders === 0) queue.leave(place);
-      };
-      const callLimits = { cancellation, bodyBytes, key, maxBodyBytes, leave };
-      const outcome = await dispatchCall(pool, options, callLimits);
-      const effects = consequencesOf(outcome);
-      const isFailure = effects.key === 'failure';
-      if (isFailure || keyCircuits.size > 0) keyCircuits.end(key, effects.key, startedAt);
-      if (isFailure) circuit.end(effects.service, startedAt, key, maxPerKey);
-      else circuit.end(effects.service, startedAt);
-      leave();
-      return outcome;
-    },
-    /**
-     * Connects and disconnects: this shows whether the service is available, and needs no key.
-     * Returns why it can't take calls; undefined if it can.
-     */
-    async checkReady(): Promise<Failed | undefined> {
-      // Ready again when a probe is due: a load balancer sends no requests, and so no probe, until
-      // the gateway is ready.
-      const rejectedMs = circuit.rejectsForMs(performance.now());
-      if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
-      const { host, hostname, port, protocol } = new URL(origin);
-      const { promise, resolve } = Promise.withResolvers<Failed | undefined>();
-      connect({ host, hostname, port, protocol }, (error, socket) => {
-        socket?.destroy();
-        resolve(error === null ? undefined : outcomeOfFailure(error, false, 0, false));
-      });
-      return promise;
-    },
-    async [Symbol.asyncDispose]() {
-      if (!pool.closed) await pool.close();
-    },
-  };
+  constructor(
+    options: OriginOptions,
+    keys: ApiKeys,
+    { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
+  ) {
+    const { service, index, limits } = options;
+    this.#options = options;
+    this.proxy = options.proxy;
+    this.maxBodyBytes = limits.maxResponseBytes;
+    this.#maxFailuresPerKey = Math.ceil(limits.breakAfterFailures * maxKeyFraction);
+    this.#connect = this.#createConnector(options.tls);
+    this.pool = new Pool(options.origin, {
+      connections: limits.maxConnections,
+      connect: (...to) => this.#connect(...to),
+      factory: (url, settings) => new TrackedClient(url, settings, limits.maxConnectionAgeMs),
+      // Otherwise all calls wait for the first connection, because it may be one of HTTP/2.
+      allowH2: false,
+      keepAliveMaxTimeout: limits.maxConnectionAgeMs,
+      headersTimeout: limits.headersTimeoutMs,
+      // The deadline of the call applies to the body. A timeout between chunks would not limit a body
+      // that arrives slowly but steadily.
+      bodyTimeout: 0,
+      maxResponseSize: limits.maxResponseBytes,
+    });
+    this.#circuit = new Circuit(limits, (state) =>
+      log.warn({ service }, state === 'open' ? 'circuit opened' : 'circuit closed'),
+    );
+    const open = (name: string, total: number, unaccepted = total) =>
+      keys.openLimit(`${service}_${name}`, { total, perKey: Math.ceil(total * 0.75), unaccepted });
+    const { maxConnections, maxWaiting } = limits;
+    this.#inFlight = open('calls', maxConnections, Math.ceil(maxConnections / 2));
+    this.#waiting = open('waiting_calls', maxWaiting, Math.ceil(maxWaiting / 2));
+    this.bodyBytes = open('response_bytes', limits.maxBufferedBytes);
+    this.retries = keys.openLimit(`${service}_retries`, maxRetries);
+    for (const limit of [this.#inFlight, this.#waiting, this.bodyBytes, this.retries]) {
+      metrics.watchLimit(limit);
+    }
+    metrics.circuits({ service }, () => this.#circuit.state);
+    metrics.refusedKeys({ service }, () => {
+      const now = performance.now();
+      return keys.count(({ circuits }) => (circuits[index]?.rejectsForMs(now) ?? 0) > 0);
+    });
+  }
+
+  /** Uses these certificates for further connections. */
+  setTls(tls: SecureContextOptions): void {
+    this.#connect = this.#createConnector(tls);
+  }
+
+  /** Sends a call, now or when it has a place. Returns why it is refused. */
+  enter(call: WaitingCall): 'queueFull' | 'keyQueueFull' | undefined {
+    const { key } = call;
+    if (this.#inFlight.take(key) === undefined) {
+      if (!call.send()) this.leave(key);
+      return undefined;
+    }
+    const refusedBy = this.#waiting.take(key);
+    if (refusedBy !== undefined) return refusedBy === 'key' ? 'keyQueueFull' : 'queueFull';
+    this.#queue.add(key, call);
+    return undefined;
+  }
+
+  /** Removes a call that waits for a place. */
+  leaveQueue(call: WaitingCall): void {
+    this.#queue.remove(call.key, call);
+    this.#waiting.release(call.key);
+  }
+
+  /** Returns why no call of a key may start; undefined if one may, which then is a probe. */
+  refusal(key: ApiKey, now: number): Failed | undefined {
+    // The key's circuit is checked first, so that a failing key does not probe the origin.
+    const ofKey = key.circuits[this.#options.index];
+    const keyRejectedMs = ofKey?.rejectsForMs(now) ?? 0;
+    if (keyRejectedMs > 0) return { why: 'keyCircuit', retryAfterMs: keyRejectedMs };
+    const rejectedMs = this.#circuit.rejectsForMs(now);
+    if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
+    ofKey?.start();
+    this.#circuit.start();
+    return undefined;
+  }
+
+  /** Records in the circuits what became of a call that started at `startedAt`. */
+  record(key: ApiKey, outcome: Outcome, startedAt: number): void {
+    const effects = consequencesOf(outcome);
+    const { index, limits } = this.#options;
+    const isFailure = effects.key === 'failure';
+    if (isFailure || key.circuits[index] !== undefined) {
+      const circuit = key.circuits[index] ?? new Circuit(limits);
+      circuit.end(effects.key, startedAt);
+      // A key without a failure since its last success needs no memory.
+      key.circuits[index] = circuit.failures > 0 ? circuit : undefined;
+    }
+    if (isFailure) this.#circuit.end(effects.service, startedAt, key, this.#maxFailuresPerKey);
+    else this.#circuit.end(effects.service, startedAt);
+  }
+
+  /** Ends a call, and sends the next one whose key may have another in flight. */
+  leave(key: ApiKey): void {
+    this.#inFlight.release(key);
+    // undici still holds the connection of the call that ends.
+    if (this.#waiting.used > 0) queueMicrotask(() => this.#sendNext());
+  }
+
+  /** Sends all calls that a limit no longer holds up, when a key has been accepted. */
+  sendWaiting(): void {
+    while (this.#sendNext());
+  }
+
+  /** Sends one call that waits; returns false if none may be sent. */
+  #sendNext(): boolean {
+    while (this.#waiting.used > 0) {
+      const call = this.#queue.next((key) => this.#inFlight.refuses(key) === undefined);
+      if (call === undefined) return false;
+      this.#waiting.release(call.key);
+      this.#inFlight.take(call.key);
+      if (call.send()) return true;
+      this.#inFlight.release(call.key);
+    }
+    return false;
+  }
+
+  /**
+   * Connects and disconnects: this shows whether the service is available, and needs no key.
+   * Returns why it can't take calls; undefined if it can.
+   */
+  async checkReady(): Promise<Failed | undefined> {
+    // Ready again when a probe is due: a load balancer sends no requests, and so no probe, until
+    // the gateway is ready.
+    const rejectedMs = this.#circuit.rejectsForMs(performance.now());
+    if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
+    const { host, hostname, port, protocol } = new URL(this.#options.origin);
+    const { promise, resolve } = Promise.withResolvers<Failed | undefined>();
+    this.#connect({ host, hostname, port, protocol }, (error, socket) => {
+      socket?.destroy();
+      resolve(error === null ? undefined : outcomeOfFailure(error, false, 0, false));
+    });
+    return promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.pool.closed) await this.pool.close();
+  }
+
+  #createConnector(tls: SecureContextOptions) {
+    const { limits, proxy } = this.#options;
+    return createConnector(limits.connectTimeoutMs, tls, proxy);
+  }
 }

@@ -6,10 +6,8 @@ import {
   InvalidResponseError,
   type PetStoreError,
 } from '../../contract/error.ts';
+import type { Effect } from '../../limits/circuit.ts';
 import { ConnectionFailed } from './connections.ts';
-
-/** What a call counts as in a circuit. */
-export type Effect = 'success' | 'failure' | 'none';
 
 /** What follows from an outcome; docs/reliability.md has this table. */
 export interface Consequences {
@@ -91,8 +89,6 @@ export interface Responded {
   readonly status: number;
   readonly headers: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
   readonly body: Buffer;
-  /** Stops counting the bytes of a large body. Call it when they are no longer used. */
-  readonly releaseBody: (() => void) | undefined;
 }
 
 /** Why the response of a call is missing or unusable. Times are in milliseconds. */

@@ -5,7 +5,7 @@ import { ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import type { Int64 } from '../../contract/int64.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
-  type Call,
+  type Caller,
   type ListPetsQuery,
   type Operation,
   type OperationId,
@@ -16,18 +16,21 @@ import {
 import { readPets } from '../../contract/pets-text.ts';
 import type { NewPet } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
+import type { ApiKey } from '../../limits/api-key.ts';
+import type { ApiKeys } from '../../limits/api-keys.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import { createLabels } from '../../telemetry/label-values.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
+import { type Inspect, RestCall, type Service, type Success } from './call.ts';
 import { ConnectionFailed } from './connections.ts';
+import { Deadlines } from './deadlines.ts';
 import { createDriftReport } from './drift-report.ts';
-import { defaultLimits, type OriginLimits, openOrigin } from './origin.ts';
-import { consequencesOf, toError } from './outcome.ts';
+import { defaultLimits, Origin, type OriginLimits } from './origin.ts';
+import { consequencesOf, type Outcome, type Responded, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 import { readError, readText } from './response.ts';
-import { createSend, type Send } from './send-with-retry.ts';
 
 /** Options of the REST backend. */
 export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
@@ -38,6 +41,8 @@ export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   /** Deadline of one call, including retries, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits?: Partial<OriginLimits>;
+  /** Share one call among equal reads in flight. */
+  readonly shareReads?: boolean;
   /** Whether the log and traces show a hash of the API key, for which the secret is required. */
   readonly logCredential?: 'off' | 'hash';
   readonly logCredentialSecret?: string | undefined;
@@ -51,20 +56,29 @@ interface Parameters {
   readonly json?: object;
 }
 
-/** Passes on the JSON of a success, and counts how it differs from the contract. */
-type Inspect = (json: unknown) => unknown;
+/** A service, and what every call to it has. */
+interface Destination extends Service {
+  readonly baseUrl: URL;
+  /** Precedes the path of a call. */
+  readonly prefix: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+}
 
-/** Reads the text of a body. The key is that of the call. */
-type Read<T> = (text: string, inspect: Inspect, key: number) => T | Promise<T>;
+/**
+ * A read joins an equal one in flight that is at most this old, in milliseconds. Later reads make their
+ * own call, so that a hanging call delays only the callers that arrived in this time.
+ */
+const maxSharedAgeMs = 100;
 
 /** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the way of every call.
 export function openRestPetStore(
   options: RestPetStoreOptions,
   telemetry: Pick<Telemetry, 'log' | 'metrics'>,
+  keys: ApiKeys,
 ): PetStore & { reload(files: TlsFiles): void } {
   const { log, metrics } = telemetry;
-  const { baseUrl, messagesBaseUrl, timeoutMs } = options;
+  const { baseUrl, messagesBaseUrl, timeoutMs, shareReads = false } = options;
   const hashSecret = options.logCredential === 'hash' ? options.logCredentialSecret : undefined;
   const limits = {
     ...defaultLimits,
@@ -73,91 +87,177 @@ export function openRestPetStore(
     ...options.limits,
   };
   const tls = readTlsFiles('UPSTREAM', options);
-  const open = (service: string, url: URL) =>
-    openOrigin(service, url.origin, proxyOf(url, options), tls, limits, telemetry);
-  const petsOrigin = open('pets', baseUrl);
+  const open = (service: string, index: number, url: URL) => {
+    const proxy = proxyOf(url, options);
+    return new Origin({ service, index, origin: url.origin, proxy, tls, limits }, keys, telemetry);
+  };
+  const petsOrigin = open('pets', 0, baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
-  const messagesOrigin = isShared ? petsOrigin : open('messages', messagesBaseUrl);
-  const senders: Readonly<Record<Operation['service'], Send>> = {
-    pets: createSend(petsOrigin, baseUrl, timeoutMs, metrics),
-    messages: messagesBaseUrl
-      ? createSend(messagesOrigin, messagesBaseUrl, timeoutMs, metrics)
-      : async () => ({ why: 'notConfigured' }),
+  const messagesOrigin = isShared ? petsOrigin : open('messages', 1, messagesBaseUrl);
+  const deadlines = new Deadlines();
+  const reportDrift = createDriftReport(telemetry);
+  /** When a write last ended. Later reads must see it, which reads in flight may have missed. */
+  let writtenAt = 0;
+
+  /** A proxy for an `http:` URL gets whole URLs, and its own credential (RFC 9112, section 3.2.2). */
+  function destinationOf(origin: Origin, url: URL): Destination {
+    const forwarder = url.protocol === 'http:' ? origin.proxy : undefined;
+    const prefix = (forwarder ? url.origin : '') + url.pathname.replace(/\/+$/, '');
+    const headers = forwarder?.headers;
+    return { origin, deadlines, timeoutMs, metrics, complete, baseUrl: url, prefix, headers };
+  }
+
+  const destinations: Readonly<Record<Operation['service'], Destination | undefined>> = {
+    pets: destinationOf(petsOrigin, baseUrl),
+    messages: messagesBaseUrl && destinationOf(messagesOrigin, messagesBaseUrl),
   };
 
-  const reportDrift = createDriftReport(telemetry);
+  /** Sends a request, or joins an equal read. */
+  function send<T>(
+    service: Operation['service'],
+    caller: Caller,
+    request: RestRequest,
+    success: Success<T>,
+  ): Promise<T> {
+    if (hashSecret !== undefined && !caller.identity) {
+      const hash = createHmac('sha256', hashSecret).update(caller.key.credential).digest('hex');
+      caller.identity = { credential: hash.slice(0, 12) };
+    }
+    if (caller.cancelled) return Promise.reject(caller.cancelled);
+    const configured = destinations[service];
+    const destination = configured ?? (destinations.pets as Destination);
+    const { operation, method, path, body } = request;
+    const { key, forwarded } = caller;
+    const isShared = shareReads && method === 'GET';
+    const id = isShared ? operation + path + (forwarded ? JSON.stringify(forwarded) : '') : '';
+    if (isShared) {
+      const earliest = Math.max(performance.now() - maxSharedAgeMs, writtenAt);
+      const found = key.reads.find((read) => read.id === id && read.startedAt > earliest);
+      if (found !== undefined) {
+        metrics.coalescedReads.inc({ operation });
+        return (found as RestCall).wait(caller) as Promise<T>;
+      }
+    }
+    const span = caller.startSpan(request, configured?.baseUrl);
+    const headers = {
+      authorization: caller.authorization,
+      accept: 'application/json',
+      // Decoding takes CPU time. Services that encode their responses anyway are understood.
+      'accept-encoding': 'identity',
+      'x-request-id': caller.requestId,
+      ...forwarded,
+      ...destination.headers,
+      ...span?.headers,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
+    const sent = { method, path: destination.prefix + path, headers, body: body ?? null };
+    const call = new RestCall({ service: destination, caller, id, request, sent, success, span });
+    if (isShared) key.reads.push(call);
+    const result = call.wait(caller) as Promise<T>;
+    if (configured) call.start();
+    else call.refuse({ why: 'notConfigured' });
+    return result;
+  }
+
+  /** Reads the outcome of a call. A large body is read in a turn of its own. */
+  function complete(call: RestCall, outcome: Outcome): void {
+    if (call.parts.request.method === 'POST') writtenAt = performance.now();
+    if (outcome.why !== undefined || outcome.status < 200 || outcome.status > 299) {
+      fail(call, outcome);
+      return;
+    }
+    if (outcome.body.byteLength <= sliceBytes) readSuccess(call, outcome);
+    else nextSlice().then(() => readSuccess(call, outcome));
+  }
+
+  function readSuccess(call: RestCall, response: Responded): void {
+    const { caller, operation, parts } = call;
+    const { success } = parts;
+    const { status } = response;
+    if (success.status !== undefined && status !== success.status) {
+      reportDrift(caller, operation, [{ kind: 'status', field: String(status) }]);
+    }
+    let value: unknown;
+    try {
+      value = success.read(readText(response), (json) => {
+        reportDrift(caller, operation, driftOf(success, json));
+        return json;
+      });
+    } catch (error) {
+      failToRead(call, response, error);
+      return;
+    }
+    accept(call.key);
+    report(call, status, response);
+    call.releaseBody(true);
+    call.resolve(value);
+  }
+
+  /** Records that a key is accepted, which gives its calls more places. */
+  function accept(key: ApiKey): void {
+    if (key.isAccepted) return;
+    keys.accept(key);
+    for (const origin of [petsOrigin, messagesOrigin]) origin.sendWaiting();
+  }
+
+  function failToRead(call: RestCall, response: Responded, error: unknown): void {
+    if (error instanceof InvalidResponseError) {
+      const { message: problem, cause } = error;
+      fail(call, { why: 'invalid', status: response.status, problem, cause }, response);
+    } else {
+      report(call, response.status, response);
+      call.releaseBody(false);
+      call.reject(error);
+    }
+  }
+
+  function fail(call: RestCall, outcome: Outcome, response?: Responded): void {
+    const { caller, operation, key, parts } = call;
+    const { kind, label, isLogged } = consequencesOf(outcome);
+    let error: Error;
+    if (outcome.why === undefined) {
+      error = readError(outcome, key.credential);
+      if (outcome.status === 404) accept(key);
+      report(call, outcome.status, outcome);
+    } else {
+      error = toError(outcome, parts.request.method === 'POST');
+      report(call, label, response);
+    }
+    call.releaseBody(false);
+    // Only a write goes on without the caller that it was started for.
+    const cancelled = parts.request.method === 'POST' ? caller.cancelled : undefined;
+    const { requestId } = caller;
+    if (isLogged) logFailure(log, { requestId, cancelled }, operation, kind, error);
+    call.reject(error);
+  }
+
+  /** Reports the end of a call, with its complete response if there is one. */
+  function report(call: RestCall, outcome: number | string, response?: Responded): void {
+    call.ms = performance.now() - call.startedAt;
+    call.outcome = outcome;
+    if (response !== undefined) {
+      call.status = response.status;
+      call.bytes = response.body.byteLength;
+    }
+    metrics.restCalls.observe({ operation: call.operation, status: outcome }, call.ms / 1000);
+    call.parts.span?.end(outcome, call);
+  }
 
   /** Creates the method of an operation. `describe` returns what its request has beside the path. */
   function method<Value, Result>(
     operation: OperationId,
-    read: Read<Result>,
+    read: Success<Result>['read'],
     describe: (value: Value) => Parameters,
   ) {
     const declared = operations[operation];
-    const { method, path: template } = declared;
-    return (call: Call, value: Value) => {
+    const { method, path: template, service } = declared;
+    const success = { ...declared, read };
+    return (caller: Caller, value: Value) => {
       const { parameter = '', search = '', json } = describe(value);
       const path = template.replace(/\{\w+\}/, parameter) + search;
       const body = json && JSON.stringify(json);
-      return callPath(declared, call, { operation, method, path, template, body }, read);
+      return send(service, caller, { operation, method, path, template, body }, success);
     };
-  }
-
-  async function callPath<T>(
-    declared: Omit<Operation, 'method' | 'path' | 'field'>,
-    call: Call,
-    request: RestRequest,
-    read: Read<T>,
-  ): Promise<T> {
-    const { operation, method } = request;
-    const { observer } = call;
-    if (hashSecret !== undefined && observer && !observer.caller) {
-      const hash = createHmac('sha256', hashSecret).update(call.apiKey).digest('hex');
-      observer.caller = { credential: hash.slice(0, 12) };
-    }
-    const start = performance.now();
-    const url = declared.service === 'pets' ? baseUrl : messagesBaseUrl;
-    const observation = observer?.observe(request, url);
-    let outcome = await senders[declared.service](call, request, observation);
-    const response = outcome.why === undefined ? outcome : undefined;
-    try {
-      if (response && response.status >= 200 && response.status <= 299) {
-        const { status = response.status } = declared;
-        if (response.status !== status) {
-          reportDrift(call, operation, [{ kind: 'status', field: String(response.status) }]);
-        }
-        const inspect = (json: unknown) => {
-          reportDrift(call, operation, driftOf(declared, json));
-          return json;
-        };
-        if (response.body.byteLength > sliceBytes) await nextSlice(call.key);
-        return await read(readText(response), inspect, call.key);
-      }
-    } catch (error) {
-      if (!(error instanceof InvalidResponseError) || !response) throw error;
-      const { message: problem, cause } = error;
-      outcome = { why: 'invalid', status: response.status, problem, cause };
-    } finally {
-      const ms = performance.now() - start;
-      const label = outcome.why === undefined ? outcome.status : consequencesOf(outcome).label;
-      metrics.restCalls.observe({ operation, status: label }, ms / 1000);
-      if (observation && response) {
-        observation.status = response.status;
-        observation.bytes = response.body.byteLength;
-      }
-      observation?.end(label, ms);
-      // The response to the request may still refer to the body.
-      const releaseBody = response?.releaseBody;
-      if (releaseBody && call.scope?.disposed === false) call.scope.defer(releaseBody);
-      else releaseBody?.();
-    }
-    const error =
-      outcome.why === undefined
-        ? readError(outcome, call.apiKey)
-        : toError(outcome, method === 'POST');
-    const { isLogged, kind } = consequencesOf(outcome);
-    if (isLogged) logFailure(log, call, operation, kind, error);
-    throw error;
   }
 
   const otherPath = createLabels(100, '');
@@ -165,12 +265,12 @@ export function openRestPetStore(
     listPets: method('listPets', readPets, describePage),
     createPet: method('createPet', readPet, (pet: NewPet) => ({ json: encodePet(pet) })),
     getPet: method('getPet', readPet, (petId: Int64) => ({ parameter: petId })),
-    listOrders: method<void, JsonText>('listOrders', readAny, () => ({})),
+    listOrders: method<void, JsonText>('listOrders', readJsonText, () => ({})),
     sendMessage: method('sendMessage', readMessage, (message: string) => ({ json: { message } })),
-    send(call, request) {
+    send(caller, request) {
       const operation = otherPath(request.operation);
-      const read = request.method === 'GET' ? readAny : readWritten;
-      return callPath({ service: 'pets' }, call, { ...request, operation }, read);
+      const read = request.method === 'GET' ? readJsonText : readWritten;
+      return send('pets', caller, { ...request, operation }, { read });
     },
     async checkReady() {
       const outcome = await petsOrigin.checkReady();
@@ -189,9 +289,8 @@ export function openRestPetStore(
   };
 }
 
-const readAny: Read<JsonText> = (text, _, key) => readJsonText(text, () => nextSlice(key));
 /** Reads the body of the response to a POST; an empty one, as of a 204, is null. */
-const readWritten: Read<JsonText> = (text, ...rest) => readAny(text || 'null', ...rest);
+const readWritten = (text: string) => readJsonText(text || 'null');
 const readPet = (text: string, inspect: Inspect) => decodePet(inspect(readJson(text)));
 const readMessage = (text: string, inspect: Inspect) => decodeMessage(inspect(readJson(text)));
 
@@ -209,7 +308,7 @@ function describePage({ limit, status }: ListPetsQuery): Parameters {
  */
 function logFailure(
   log: Log,
-  { requestId, signal }: Pick<Call, 'requestId' | 'signal'>,
+  { requestId, cancelled }: Pick<Caller, 'requestId'> & Partial<Pick<Caller, 'cancelled'>>,
   operation: string,
   outcome: string,
   error: Error,
@@ -221,7 +320,7 @@ function logFailure(
   const { status, hidden }: Partial<ErrorResponse> = error instanceof ErrorResponse ? error : {};
   // Shortened, so that the line fits into an atomic write to a pipe.
   const body = { code: hidden?.code.slice(0, 100), message: hidden?.message.slice(0, 500) };
-  const client = signal?.aborted && { clientLeft: true };
+  const client = cancelled && { clientLeft: true };
   const entry = { requestId, operation, outcome, ...client, ...details, ...body, status };
   log.warn(entry, 'REST call failed');
 }

@@ -1,28 +1,28 @@
+import { type GraphQLError, OperationTypeNode } from 'graphql';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
-import { createExplainedContext } from '../../graphql/explained-context.ts';
-import type { HttpRequest, HttpResponse, RequestHeaders } from '../../http/message.ts';
+import { HttpError } from '../../http/error.ts';
+import type { HttpResponse } from '../../http/message.ts';
 import type { Refuse } from '../../http/refuse.ts';
-import type { RequestRecord } from '../../telemetry/request-record.ts';
+import { nextSlice } from '../../limits/slices.ts';
+import type { Admission } from '../admission.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
-import { type Delivery, encodeParts } from './encoded-parts.ts';
-import { type EncodedResult, type EngineResult, encodeResult } from './encoded-result.ts';
+import type { RequestRecord } from '../request-record.ts';
+import { Documents } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
-import {
-  createFindOperation,
-  type OperationCaller,
-  type OperationRequest,
-} from './find-operation.ts';
 import { pickHeaders } from './forwarded-headers.ts';
-import { readParams } from './params.ts';
-import { createFindDocument, type PersistedDocuments } from './persisted-documents.ts';
-import { PreparedOperation } from './prepared-document.ts';
+import { type GraphqlParams, readParams } from './params.ts';
+import { type Delivery, encodeParts } from './parts.ts';
+import { DocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
+import { PreparedDocument } from './prepared-document.ts';
 import { readDelivery, toResponse } from './response.ts';
+import { type EngineResult, encodeResult } from './result.ts';
 
 /** Options of `createGraphqlHandler`. */
 export interface GraphqlHandlerOptions {
   readonly prepare: PrepareDocument;
   readonly petStore: PetStore;
+  readonly admission: Admission;
   readonly persistedDocuments: PersistedDocuments;
   /** Whether callers may ask for their REST calls. */
   readonly explain: boolean;
@@ -34,84 +34,87 @@ export interface GraphqlHandlerOptions {
   readonly refuse: Refuse;
 }
 
-/** The caller of an operation. */
-export interface Caller extends OperationCaller {
-  /** The unparsed `Authorization` header. */
-  readonly authorization: string | undefined;
-  /** Headers that may be passed on. */
-  readonly headers: RequestHeaders;
-  /** Aborted when the caller disconnects or its deadline passes. */
-  readonly signal: AbortSignal;
-  /** Whether the result lists the REST calls, if that is on. */
-  readonly explain: boolean;
-  /** Returns how deferred fragments are delivered; undefined if the result must be whole. */
-  readonly delivery: () => Delivery | undefined;
-}
-
 /** Executes GraphQL operations for HTTP requests and for callers in this process. */
 export type GraphqlHandler = ReturnType<typeof createGraphqlHandler>;
 
 /** Creates the handler. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions) {
-  const { petStore, graphiql, refuse } = options;
-  const findDocument = createFindDocument(options.persistedDocuments);
-  const findOperation = createFindOperation(options.prepare);
+  const { petStore, admission, forwardHeaders, graphiql, refuse } = options;
+  const finder = new DocumentFinder(options.persistedDocuments);
+  const documents = new Documents(options.prepare);
 
-  /** Executes an operation. @throws HttpError if its document has no operation of that name. */
-  async function execute(request: OperationRequest, caller: Caller): Promise<EncodedResult> {
-    const { authorization, key, record, scope } = caller;
-    const encoding = { record, key, refuse };
-    const { forwardHeaders } = options;
-    const forwarded = forwardHeaders && pickHeaders(forwardHeaders, caller.headers);
-    const operation = await findOperation(request, caller);
-    if (!(operation instanceof PreparedOperation)) {
-      return encodeResult({ errors: operation }, encoding);
-    }
-    const { variables = {} } = request;
-    const { requestId } = record;
-    const delivery = operation.isDeferred ? caller.delivery() : undefined;
-    const calls = delivery && new AbortController();
-    const signal = calls ? AbortSignal.any([caller.signal, calls.signal]) : caller.signal;
-    const call = { authorization, key, requestId, signal, scope, forwarded };
-    const contextOptions = { petStore, ...call, listener: record, observer: record };
-    const isExplained = caller.explain && options.explain;
-    const explained = isExplained ? createExplainedContext(contextOptions, record) : undefined;
-    const context = explained?.context ?? createContext(contextOptions);
+  /**
+   * Executes the operation of a request. A body in parts ends the record.
+   * @param getDelivery returns how deferred fragments are delivered; undefined for a whole result
+   * @throws HttpError if the document has no operation of the name, or the request may not execute it
+   */
+  async function execute(
+    record: RequestRecord,
+    params: GraphqlParams,
+    isExplained: boolean,
+    getDelivery?: (record: RequestRecord) => Delivery | undefined,
+  ): Promise<HttpResponse> {
+    const text = finder.find(params, record.key);
+    if (typeof text !== 'string') return refuseDocument(record, [text]);
+    const found = documents.find(text, record.key);
+    const document = found instanceof Promise ? await found : found;
+    if (!(document instanceof PreparedDocument)) return refuseDocument(record, document);
+    const { operationName, variables = {} } = params;
+    const operation = document.find(operationName);
+    if (operation === undefined) throw unknownOperation(document.operationNames, operationName);
+    const { definition, deprecations, isDeferred, rootFields } = operation;
+    record.setOperation(definition.operation, definition.name?.value);
+    // A link must not change data.
+    const isReadOnly = record.method === 'GET';
+    if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
+    if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
+    const taken = admission.takeCalls(record, rootFields);
+    if (taken !== undefined) await taken;
+    if (isDeferred || operation.isIntrospection) await nextSlice();
+    const delivery = isDeferred ? getDelivery?.(record) : undefined;
+    const context = createContext(record, petStore, {
+      hasEqualReads: rootFields > 1,
+      isExplained: isExplained && options.explain,
+    });
     const result = await operation.execute(variables, context, delivery?.format);
-    const { deprecations } = operation;
-    const extended = { ...encoding, deprecations, explainedCalls: explained?.calls };
-    if (!delivery || !calls || !('initialResult' in result)) {
-      return encodeResult(result as EngineResult, extended);
+    finder.register(params, record.key);
+    const encoding = { record, refuse, deprecations, context };
+    if (delivery && 'initialResult' in result) {
+      return toResponse(record, encodeParts(result, { ...encoding, delivery }));
     }
-    const body = encodeParts(result, { ...extended, delivery, scope, calls });
-    return { body, contentType: delivery.contentType, isExecuted: true };
+    return toResponse(record, await encodeResult(result as EngineResult, encoding));
+  }
+
+  async function refuseDocument(record: RequestRecord, errors: readonly GraphQLError[]) {
+    return toResponse(record, await encodeResult({ errors }, { record, refuse }));
   }
 
   return {
     execute,
-    /**
-     * Responds to an HTTP request. A body in parts disposes `scope` at its end. @throws HttpError if
-     * the request is refused before execution.
-     */
-    async respond(
-      request: HttpRequest,
-      record: RequestRecord,
-      scope: DisposableStack,
-    ): Promise<HttpResponse> {
-      const page = graphiql?.(request);
+    /** Responds to an HTTP request. @throws HttpError if it is refused before execution. */
+    respond(record: RequestRecord): Promise<HttpResponse> {
+      const page = graphiql?.(record);
       if (page !== undefined) return page;
-      const { headers, key, method, mayStream, signal } = request;
-      const params = readParams(request);
+      const params = readParams(record);
+      const { headers } = record;
       const library = params.extensions?.['clientLibrary'];
       if (library !== undefined) record.setClientLibrary(library);
-      const { accept, authorization } = headers;
-      const delivery = () => (mayStream ? readDelivery(accept) : undefined);
-      const isReadOnly = method === 'GET';
-      const explain = headers['x-petstore-explain'] === '1';
-      const rest = { isReadOnly, explain, record, scope, delivery };
-      const caller = { authorization, headers, key, signal, ...rest };
-      const text = findDocument(params, caller);
-      return toResponse(await execute({ ...params, text }, caller), request);
+      if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, headers);
+      return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
     },
   };
+}
+
+const deliveryOf = ({ mayStream, headers }: RequestRecord) =>
+  mayStream ? readDelivery(headers.accept) : undefined;
+
+function unknownOperation(names: readonly string[], received: string | undefined): HttpError {
+  const quote = (name = '') => (name === '' ? 'none' : JSON.stringify(name.slice(0, 64)));
+  const message = `operationName: expected ${names.slice(0, 10).map(quote).join(' or ')}, received ${quote(received)}. Upper and lower case differ.`;
+  return new HttpError(400, 'OPERATION_RESOLUTION_FAILURE', message);
+}
+
+function expectedPost(): HttpError {
+  const message = 'Expected POST for a mutation, received GET. Send it as the JSON body of a POST.';
+  return new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
 }

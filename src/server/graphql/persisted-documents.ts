@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { GraphQLError, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { badRequest } from '../../http/error.ts';
+import type { ApiKey } from '../../limits/api-key.ts';
 import type { GraphqlParams } from './params.ts';
 
 /** The documents that clients may request by hash. */
@@ -91,29 +92,26 @@ function withoutPrefix(hash: string): string {
 /** The memory limits of all registered documents and of one, in bytes. */
 const maxRegisteredBytes = { maxSize: 4 * 1024 * 1024, maxEntrySize: 1024 * 1024 };
 
-/** The caller that requests a document. */
-interface DocumentCaller {
-  readonly authorization: string | undefined;
-  readonly record: { readonly keyAccepted: boolean };
-  readonly scope: DisposableStack;
-}
-
 /**
- * Creates a function that finds documents by text or hash (GraphQL over HTTP, appendix "Persisted
- * Documents"). It returns the text, or the GraphQL error to respond with. In the mode `allow`, a
- * request with text and hash registers the document for the caller's key, if the backend accepts that
- * key (Apollo's automatic persisted queries). The function throws an HttpError if a request has
- * neither text nor hash, except in the mode `only`.
+ * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). In the mode
+ * `allow`, each API key that the backend has accepted can register documents: a request with text and
+ * hash does (Apollo's automatic persisted queries).
  */
-export function createFindDocument(persisted: PersistedDocuments) {
-  const registered = new LRUCache<string, string>(maxRegisteredBytes);
+export class DocumentFinder {
+  readonly #persisted: PersistedDocuments;
+  readonly #registered = new LRUCache<string, string>(maxRegisteredBytes);
 
-  return function findDocument(
-    params: GraphqlParams,
-    { authorization, record, scope }: DocumentCaller,
-  ): string | GraphQLError {
+  constructor(persisted: PersistedDocuments) {
+    this.#persisted = persisted;
+  }
+
+  /**
+   * Returns the text of the document of a request, or the GraphQL error to respond with.
+   * @throws HttpError if the request has neither text nor hash, except in the mode `only`.
+   */
+  find(params: GraphqlParams, { credential }: ApiKey): string | GraphQLError {
     const { query } = params;
-    const { mode, manifest } = persisted;
+    const { mode, manifest } = this.#persisted;
     const hash = hashOf(params);
     if (mode === 'only') {
       if (query !== undefined) return documentRequired('the text of a document');
@@ -129,25 +127,28 @@ export function createFindDocument(persisted: PersistedDocuments) {
     }
     if (query === undefined) {
       const text =
-        manifest.get(hash) ?? (authorization && registered.get(cacheKey(authorization, hash)));
+        manifest.get(hash) ?? (credential && this.#registered.get(cacheKey(credential, hash)));
       // Clients recognize this message and send the text next, so it must stay as it is.
       return text || refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
     }
     const actual = digest('sha256', query);
-    if (actual !== hash) {
-      return refusal(
-        'PERSISTED_QUERY_MISMATCH',
-        `Hash of the document: expected its SHA-256, ${actual}, received ${hash.slice(0, 64)}. Hash the text exactly as you send it.`,
-      );
-    }
-    scope.defer(() => {
-      if (!record.keyAccepted || authorization === undefined) return;
-      // Two bytes per character, plus the cache key and the cache's overhead.
-      const size = query.length * 2 + 256;
-      registered.set(cacheKey(authorization, hash), query, { size });
-    });
-    return query;
-  };
+    if (actual === hash) return query;
+    return refusal(
+      'PERSISTED_QUERY_MISMATCH',
+      `Hash of the document: expected its SHA-256, ${actual}, received ${hash.slice(0, 64)}. Hash the text exactly as you send it.`,
+    );
+  }
+
+  /** Registers the document of a request that has its text and hash. Call it after `find`. */
+  register(params: GraphqlParams, { credential, isAccepted }: ApiKey): void {
+    if (this.#persisted.mode !== 'allow' || !isAccepted) return;
+    const { query } = params;
+    const hash = hashOf(params);
+    if (query === undefined || hash === undefined) return;
+    // Two bytes per character, plus the cache key and the cache's overhead.
+    const size = query.length * 2 + 256;
+    this.#registered.set(cacheKey(credential, hash), query, { size });
+  }
 }
 
 /** Returns the hash from `documentId` (GraphQL over HTTP) or `extensions` (Apollo's clients). */
@@ -160,8 +161,8 @@ function hashOf({ documentId, extensions }: GraphqlParams): string | undefined {
 }
 
 /** Each API key has its own documents. The digest keeps the API key itself out of the cache. */
-function cacheKey(authorization: string, hash: string): string {
-  return digest('sha256', `${authorization}\n${hash}`);
+function cacheKey(credential: string, hash: string): string {
+  return digest('sha256', `${credential}\n${hash}`);
 }
 
 function documentRequired(received: string): GraphQLError {

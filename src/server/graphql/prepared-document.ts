@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   experimentalExecuteIncrementally,
+  type FragmentDefinitionNode,
   GraphQLDeferDirective,
   GraphQLError,
   GraphQLStreamDirective,
@@ -9,6 +10,7 @@ import {
   Kind,
   legacyExecuteIncrementally,
   type OperationDefinitionNode,
+  type SelectionSetNode,
   separateOperations,
   TokenKind,
   type VariableDefinitionNode,
@@ -20,9 +22,9 @@ import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
 import { invalidVariables } from '../../graphql/invalid-input.ts';
 import type { Deprecation } from '../../graphql/result.ts';
-import type { Delivery, EngineParts } from './encoded-parts.ts';
-import type { EngineResult } from './encoded-result.ts';
+import type { Delivery, EngineParts } from './parts.ts';
 import { operationCosts } from './plugins/use-operation-limits.ts';
+import type { EngineResult } from './result.ts';
 
 /** The arguments that all executions of a document share. */
 type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'> & {
@@ -93,6 +95,8 @@ export class PreparedOperation {
   readonly definition: OperationDefinitionNode;
   /** The deprecated fields that it uses, whatever its variables skip. */
   readonly deprecations: readonly Deprecation[];
+  /** The number of its root fields that make calls, with fragments expanded. */
+  readonly rootFields: number;
   /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
   /** Whether it has a `@defer`, for which graphql-js may take milliseconds. */
@@ -109,6 +113,7 @@ export class PreparedOperation {
   constructor(definition: OperationDefinitionNode, args: ExecutionArgs & CommonArgs) {
     const { schema, document } = args;
     this.definition = definition;
+    this.rootFields = countFields(definition.selectionSet, document);
     this.deprecations = deprecationsOf(schema, document);
     const conditions = conditionsOf(document);
     this.#conditions = (definition.variableDefinitions ?? []).filter(({ variable }) =>
@@ -175,4 +180,21 @@ export class PreparedOperation {
       ? experimentalExecuteIncrementally(args)
       : legacyExecuteIncrementally(args);
   }
+}
+
+/** Counts the fields of a selection set on a root type, without introspection. */
+function countFields({ selections }: SelectionSetNode, document: DocumentNode): number {
+  let count = 0;
+  for (const selection of selections) {
+    if (selection.kind === Kind.FIELD) count += selection.name.value.startsWith('__') ? 0 : 1;
+    else if (selection.kind === Kind.INLINE_FRAGMENT) {
+      count += countFields(selection.selectionSet, document);
+    } else {
+      const fragment = document.definitions.find(
+        (one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === selection.name.value,
+      ) as FragmentDefinitionNode;
+      count += countFields(fragment.selectionSet, document);
+    }
+  }
+  return count;
 }

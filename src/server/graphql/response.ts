@@ -1,7 +1,8 @@
 import { readAccept } from '../../http/media-type.ts';
-import type { HttpRequest, HttpResponse } from '../../http/message.ts';
-import { type Delivery, deliveryFormats } from './encoded-parts.ts';
-import type { EncodedResult } from './encoded-result.ts';
+import type { HttpResponse } from '../../http/message.ts';
+import type { RequestRecord } from '../request-record.ts';
+import { type Delivery, deliveryFormats } from './parts.ts';
+import type { EncodedResult } from './result.ts';
 
 /**
  * Returns the preferred delivery of an `Accept` header; undefined if there is none or JSON has a
@@ -42,34 +43,27 @@ const frameEvent: Delivery['frame'] = (json, { isLast }) => {
 /**
  * Returns the response for a result (GraphQL over HTTP, section 6.4). A result without `data` has
  * the status 400, or 200 for `application/json`, whose clients may predate that specification.
- * Aborting the request ends a body in parts even if none has been read, because clients may
+ * Cancelling the request ends a body in parts even if none has been read, because clients may
  * disconnect before the first one is written.
  */
-export function toResponse(
-  result: EncodedResult,
-  { method, headers, signal }: HttpRequest,
-): HttpResponse {
+export function toResponse(record: RequestRecord, result: EncodedResult): HttpResponse {
   if ('contentType' in result) {
     const { body, contentType } = result;
-    const cancel = () => void body.return();
-    if (signal.aborted) cancel();
-    else signal.addEventListener('abort', cancel, { once: true });
+    // The body has reported its own failure.
+    const cancel = () => void body.return().catch(() => {});
+    if (record.cancelled) cancel();
+    else record.onCancel = cancel;
     const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
     return { status: 200, headers, body: '', parts: body };
   }
   const { body, isExecuted } = result;
-  const { jsonType: type } = readAccept(headers['accept']);
-  return {
-    status: isExecuted || type === 'application/json' ? 200 : 400,
-    headers: {
-      'content-type': `${type}; charset=utf-8`,
-      // A browser may store the response to a GET; a shared cache may not.
-      ...(method === 'GET' && {
-        'cache-control': 'private',
-        vary: 'Authorization, Accept, X-Petstore-Explain',
-      }),
-      ...(headers['x-petstore-explain'] && { 'cache-control': 'no-store' }),
-    },
-    body,
-  };
+  const { jsonType: type } = readAccept(record.headers.accept);
+  const headers: Record<string, string> = { 'content-type': `${type}; charset=utf-8` };
+  if (record.method === 'GET') {
+    // A browser may store the response; a shared cache may not.
+    headers['cache-control'] = 'private';
+    headers['vary'] = 'Authorization, Accept, X-Petstore-Explain';
+  }
+  if (record.headers['x-petstore-explain']) headers['cache-control'] = 'no-store';
+  return { status: isExecuted || type === 'application/json' ? 200 : 400, headers, body };
 }

@@ -1,5 +1,4 @@
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
-import type { RequestRecord } from '../../telemetry/request-record.ts';
 
 /** Comma-separated header names. Anything else in a preflight request is not echoed. */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
@@ -17,7 +16,10 @@ export function createCors(origins: readonly string[]) {
     (origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`));
   return {
     /** Returns the response to an OPTIONS request that is a preflight from an allowed origin. */
-    preflight({ headers }: Head, record: RequestRecord): HttpResponse | undefined {
+    preflight(
+      { headers }: Head,
+      record: { refusedOrigin: string | undefined },
+    ): HttpResponse | undefined {
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
       if (!allows(origin)) {

@@ -2,8 +2,9 @@ import { expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { petFields } from '../../../src/contract/records.ts';
+import type { Telemetry } from '../../../src/telemetry/telemetry.ts';
 import { describeOnEveryDatabase } from '../../support/databases.ts';
-import { callWith, openBuiltin, startGateway } from '../../support/gateway.ts';
+import { callWith, openBuiltin, openKeys, startGateway } from '../../support/gateway.ts';
 import { openTelemetry, quiet } from '../../support/log.ts';
 import { openRest } from '../../support/rest-gateway.ts';
 
@@ -13,8 +14,8 @@ async function* lines(...texts: (string | Buffer)[]): AsyncGenerator<Buffer> {
 const ignore = () => {};
 
 /** Opens the built-in backend without the demo key. */
-const openStore = (databaseUrl: string) =>
-  openPetStore({ kind: 'builtin', databaseUrl, demoKey: undefined }, quiet);
+const openStore = (databaseUrl: string, telemetry: Pick<Telemetry, 'log' | 'metrics'> = quiet) =>
+  openPetStore({ kind: 'builtin', databaseUrl, demoKey: undefined }, telemetry, openKeys());
 
 describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
   it('are created, listed, accepted and revoked while a server is running', async () => {
@@ -67,10 +68,7 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
     const { databaseUrl, administration, keys } = await openKeys();
     await using _ = administration;
     const telemetry = openTelemetry();
-    await using store = await openPetStore(
-      { kind: 'builtin', databaseUrl, demoKey: undefined },
-      telemetry,
-    );
+    await using store = await openStore(databaseUrl, telemetry);
     const lifetimeMs = 1500;
     const { key, id, createdAt, expiresAt } = await keys.create('acme', undefined, lifetimeMs);
     expect(Date.parse(expiresAt ?? '') - Date.parse(createdAt)).toBe(lifetimeMs);

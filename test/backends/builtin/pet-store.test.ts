@@ -6,7 +6,7 @@ import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openPetStore } from '../../../src/backends/open.ts';
 import { PetsText } from '../../../src/contract/pets-text.ts';
 import { createFolder } from '../../support/folder.ts';
-import { callWith, openBuiltin } from '../../support/gateway.ts';
+import { callWith, openBuiltin, openKeys } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
 
 const folder = createFolder();
@@ -59,6 +59,7 @@ describe('the built-in backend on a file', () => {
     await using production = await openPetStore(
       { kind: 'builtin', databaseUrl, demoKey: undefined },
       quiet,
+      openKeys(),
     );
     await expect(production.listPets(callWith(), {})).rejects.toMatchObject({ status: 401 });
     const database = new DatabaseSync(`${folder}/demo.db`);

@@ -1,9 +1,13 @@
 import type { Socket } from 'node:net';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { encodeResponse } from '../../support/fault-server.ts';
+import type { Telemetry } from '../../../src/telemetry/telemetry.ts';
+import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
+import { callWith } from '../../support/gateway.ts';
+import { openTelemetry } from '../../support/log.ts';
 import { valuesOf } from '../../support/metrics.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 
 /** A list of `bytes` bytes, of which the last one is missing. */
 const partOf = (bytes: number) =>
@@ -19,7 +23,7 @@ function usedBytes(): number {
 }
 
 /** Waits until bodies use this much of their limit. */
-const hasReceived = ({ metrics }: Awaited<ReturnType<typeof startRest>>, bytes: number) =>
+const hasReceived = ({ metrics }: Pick<Telemetry, 'metrics'>, bytes: number) =>
   vi.waitFor(
     async () =>
       expect(await valuesOf(metrics, 'petstore_limit_used', 'limit')).toMatchObject({
@@ -47,7 +51,7 @@ describe('the bodies of responses', () => {
     expect(await list).toEqual([]);
   });
 
-  it('share a limit while they arrive, of which one key may use three quarters', async () => {
+  it('share a limit until the requests end, of which one key may use three quarters', async () => {
     const held: Socket[] = [];
     await using rest = await startRest(
       (socket) => {
@@ -56,15 +60,34 @@ describe('the bodies of responses', () => {
       },
       { maxBufferedBytes: 1_000_000 },
     );
-    const first = rest.list('a');
+    const callers = [callWith('a'), callWith('b')] as const;
+    const first = rest.petStore.listPets(callers[0], {});
     await hasReceived(rest, 499_999);
     await expect(rest.list('a')).rejects.toMatchObject(noMemory);
-    const other = rest.list('b');
+    const other = rest.petStore.listPets(callers[1], {});
     await hasReceived(rest, 999_998);
     await expect(rest.list('c')).rejects.toMatchObject(noMemory);
     for (const socket of held) if (!socket.destroyed) socket.write(']');
-    expect([await first, await other]).toEqual([[], []]);
+    expect([[...(await first)], [...(await other)]]).toEqual([[], []]);
+    await hasReceived(rest, 1_000_000);
+    for (const caller of callers) caller.endUnreported();
     expect(await valuesOf(rest.metrics, 'petstore_limit_used', 'limit')).toEqual({});
+  });
+
+  it('count for a caller that joined the call when the one that started it has left', async () => {
+    await using server = await startFaultServer((socket) =>
+      socket.write(encodeResponse('200 OK', `[${' '.repeat(99_998)}]`)),
+    );
+    const telemetry = openTelemetry();
+    await using petStore = openRest(server.url, { shareReads: true }, telemetry);
+    const [starter, other] = [callWith(), callWith()] as const;
+    const left = expect(petStore.listPets(starter, {})).rejects.toThrow();
+    const list = petStore.listPets(other, {});
+    starter.cancel();
+    await left;
+    starter.endUnreported();
+    await list;
+    await hasReceived(telemetry, 100_000);
   });
 
   it('count with their decoded bytes', async () => {

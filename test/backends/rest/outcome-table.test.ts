@@ -18,7 +18,6 @@ const responded = (status: number): Responded => ({
   status,
   headers: {},
   body: Buffer.alloc(0),
-  releaseBody: undefined,
 });
 
 /** The rows, so that a reason without one does not compile. */

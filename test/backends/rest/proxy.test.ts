@@ -6,7 +6,7 @@ import { type ProxyOptions, proxyOf } from '../../../src/backends/rest/proxy.ts'
 import { variables } from '../../../src/config/variables.ts';
 import { createAuthority } from '../../support/authority.ts';
 import { disposeAfterAll } from '../../support/dispose.ts';
-import { callWith } from '../../support/gateway.ts';
+import { callWith, openKeys } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';
 import { hasTinyproxy, startProxy, startTinyproxy } from '../../support/proxy.ts';
 import { startServer } from '../../support/server.ts';
@@ -40,7 +40,11 @@ async function startService(
   // After one failure, a read is not sent again.
   const limits = { connectTimeoutMs, breakAfterFailures: 1 };
   const files = { caFile: authority.caFile };
-  const petStore = openRestPetStore({ ...rest, ...files, ...options, limits }, telemetry);
+  const petStore = openRestPetStore(
+    { ...rest, ...files, ...options, limits },
+    telemetry,
+    openKeys(),
+  );
   return {
     host,
     requests,

@@ -7,8 +7,9 @@ import {
 import { BackendTimeoutError } from '../../../src/contract/error.ts';
 import { encodeResponse } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
-import { callWith } from '../../support/gateway.ts';
+import { callWith, openKeys } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
+import { valuesOf } from '../../support/metrics.ts';
 import { startServer } from '../../support/server.ts';
 import { onUndici } from './undici-events.ts';
 
@@ -29,7 +30,7 @@ describe('the limit on calls', () => {
     const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'];
     await Promise.all(
       names.map((requestId) =>
-        rest.petStore.listPets({ ...callWith(requestId.charAt(0)), requestId }, {}),
+        rest.petStore.listPets(Object.assign(callWith(requestId.charAt(0)), { requestId }), {}),
       ),
     );
     const of = (key: string) => served.filter((name) => name.startsWith(key));
@@ -39,27 +40,73 @@ describe('the limit on calls', () => {
     }
   });
 
-  it('leaves a quarter of connections and queue places to other keys', async () => {
+  /** Starts a service that holds the calls of the key `bad` from when `hold` is called to `release`. */
+  async function startHolding() {
     const held: Socket[] = [];
-    let isHeld = true;
-    await using rest = await startRest(
+    let isHeld = false;
+    const rest = await startRest(
       (socket, _attempt, head) => {
         if (isHeld && head.includes('Bearer bad')) held.push(socket);
         else socket.write(pets);
       },
       { maxConnections: 8, maxWaiting: 16 },
     );
-    const fill = () => Promise.all(Array.from({ length: 18 }, () => rest.list('bad')));
-    const hung = fill();
+    return {
+      ...rest,
+      fill: (count: number) => Promise.all(Array.from({ length: count }, () => rest.list('bad'))),
+      hold: () => {
+        isHeld = true;
+      },
+      holds: (count: number) => vi.waitFor(() => expect(held).toHaveLength(count)),
+      respond: () => held.shift()?.write(pets),
+      release: () => {
+        isHeld = false;
+        for (const socket of held) socket.write(pets);
+      },
+    };
+  }
+
+  it('leaves a quarter of connections and queue places to other keys', async () => {
+    await using rest = await startHolding();
+    await rest.list('bad');
+    rest.hold();
+    const hung = rest.fill(18);
     await expect(rest.list('bad')).rejects.toThrow('Too many calls of this API key are waiting');
-    await vi.waitFor(() => expect(held).toHaveLength(6));
+    await rest.holds(6);
     for (let index = 0; index < 20; index++) expect(await rest.list('good')).toEqual([]);
-    expect(held).toHaveLength(6);
-    isHeld = false;
-    for (const socket of held) socket.write(pets);
+    await rest.holds(6);
+    rest.release();
     expect(await hung).toHaveLength(18);
     // Calls that ended gave their places back.
-    expect(await fill()).toHaveLength(18);
+    expect(await rest.fill(18)).toHaveLength(18);
+  });
+
+  it('leaves half of connections and queue places to keys that were accepted', async () => {
+    await using rest = await startHolding();
+    await rest.list('good');
+    rest.hold();
+    const keys = Array.from({ length: 12 }, (_, index) => `bad${index}`);
+    const hung = Promise.all(keys.map((key) => rest.list(key)));
+    await expect(rest.list('bad12')).rejects.toThrow('Too many calls are waiting');
+    await rest.holds(4);
+    expect(await Promise.all(Array.from('0123456789', () => rest.list('good')))).toHaveLength(10);
+    await rest.holds(4);
+    expect(
+      await valuesOf(rest.metrics, 'petstore_limit_refused_total', 'limit', 'by'),
+    ).toMatchObject({ 'pets_waiting_calls unknown': 1 });
+    rest.release();
+    expect(await hung).toHaveLength(12);
+  });
+
+  it('has more places for a key at once when it is accepted', async () => {
+    await using rest = await startHolding();
+    rest.hold();
+    const all = rest.fill(12);
+    await rest.holds(4);
+    rest.respond();
+    await rest.holds(6);
+    rest.release();
+    expect(await all).toHaveLength(12);
   });
 
   it('is one for pets and messages of the same origin', async () => {
@@ -99,19 +146,14 @@ describe('the limit on calls', () => {
 function openTls(url: string, options: Partial<RestPetStoreOptions>) {
   const baseUrl = new URL(url.replace('http:', 'https:'));
   const rest = { baseUrl, messagesBaseUrl: undefined, timeoutMs: 60_000 };
-  return openRestPetStore({ ...rest, ...options }, quiet);
+  return openRestPetStore({ ...rest, ...options }, quiet, openKeys());
 }
 
 describe('the deadline of a call', () => {
-  const timeoutMs = 10_000;
-  /** A call that has waited, so that its deadline is in `ms` milliseconds. */
-  const dueIn = (ms: number) => ({
-    ...callWith('late'),
-    waitingSince: performance.now() - timeoutMs + ms,
-  });
-  /** Blocks the thread until a call of `dueIn(ms)` is late, but its timer has not fired. */
-  const block = (ms: number) => {
-    const end = performance.now() + ms;
+  const timeoutMs = 1000;
+  /** Blocks the thread until all calls are late, before a timer can fire. */
+  const block = () => {
+    const end = performance.now() + timeoutMs;
     while (performance.now() < end);
   };
 
@@ -119,20 +161,28 @@ describe('the deadline of a call', () => {
     const { promise: held, resolve } = Promise.withResolvers<Socket>();
     await using rest = await startRest(resolve, { maxConnections: 1 }, timeoutMs);
     const first = rest.list();
-    const socket = await held;
-    await expect(rest.petStore.createPet(dueIn(50), rex)).rejects.toMatchObject(late);
-    const next = expect(rest.petStore.createPet(dueIn(500), rex)).rejects.toMatchObject(late);
-    using _ = onUndici('request:trailers', () => block(500));
-    socket.write(pets);
+    const next = expect(rest.add()).rejects.toMatchObject(late);
+    using _ = onUndici('request:trailers', block);
+    (await held).write(pets);
     expect(await first).toEqual([]);
     await next;
     expect(rest.attempts()).toBe(1);
   });
 
+  it('ends calls in the queue although the call before them hangs', async () => {
+    await using rest = await startRest(() => {}, { maxConnections: 1 }, 100);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    const first = expect(rest.list()).rejects.toBeInstanceOf(BackendTimeoutError);
+    const next = expect(rest.add()).rejects.toMatchObject(late);
+    clock.mockRestore();
+    await Promise.all([first, next]);
+    expect(rest.attempts()).toBeLessThan(2);
+  });
+
   it('includes the time to connect, after which no late call is sent', async () => {
     await using rest = await startRest(() => {}, {}, timeoutMs);
-    using _ = onUndici('client:connected', () => block(500));
-    await expect(rest.petStore.createPet(dueIn(500), rex)).rejects.toMatchObject(late);
+    using _ = onUndici('client:connected', block);
+    await expect(rest.add()).rejects.toMatchObject(late);
     expect(rest.attempts()).toBe(0);
   });
 });

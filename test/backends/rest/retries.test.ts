@@ -55,7 +55,7 @@ describe('retries', () => {
     });
     let id = 0;
     const list = (key: string) =>
-      rest.petStore.listPets({ ...callWith(key), requestId: `${++id}` }, {});
+      rest.petStore.listPets(Object.assign(callWith(key), { requestId: `${++id}` }), {});
     return {
       ...rest,
       list,

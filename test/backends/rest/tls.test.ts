@@ -6,7 +6,7 @@ import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import type { TlsFiles } from '../../../src/tls-files.ts';
 import { createAuthority } from '../../support/authority.ts';
 import { disposeAfterAll } from '../../support/dispose.ts';
-import { callWith } from '../../support/gateway.ts';
+import { callWith, openKeys } from '../../support/gateway.ts';
 import { openTelemetry, quiet } from '../../support/log.ts';
 import { startServer } from '../../support/server.ts';
 
@@ -41,6 +41,7 @@ async function startService(files: TlsFiles, options: SecureServerOptions = {}) 
       ...files,
     },
     telemetry,
+    openKeys(),
   );
   return {
     ...telemetry,
@@ -90,6 +91,7 @@ describe('a REST service with a certificate of a private authority', () => {
         limits: { connectTimeoutMs: 60_000 },
       },
       quiet,
+      openKeys(),
     );
     const pet = { name: 'Rex', categoryId: '2' };
     const calls = Promise.allSettled(
@@ -178,6 +180,8 @@ describe('a PEM file that cannot be used', () => {
   ])('is refused: %j', (files, message) => {
     const rest = { messagesBaseUrl: undefined, timeoutMs: 5000 };
     const baseUrl = new URL('https://pets.example/v1');
-    expect(() => openRestPetStore({ ...rest, baseUrl, ...files }, quiet)).toThrow(message);
+    expect(() => openRestPetStore({ ...rest, baseUrl, ...files }, quiet, openKeys())).toThrow(
+      message,
+    );
   });
 });

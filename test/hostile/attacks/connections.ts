@@ -195,8 +195,8 @@ export const connectionAttacks: readonly Attack[] = [
     },
     { reads: false },
   ),
-  atOnce('pipelined at once', 500, `${rawHead('GET', '/')}\r\n`.repeat(1900)),
-  atOnce('one-byte chunks at once', 250, chunked('POST', '/graphql') + '1\r\n \r\n'.repeat(10_800)),
+  atOnce('pipelined at once', 300, `${rawHead('GET', '/')}\r\n`.repeat(1900)),
+  atOnce('one-byte chunks at once', 50, chunked('POST', '/graphql') + '1\r\n \r\n'.repeat(10_800)),
   {
     id: 'disconnects',
     backend: 'rest',

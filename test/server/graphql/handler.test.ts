@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { PetStore } from '../../../src/contract/pet-store.ts';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
 import { graphqlRequest, withKey } from '../../support/graphql.ts';
 import { recording } from '../../support/recording.ts';
@@ -45,7 +46,7 @@ async function get(url: string, search: Record<string, string>): Promise<string>
   return (await fetch(address, { headers: withKey })).text();
 }
 
-const start = (petStore = openBuiltin()) =>
+const start = (petStore: Promise<PetStore> = openBuiltin()) =>
   petStore.then((opened) =>
     startGateway({
       petStore: opened,

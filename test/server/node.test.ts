@@ -2,14 +2,19 @@ import { createServer } from 'node:http';
 import * as http2 from 'node:http2';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import type { BodyParts } from '../../../src/http/message.ts';
-import { createByteLimits } from '../../../src/server/byte-limits.ts';
-import { createNodeListener } from '../../../src/server/http/node.ts';
-import { quiet } from '../../support/log.ts';
-import { connectTo } from '../../support/raw-http.ts';
-import { startServer } from '../../support/server.ts';
+import type { BodyParts } from '../../src/http/message.ts';
+import { createNodeListener } from '../../src/server/node.ts';
+import {
+  createEnvironment,
+  type RequestHead,
+  RequestRecord,
+} from '../../src/server/request-record.ts';
+import { quiet } from '../support/log.ts';
+import { connectTo } from '../support/raw-http.ts';
+import { startServer } from '../support/server.ts';
 
-const { bodyBytes } = createByteLimits(quiet.metrics);
+const environment = createEnvironment(quiet);
+const open = (head: RequestHead) => new RequestRecord(environment, head);
 
 /** An endless body in parts of 1 MiB. */
 function endlessParts() {
@@ -36,7 +41,7 @@ describe('a body in parts', () => {
   it('is produced only as fast as the client reads, and cancelled when it disconnects', async () => {
     const { response, finished, produced } = endlessParts();
     const handle = async () => response;
-    await using server = await startServer(createServer(createNodeListener(handle, bodyBytes)));
+    await using server = await startServer(createServer(createNodeListener({ open, handle })));
     const client = connectTo(server.url).pause();
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await vi.waitFor(() => expect(produced()).toBeGreaterThan(0));
@@ -51,11 +56,12 @@ describe('a body in parts', () => {
 
   it('is cancelled when its client leaves over HTTP/2', async () => {
     const { response, finished, produced } = endlessParts();
-    const signals: AbortSignal[] = [];
-    const listener = createNodeListener(async ({ signal }) => {
-      signals.push(signal);
+    const records: RequestRecord[] = [];
+    const handle = async (record: RequestRecord) => {
+      records.push(record);
       return response;
-    }, bodyBytes);
+    };
+    const listener = createNodeListener({ open, handle });
     // Node calls requests of HTTP/2 compatible with those of HTTP/1.1; their types differ.
     await using server = await startServer(http2.createServer(listener as never));
     const session = http2.connect(server.url);
@@ -66,6 +72,6 @@ describe('a body in parts', () => {
     await vi.waitFor(() => expect(produced()).toBeGreaterThan(0));
     session.destroy();
     await finished;
-    expect(signals[0]?.aborted).toBe(true);
+    expect(records[0]?.cancelled).toBeDefined();
   });
 });

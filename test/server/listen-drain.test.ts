@@ -1,6 +1,6 @@
 import { Client } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { startGateway } from '../../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
 // Idle connections stay open for three seconds.
 describe.concurrent('a server that closes', () => {

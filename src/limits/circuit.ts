@@ -1,11 +1,11 @@
-import { LRUCache } from 'lru-cache';
-import type { Effect } from './outcome.ts';
+/** What a call counts as in a circuit. */
+export type Effect = 'success' | 'failure' | 'none';
 
 /**
  * The number of consecutive failures that opens a circuit, and how long it then rejects calls before it
  * lets one probe through, in milliseconds.
  */
-type CircuitLimits = Readonly<Record<'breakAfterFailures' | 'halfOpenAfterMs', number>>;
+export type CircuitLimits = Readonly<Record<'breakAfterFailures' | 'halfOpenAfterMs', number>>;
 
 /**
  * A circuit breaker: rejects calls after several consecutive failures until a probe succeeds. All
@@ -17,7 +17,7 @@ export class Circuit {
   /** The number of failures since the last success. */
   failures = 0;
   /** The failures of each key; there are at most as many keys as failures. */
-  readonly #failuresByKey = new Map<number, number>();
+  readonly #failuresByKey = new Map<object | undefined, number>();
   #succeededAt = 0;
   #openedAt: number | undefined;
   #isProbing = false;
@@ -50,7 +50,7 @@ export class Circuit {
    * Records the end of a call that started at `startedAt`. A failure does not count if a call has
    * succeeded since then, or if that of a `key` exceeds `maxPerKey` since the last success.
    */
-  end(effect: Effect, startedAt: number, key = 0, maxPerKey = Number.POSITIVE_INFINITY): void {
+  end(effect: Effect, startedAt: number, key?: object, maxPerKey = Number.POSITIVE_INFINITY): void {
     if (effect === 'success') {
       this.#succeededAt = performance.now();
       if (this.failures > 0) this.#failuresByKey.clear();
@@ -72,32 +72,5 @@ export class Circuit {
       this.#openedAt = performance.now();
       this.#onChange?.('open');
     }
-  }
-}
-
-/**
- * One circuit per key with failures, so that failures of one key only affect that key. A key
- * without a failure since its last success needs no memory.
- */
-export class KeyCircuits extends LRUCache<number, Circuit> {
-  readonly #limits: CircuitLimits;
-
-  constructor(limits: CircuitLimits) {
-    super({ max: 1000 });
-    this.#limits = limits;
-  }
-
-  /** Records the end of a call that started at `startedAt`. */
-  end(key: number, effect: Effect, startedAt: number): void {
-    const circuit = this.get(key) ?? new Circuit(this.#limits);
-    circuit.end(effect, startedAt);
-    if (circuit.failures > 0) this.set(key, circuit);
-    else this.delete(key);
-  }
-
-  /** Returns the number of keys whose calls are rejected now. */
-  countOpen(): number {
-    const now = performance.now();
-    return [...this.values()].filter((circuit) => circuit.rejectsForMs(now) > 0).length;
   }
 }

@@ -3,23 +3,23 @@ import type {
   GraphQLError,
   LegacyExperimentalIncrementalExecutionResults,
 } from 'graphql';
-import type { FailedRequest } from '../../graphql/errors.ts';
 import type { TypedError } from '../../graphql/result.ts';
 import type { BodyParts } from '../../http/message.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
+import type { RequestRecord } from '../request-record.ts';
 import {
+  type EncodedResult,
   type EncodingContext,
   type EngineResult,
   lengthOf,
-  maxResponseLength,
+  maxDataLength,
   responseTooLarge,
   type TypedResult,
   typeErrors,
   typeResult,
-  withoutExcess,
   write,
-  writeWithin,
-} from './encoded-result.ts';
+  writeBounded,
+} from './result.ts';
 
 /**
  * The formats of incremental delivery by the `Accept` parameter that selects them: graphql-js 17's,
@@ -70,41 +70,36 @@ export type TypedPart = Part<TypedError> & TypedResult;
 /** Options of `encodeParts`. */
 export interface EncodePartsOptions extends EncodingContext {
   readonly delivery: Delivery;
-  /** Disposed after the last part, or when the rest is cancelled. */
-  readonly scope: DisposableStack;
-  /** Aborts the calls of the operation. */
-  readonly calls: AbortController;
 }
 
 /**
  * Encodes the parts of a result, each when it is read. Read them to the end, or call `return`, which
- * cancels the calls in flight.
+ * cancels the calls in flight. The end of the parts is that of the record.
  */
-export function encodeParts(parts: EngineParts, options: EncodePartsOptions): BodyParts {
-  const { calls } = options;
+export function encodeParts(parts: EngineParts, options: EncodePartsOptions): EncodedResult {
+  const { record, delivery } = options;
   const texts = writeParts(typeParts(parts, options), options);
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    next: () => texts.next(),
+  const body: BodyParts = Object.assign(texts, {
     async return() {
-      calls.abort();
+      record.cancel();
       // The rest is read, so that its errors are recorded.
       while (!(await texts.next()).done);
-      return { value: undefined, done: true };
+      return { value: undefined, done: true as const };
     },
     end() {
-      calls.abort(new DOMException('The gateway is shutting down.', 'TimeoutError'));
+      // The rest is left to the client that reads it.
+      record.onCancel = undefined;
+      record.cancel('deadline');
     },
-  };
+  });
+  return { body, isExecuted: true, contentType: delivery.contentType };
 }
 
 async function* typeParts(
   { initialResult, subsequentResults }: EngineParts,
   options: EncodePartsOptions,
 ): AsyncGenerator<TypedPart, undefined, void> {
-  const { explainedCalls } = options;
+  const { context } = options;
   const type = <Entry extends Pick<EngineResult, 'errors'>>(entry: Entry) =>
     typeErrors(entry, options);
   const first: EngineResult & { readonly hasNext: boolean } = initialResult;
@@ -115,65 +110,61 @@ async function* typeParts(
       ...typeErrors(part, options),
       ...(incremental && { incremental: incremental.map(type) }),
       ...(completed && { completed: completed.map(type) }),
-      ...(explainedCalls && { extensions: { calls: explainedCalls() } }),
+      ...(context?.petStore.explained && { extensions: { calls: context.petStore.explained } }),
     };
   }
 }
 
 /**
- * Writes each part. One limit applies to their JSON together: the part that exceeds it becomes the
- * last, with an error for every pending fragment. A large part waits for a slice.
+ * Writes each part. One limit applies to all of them: the part that exceeds it is replaced by a last
+ * one, with an error for every pending fragment. A large part waits for a slice.
  */
 async function* writeParts(
   parts: AsyncIterable<TypedPart>,
-  { delivery, record, refuse, key, scope, calls }: EncodePartsOptions,
+  { delivery, record, refuse }: EncodePartsOptions,
 ): AsyncGenerator<string, undefined, void> {
   const pending = new Set<string>();
-  let left = maxResponseLength;
-  /** Replaces the next part if that is too large; undefined before the first. */
-  let end: string | undefined;
+  let left = maxDataLength;
+  let isFirst = true;
   let isLast = false;
   try {
     for await (const part of parts) {
       if (isLast) continue;
-      if (lengthOf(part, sliceBytes) > sliceBytes) await nextSlice(key);
-      const isFirst = end === undefined;
-      if (isFirst && !calls.signal.aborted) record.onFirstPart();
+      if (lengthOf(part, sliceBytes) > sliceBytes) await nextSlice();
+      if (isFirst && !record.cancelled) record.onFirstPart();
+      // Measured first: V8 fails to write a part that is far too large.
+      let text = lengthOf(part, left) > left ? undefined : write(part);
+      const isExcess = text === undefined || text.length > left;
+      if (text === undefined || isExcess) {
+        record.cancel();
+        record.codes.push('RESPONSE_TOO_LARGE');
+        text = isFirst ? writeOnly(part, record) : write(endOf(pending, delivery, record));
+      }
       for (const { id } of part.pending ?? []) pending.add(id);
       for (const { id } of part.completed ?? []) pending.delete(id);
-      const nextEnd = part.hasNext ? write(endOf(pending, delivery, record)) : '';
-      const whole = writeWithin(part, left - nextEnd.length);
-      if (whole === undefined) {
-        calls.abort();
-        record.codes = [...record.codes, responseTooLarge(record).extensions.code];
-      }
-      const text = whole ?? end ?? write(withoutRest(part, record));
       left -= text.length;
-      end = nextEnd;
-      isLast = whole === undefined || !part.hasNext;
+      isLast = isExcess || !part.hasNext;
       yield delivery.frame(text, { isFirst, isLast });
+      isFirst = false;
     }
   } catch (error) {
     refuse(error, record.requestId);
     throw error;
   } finally {
-    scope.dispose();
+    record.end();
   }
 }
 
+/** Writes the first part as the only one. */
+function writeOnly({ errors = [], ...part }: TypedPart, record: RequestRecord): string {
+  const text = writeBounded({ ...part, errors: [...errors, responseTooLarge(record)] }, record);
+  return `${text.slice(0, -1)},"hasNext":false}`;
+}
+
 /** Returns a last part with an error for the fragments that are pending. */
-function endOf(pending: Iterable<string>, { format }: Delivery, record: FailedRequest): TypedPart {
+function endOf(pending: Iterable<string>, { format }: Delivery, record: RequestRecord): TypedPart {
   const errors = [responseTooLarge(record)];
   return format === 'deferSpec=20220824'
     ? { incremental: [{ data: null, path: [], errors }], hasNext: false }
     : { completed: Array.from(pending, (id) => ({ id, errors })), hasNext: false };
-}
-
-/** Returns the first part as the only one. */
-function withoutRest(
-  { pending: _, errors = [], ...part }: TypedPart,
-  record: FailedRequest,
-): TypedResult {
-  const only = { ...part, errors: [...errors, responseTooLarge(record)], hasNext: false };
-  return withoutExcess(only, record);
 }

@@ -1,0 +1,67 @@
+import type { ApiKey } from './api-key.ts';
+
+/** How much all keys may use together, and of that one key, and all keys that were never accepted. */
+export interface LimitOptions {
+  readonly total: number;
+  readonly perKey: number;
+  readonly unaccepted?: number;
+}
+
+/** Which part of a limit refuses: that of the key, of all keys, or of those never accepted. */
+export type RefusedBy = 'key' | 'all' | 'unknown';
+
+/** What a request can hold until its end. */
+export interface Releasable {
+  /** Gives back an amount. */
+  release(key: ApiKey, amount?: number): void;
+}
+
+/** Limits what all keys use together, and the part of it that one key may use. */
+export class Limit implements Releasable {
+  readonly name: string;
+  /** What all keys use now, and of that the keys that were never accepted. */
+  used = 0;
+  usedByUnaccepted = 0;
+  /** How often each part has refused. */
+  readonly refused: Record<RefusedBy, number> = { key: 0, all: 0, unknown: 0 };
+  readonly #index: number;
+  readonly #total: number;
+  readonly #perKey: number;
+  readonly #unaccepted: number;
+
+  /** @param index that of the limit in `ApiKey.used` */
+  constructor(name: string, index: number, { total, perKey, unaccepted = total }: LimitOptions) {
+    this.name = name;
+    this.#index = index;
+    this.#total = total;
+    this.#perKey = perKey;
+    this.#unaccepted = unaccepted;
+  }
+
+  /** Takes an amount for a key. Returns what refuses it, with nothing taken. */
+  take(key: ApiKey, amount = 1): RefusedBy | undefined {
+    const refusedBy = this.refuses(key, amount);
+    if (refusedBy === undefined) this.release(key, -amount);
+    else this.refused[refusedBy]++;
+    return refusedBy;
+  }
+
+  release(key: ApiKey, amount = 1): void {
+    key.used[this.#index] = (key.used[this.#index] ?? 0) - amount;
+    this.used -= amount;
+    if (!key.isAccepted) this.usedByUnaccepted -= amount;
+  }
+
+  /** Returns what would refuse `take`; undefined if nothing would. Counts no refusal. */
+  refuses(key: ApiKey, amount = 1): RefusedBy | undefined {
+    if ((key.used[this.#index] ?? 0) + amount > this.#perKey) return 'key';
+    if (this.used + amount > this.#total) return 'all';
+    const isBeyond = !key.isAccepted && this.usedByUnaccepted + amount > this.#unaccepted;
+    return isBeyond ? 'unknown' : undefined;
+  }
+
+  /** Counts what a key uses as that of an accepted one. Call it before the key is accepted. */
+  accept(key: ApiKey): void {
+    this.usedByUnaccepted -= key.used[this.#index] ?? 0;
+  }
+}

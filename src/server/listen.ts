@@ -1,0 +1,189 @@
+import { once } from 'node:events';
+import { chmod } from 'node:fs/promises';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, Server } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { SecureContextOptions } from 'node:tls';
+import type { BodyParts } from '../http/message.ts';
+import { type ConnectionMetrics, Connections } from './connections.ts';
+import { createNodeListener } from './node.ts';
+import type { RequestServer } from './request-record.ts';
+import { unixSocketOf } from './unix-socket.ts';
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** A host name, an address, or a Unix domain socket such as `unix:/run/gateway.sock?mode=660`. */
+  readonly host: string;
+  /** 0 for any free port. Not used with a socket. */
+  readonly port: number;
+  /** The certificate and its key to serve HTTPS with; undefined for HTTP. */
+  readonly tls?: SecureContextOptions | undefined;
+  /**
+   * Awaited before the port is closed; resolves when no other process holds it without accepting.
+   */
+  readonly waitForPortRelease?: (() => Promise<unknown>) | undefined;
+  /** Where connections are counted; undefined for the admin port. */
+  readonly metrics?: ConnectionMetrics;
+}
+
+/** A listening HTTP server. */
+export interface Listener {
+  /** The base address, such as `http://127.0.0.1:4000` or, as in nginx, `http://unix:/run/x.sock:`. */
+  readonly url: string;
+  /** Uses another certificate for further connections. */
+  setCertificate(tls: SecureContextOptions): void;
+  /**
+   * Stops listening, lets requests in flight finish for `graceMs`, then closes their connections.
+   * Responses in parts receive their last part before that. No connection that a client has opened
+   * is reset.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** The most connections that wait to be accepted. Beyond it, a client tries again after a second. */
+const backlog = 2048;
+
+/** How long a client may read nothing of a response that exceeds the socket's buffer, in milliseconds. */
+const unreadMs = 15_000;
+
+/** How long a connection may stay idle while the server closes, in milliseconds. */
+const idleWhileClosingMs = 3000;
+
+/** The share of the grace period after which responses in parts receive their last part. */
+const shareForParts = 0.9;
+
+/** Documented options of Node's server; times in milliseconds. */
+const serverOptions: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 500,
+  // Longer than the minute after which load balancers close idle connections. Otherwise a request
+  // could arrive on a connection that is being closed.
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16 * 1024,
+  // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.
+  joinDuplicateHeaders: true,
+  requireHostHeader: true,
+  // Halves the time that pipelined GETs of a connection take which is closed.
+  optimizeEmptyRequests: true,
+};
+
+/** How long a client may take for the TLS handshake, in milliseconds. */
+const tlsOptions = { handshakeTimeout: 5000, ALPNProtocols: ['http/1.1'] };
+
+/** Serves a handler over HTTP/1.1 or HTTPS. @throws the listen error, such as EADDRINUSE. */
+export async function listen(
+  gateway: RequestServer,
+  { host, port, tls, waitForPortRelease, metrics }: ListenOptions,
+): Promise<Listener> {
+  const secured = tls && createHttpsServer({ ...serverOptions, ...tlsOptions, ...tls });
+  const server = secured ?? createHttpServer(serverOptions);
+  const streams = new Set<BodyParts>();
+  const connections = new Connections(metrics);
+  const drain = { waitForPortRelease, portClosed: undefined as Promise<void> | undefined };
+  closeGently(server, drain);
+  const respond = createNodeListener(gateway, {
+    streams,
+    isClosing: () => drain.portClosed !== undefined,
+    onClose: (incoming) => connections.end(incoming),
+  });
+  const start = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (!connections.start(incoming)) return;
+    if (drain.portClosed) drain.portClosed.then(() => respond(incoming, outgoing));
+    else respond(incoming, outgoing);
+  };
+  server
+    .on('connection', (socket) => connections.add(socket))
+    .on('secureConnection', (socket) => connections.secure(socket))
+    .on('request', start)
+    // An unknown Expect header may be ignored.
+    .on('checkExpectation', start)
+    .setTimeout(unreadMs, connections.closeInactive);
+  const place = await open(server, host, port);
+  return {
+    url: `${tls ? 'https' : 'http'}://${place}`,
+    setCertificate: (next) => secured?.setSecureContext(next),
+    async close(graceMs) {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await drain.portClosed;
+      server.keepAliveTimeout = idleWhileClosingMs;
+      const endParts = () => {
+        for (const parts of streams) parts.end();
+      };
+      const timers = [
+        setTimeout(() => server.closeIdleConnections(), idleWhileClosingMs),
+        setTimeout(endParts, graceMs * shareForParts),
+        setTimeout(() => connections.closeAll(), graceMs),
+      ];
+      await closed;
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}
+
+/** Listens on a port or a Unix domain socket. @returns its place in an address. */
+async function open(server: Server, host: string, port: number): Promise<string> {
+  const unix = unixSocketOf(host);
+  const target = unix ? { path: unix.path } : { port, host };
+  await once(server.listen({ ...target, backlog }), 'listening');
+  if (unix?.mode !== undefined) await chmod(unix.path, unix.mode);
+  if (unix) return `unix:${unix.path}:`;
+  const { address, family, port: opened } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${opened}`;
+}
+
+/**
+ * Replaces `close`, which node:cluster calls too when a worker disconnects: Node's own would close
+ * connections on which a request may be arriving, and reset those that it has not accepted.
+ */
+function closeGently(
+  server: Server,
+  drain: Pick<ListenOptions, 'waitForPortRelease'> & { portClosed: Promise<void> | undefined },
+): void {
+  server.close = (onClosed) => {
+    // Requests wait for it, because clients open further connections after each response.
+    drain.portClosed ??= Promise.resolve(drain.waitForPortRelease?.()).then(() =>
+      allAccepted(server),
+    );
+    drain.portClosed.then(() => Server.prototype.close.call(server, onClosed));
+    return server;
+  };
+}
+
+/**
+ * When the port closes, in milliseconds: after `quiet` without a new connection; after `impatient`, as
+ * soon as there is none in one turn of the event loop; after `end`, even if clients still connect.
+ */
+const closing = { quiet: 20, impatient: 300, end: 1000 } as const;
+
+/** Longer turns of the event loop may hide new connections, in milliseconds. */
+const shortTurnMs = 0.5;
+
+/**
+ * Resolves when every opened connection has been accepted: closing the port resets the others. Clients
+ * open connections in bursts, for example when another process on the same port has closed it and
+ * responded, so one quiet turn may be in the middle of a burst.
+ */
+async function allAccepted(server: Server): Promise<void> {
+  const start = performance.now();
+  let lastAccepted = start;
+  server.on('connection', () => {
+    lastAccepted = performance.now();
+  });
+  // The current turn may have accepted its connection already.
+  await turn();
+  for (let now = performance.now(); now - start < closing.end; ) {
+    const began = now;
+    await turn();
+    now = performance.now();
+    const isQuiet = lastAccepted < began && now - began < shortTurnMs;
+    const isImpatient = now - start >= closing.impatient;
+    if (isQuiet && (isImpatient || now - lastAccepted >= closing.quiet)) return;
+  }
+}

@@ -1,0 +1,145 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { TLSSocket } from 'node:tls';
+import { internalError } from '../http/error.ts';
+import { restErrorResponse } from '../http/error-response.ts';
+import type { BodyParts, HttpResponse, RequestHeaders } from '../http/message.ts';
+import type { RequestHead, RequestRecord, RequestServer } from './request-record.ts';
+
+/** A request listener for `node:http` servers. */
+export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+/** What a server of the gateway's own has beside its requests. */
+export interface NodeListenerOptions {
+  /** Holds the bodies in parts that are being written. */
+  readonly streams?: Set<BodyParts>;
+  /** Whether responses close their connections. */
+  readonly isClosing?: () => boolean;
+  /** Called when a response is complete or its connection is closed. */
+  readonly onClose?: (incoming: IncomingMessage) => void;
+}
+
+/**
+ * Translates between `node:http` and the gateway. If the client disconnects early, the request is
+ * cancelled and nothing is written.
+ */
+export function createNodeListener(
+  { open, handle }: RequestServer,
+  { streams = new Set(), isClosing, onClose }: NodeListenerOptions = {},
+): NodeListener {
+  return (incoming, outgoing) => {
+    const record = open(headOf(incoming));
+    let hasBody = false;
+    // Node emits `close` once, like the events below; `once` takes longer, and so does a second
+    // listener (docs/performance.md).
+    outgoing.on('close', () => {
+      if (!hasBody) record.fail();
+      else if (!outgoing.writableFinished) record.cancel();
+      onClose?.(incoming);
+    });
+    const respond = () => {
+      hasBody = true;
+      handle(record).then(
+        (response) => {
+          if (isClosing?.()) response.headers['connection'] = 'close';
+          if (record.isRefused && !incoming.complete)
+            writeEarly(response, record, incoming, outgoing);
+          else write(response, outgoing, streams);
+        },
+        // Only if the request can't be reported, as when the log fails.
+        () => write(restErrorResponse(internalError()), outgoing, streams),
+      );
+    };
+    if (mayHaveBody(incoming)) {
+      // The connection is closed, too.
+      incoming.on('error', () => {});
+      record.readFrom(incoming, respond);
+    } else respond();
+  };
+}
+
+/**
+ * Whether there is a body to read. Over HTTP/1.1, headers announce it (RFC 9112, section 6). That of a
+ * GET may have been consumed by a body parser.
+ */
+function mayHaveBody(incoming: IncomingMessage): boolean {
+  const { method, headers, httpVersionMajor, readableDidRead } = incoming;
+  const isGet = method === 'GET' || method === 'HEAD';
+  if (isGet && readableDidRead) return false;
+  if (!isGet && httpVersionMajor > 1) return true;
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+function headOf(incoming: IncomingMessage & { readonly originalUrl?: string }): RequestHead {
+  // Express removes the path that it has routed from `url`.
+  const { method = 'GET', url: routed = '/', originalUrl: url = routed } = incoming;
+  const target = url.startsWith('/') ? url : pathOfAddress(url);
+  const mark = target.indexOf('?');
+  return {
+    method,
+    scheme: (incoming.socket as Partial<TLSSocket> | null)?.encrypted ? 'https' : 'http',
+    path: mark < 0 ? target : target.slice(0, mark),
+    search: mark < 0 ? '' : target.slice(mark + 1),
+    headers: headersOf(incoming),
+    mayStream: incoming.httpVersion !== '1.0',
+  };
+}
+
+/** Returns the path and query of a request target in absolute form (RFC 9112, section 3.2.2). */
+function pathOfAddress(target: string): string {
+  const url = URL.parse(target);
+  return url === null ? '/' : url.pathname + url.search;
+}
+
+/** Joins duplicate Authorization headers, so that they are refused. Node may keep only the first. */
+function headersOf(incoming: IncomingMessage): RequestHeaders {
+  // Only Set-Cookie is an array, which is a response header.
+  const headers = incoming.headers as RequestHeaders;
+  if (incoming.rawHeaders.length === 2 * Object.keys(headers).length) return headers;
+  return { ...headers, authorization: incoming.headersDistinct['authorization']?.join(', ') };
+}
+
+function write(
+  { status, headers, body, parts }: HttpResponse,
+  outgoing: ServerResponse,
+  streams: Set<BodyParts>,
+): void {
+  if (outgoing.destroyed || outgoing.headersSent) return void parts?.return();
+  if (parts) {
+    writeParts(parts, outgoing.writeHead(status, headers), streams);
+    return;
+  }
+  const length = Buffer.byteLength(body);
+  if (status !== 204 && status !== 304) headers['content-length'] = String(length);
+  outgoing.writeHead(status, headers);
+  // If there are as many bytes as characters, the text is ASCII, which Node writes faster as
+  // Latin-1 (docs/performance.md).
+  const isAscii = typeof body === 'string' && length === body.length;
+  outgoing.end(body, isAscii ? 'latin1' : 'utf8');
+}
+
+/** Writes the response to a body that is refused, and closes the connection after its rest. */
+function writeEarly(
+  { status, headers, body }: HttpResponse,
+  record: RequestRecord,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): void {
+  if (outgoing.destroyed) return;
+  headers['content-length'] = String(Buffer.byteLength(body));
+  // HTTP/2 forbids the header.
+  if (incoming.httpVersionMajor === 1) headers['connection'] = 'close';
+  outgoing.writeHead(status, headers).write(body);
+  const end = () => void outgoing.end();
+  if (incoming.isPaused() || incoming.readableEnded || incoming.destroyed) end();
+  else record.onDiscarded = end;
+}
+
+function writeParts(parts: BodyParts, outgoing: ServerResponse, streams: Set<BodyParts>): void {
+  streams.add(parts);
+  // A stream, because over HTTP/2 Node leaves an iterator open when the client disconnects.
+  pipeline(Readable.from(parts), outgoing)
+    .catch(() => parts.return())
+    .finally(() => streams.delete(parts));
+}

@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { BackendTimeoutError, CancelledError } from '../contract/error.ts';
+import type {
+  Caller,
+  CallerIdentity,
+  CallSpan,
+  RestRequest,
+  ServiceCall,
+} from '../contract/pet-store.ts';
+import { RequestBody } from '../http/body.ts';
+import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
+import { ApiKeys } from '../limits/api-keys.ts';
+import type { Limit, Releasable } from '../limits/limit.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';
+
+/** Maximum length of a path in the log, in characters. */
+const maxPathLength = 256;
+
+/** Maximum length of an origin in the log, in characters. A host name has up to 253. */
+const maxOriginLength = 270;
+
+/** The name by which a client identifies itself, unverified; only for logs and metrics. */
+type ClientName = ReturnType<typeof readClientName>;
+
+/** What a request begins with; without a scheme if its caller is in this process. */
+export interface RequestHead {
+  readonly method: string;
+  readonly scheme?: 'http' | 'https';
+  readonly path: string;
+  readonly search?: string;
+  readonly headers: RequestHeaders;
+  readonly mayStream?: boolean;
+}
+
+/** Serves requests: each is opened with its headers, and handled when its body has arrived. */
+export interface RequestServer {
+  open(head: RequestHead): RequestRecord;
+  /** Ends the record, or lets the body of a response in parts end it. Never rejects. */
+  handle(record: RequestRecord): Promise<HttpResponse>;
+}
+
+/** What all requests of a process share. */
+export interface RequestEnvironment {
+  readonly telemetry: Telemetry;
+  /** The API keys in use. */
+  readonly keys: ApiKeys;
+  /** Limits the bytes of request bodies, each until its response is complete. */
+  readonly bodyBytes: Limit;
+}
+
+const MiB = 1024 * 1024;
+
+/** Creates what the requests of a process share. */
+export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): RequestEnvironment {
+  const bodyBytes = keys.openLimit('body_bytes', { total: 32 * MiB, perKey: 8 * MiB });
+  telemetry.metrics.watchLimit(bodyBytes);
+  return { telemetry, keys, bodyBytes };
+}
+
+/**
+ * One request, from its headers to its response: what it has, what it holds, the calls that it makes,
+ * and what is reported of it. `end` releases what it holds, and writes the log line, the metrics and
+ * the trace, once.
+ */
+export class RequestRecord extends RequestBody implements HttpRequest, Caller, EndedRequest {
+  readonly method: string;
+  readonly scheme: 'http' | 'https';
+  readonly path: string;
+  readonly search: string;
+  readonly headers: RequestHeaders;
+  readonly mayStream: boolean;
+  readonly authorization: string | undefined;
+  readonly requestId: string;
+  forwarded: Caller['forwarded'];
+  readonly calls: ServiceCall[] = [];
+  cancelled: Error | undefined;
+  /** Called when it is cancelled. */
+  onCancel: (() => void) | undefined;
+
+  /** The HTTP status of the response. */
+  status = 500;
+  /** The GraphQL operation; undefined for other requests and until it is known. */
+  operation: EndedRequest['operation'];
+  /** The operation of the contract, if the request is for `/v1` or `/quickstart`. */
+  v1Operation: string | undefined;
+  /** The template of the path, such as `/v1/pets/{petId}`, if it is known. */
+  route: string | undefined;
+  /** Whether a field needed the caller's key. The errors then show whether it was accepted. */
+  usedKey = false;
+  /** The codes of the errors in the result, one per error. */
+  codes: string[] = [];
+  /** The deprecated fields of the operation. They are counted if a field needed the key. */
+  deprecatedFields: readonly string[] = [];
+  /** Who made the request, if the backend has identified the caller. */
+  identity: CallerIdentity | undefined;
+  /** The origin of a preflight request that was refused. */
+  refusedOrigin: string | undefined;
+  /** The time to the first part of a response in parts. */
+  firstPartMs: number | undefined;
+  readonly #client: ClientName;
+  #clientLibrary: ClientName;
+  readonly #telemetry: Telemetry;
+  #trace: RequestTrace | undefined;
+  #signal: AbortSignal | undefined;
+  #held: Releasable[] = [];
+  #amounts: number[] = [];
+  #isEnded = false;
+  readonly #start = performance.now();
+
+  constructor({ telemetry, keys, bodyBytes }: RequestEnvironment, head: RequestHead) {
+    const { headers } = head;
+    super(keys.find(headers.authorization), bodyBytes);
+    this.#telemetry = telemetry;
+    this.method = head.method;
+    this.scheme = head.scheme ?? 'http';
+    this.path = head.path;
+    this.search = head.search ?? '';
+    this.headers = headers;
+    this.mayStream = head.mayStream ?? true;
+    this.authorization = headers.authorization;
+    this.key.requests++;
+    const { 'x-request-id': requestId } = headers;
+    const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
+    this.requestId = isValid ? requestId : randomUUID();
+    this.#client = readClientName(
+      headers['graphql-client-name'] ?? headers['apollographql-client-name'],
+      headers['graphql-client-version'] ?? headers['apollographql-client-version'],
+    );
+    this.#trace = telemetry.tracing.startRequest(head);
+  }
+
+  /** Records the operation. Its name is truncated, because clients choose it. */
+  setOperation(type: string, name: string | undefined): void {
+    this.operation = { type, name: name?.slice(0, 64) };
+  }
+
+  /** Records the name of the application's GraphQL library from an unchecked value. */
+  setClientLibrary(library: unknown): void {
+    if (typeof library !== 'object' || library === null) return;
+    const { name, version } = library as { readonly name?: unknown; readonly version?: unknown };
+    this.#clientLibrary = readClientName(name, version);
+  }
+
+  /** Whether its operation is a mutation, whose errors report what became of the write. */
+  get isMutation(): boolean {
+    return this.operation?.type === 'mutation';
+  }
+
+  /** Records that the first part of a response in parts has been produced. */
+  onFirstPart(): void {
+    this.firstPartMs = rounded(performance.now() - this.#start);
+  }
+
+  startSpan(request: RestRequest, baseUrl: URL | undefined): CallSpan | undefined {
+    return this.#trace?.startCall(request, baseUrl);
+  }
+
+  startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined {
+    return this.#trace?.startQuery(query, databaseUrl);
+  }
+
+  hold(limit: Releasable, amount: number): void {
+    if (this.#isEnded) {
+      limit.release(this.key, amount);
+      return;
+    }
+    this.#held.push(limit);
+    this.#amounts.push(amount);
+  }
+
+  /** Ends its calls, except writes that were sent: its client has left, or its deadline has passed. */
+  cancel(reason: 'client' | 'deadline' = 'client'): void {
+    if (this.cancelled || this.#isEnded) return;
+    this.cancelled =
+      reason === 'client'
+        ? new CancelledError()
+        : new BackendTimeoutError(deadlinePassed, { writeOutcome: 'NOT_DONE' });
+    for (const call of this.calls) call.cancel(this);
+    this.onCancel?.();
+  }
+
+  /** Cancels the request when a signal of its caller is aborted. */
+  follow(signal: AbortSignal): void {
+    this.#signal = signal;
+    if (signal.aborted) this.handleEvent();
+    else signal.addEventListener('abort', this);
+  }
+
+  /** Handles the `abort` event of the signal, which `AbortSignal.timeout` aborts, too. */
+  handleEvent(): void {
+    this.cancel(this.#signal?.reason?.name === 'TimeoutError' ? 'deadline' : 'client');
+  }
+
+  /** Ends the request. Its status must be set. */
+  end(): void {
+    if (!this.#release()) return;
+    const { operation, status, codes, v1Operation } = this;
+    const { log, metrics } = this.#telemetry;
+    const ms = rounded(performance.now() - this.#start);
+    if (operation !== undefined || codes.length > 0) this.#measure(ms / 1000);
+    if (v1Operation !== undefined) {
+      metrics.v1Requests.observe({ operation: v1Operation, status }, ms / 1000);
+    }
+    this.#trace?.end(this);
+    log.request({
+      requestId: this.requestId,
+      traceId: this.#trace?.traceId,
+      operation: operation
+        ? `${operation.type} ${operation.name ?? ''}`.trim()
+        : `${this.method} ${this.path.slice(0, maxPathLength)}`,
+      client: this.#client,
+      clientLibrary: this.#clientLibrary,
+      refusedOrigin: this.refusedOrigin?.slice(0, maxOriginLength),
+      status,
+      codes: codes.length > 1 ? [...new Set(codes)] : codes,
+      ms,
+      firstPartMs: this.firstPartMs,
+      calls: this.#reportCalls(),
+      ...this.identity,
+    });
+  }
+
+  /** Ends the request when its body fails, which nobody waits for. */
+  fail(): void {
+    this.cancel();
+    this.#release();
+    this.onDiscarded?.();
+  }
+
+  /** Ends the request of a probe, which is not reported. */
+  endUnreported(): void {
+    this.#release();
+  }
+
+  /** Returns what the log shows of the calls that were started for it and have ended. */
+  #reportCalls() {
+    const reported = [];
+    for (const { caller, operation, outcome: status, ms } of this.calls) {
+      if (caller !== this || status === undefined) continue;
+      reported.push({ operation, status, ms: rounded(ms) });
+    }
+    return reported;
+  }
+
+  /** Releases what it holds, once. Returns whether it had not ended. */
+  #release(): boolean {
+    if (this.#isEnded) return false;
+    this.#isEnded = true;
+    this.#signal?.removeEventListener('abort', this);
+    this.key.requests--;
+    this.releaseBody();
+    for (let index = 0; index < this.#held.length; index++) {
+      this.#held[index]?.release(this.key, this.#amounts[index]);
+    }
+    return true;
+  }
+
+  /** Counts and times a GraphQL request. Only clients with an accepted key get their own labels. */
+  #measure(seconds: number): void {
+    const { requestId, codes, firstPartMs } = this;
+    const { metrics } = this.#telemetry;
+    const isAccepted = this.usedKey && codes.every(impliesAcceptedKey);
+    const operation = metrics.operationLabel(this.operation?.name, isAccepted);
+    const outcome = codes.length === 0 ? 'success' : 'error';
+    metrics.requests.observe({ operation, outcome }, seconds);
+    if (firstPartMs !== undefined) metrics.firstParts.observe({ operation }, firstPartMs / 1000);
+    for (const code of codes) {
+      const exemplarLabels = { request_id: requestId, trace_id: this.#trace?.traceId ?? '' };
+      metrics.errors.inc({ labels: { code }, value: 1, exemplarLabels });
+    }
+    if (!this.usedKey || this.deprecatedFields.length === 0) return;
+    const clientName = (this.#client ?? this.#clientLibrary)?.name;
+    const client = metrics.clientLabel(clientName, this.key.isAccepted);
+    for (const field of this.deprecatedFields) {
+      metrics.deprecatedFieldUses.inc({ field, operation, client });
+    }
+  }
+}
+
+const deadlinePassed = "The pet store did not respond before the request's deadline.";
+
+/** Whether a backend returns this error only after it has accepted the key. */
+function impliesAcceptedKey(code: string): boolean {
+  return code === 'NOT_FOUND' || code === 'CONFLICT' || code === 'BAD_USER_INPUT';
+}
+
+/** Returns the client's name if it is short and plain. A version without a name is ignored. */
+function readClientName(name: unknown, version: unknown) {
+  if (!isPlain(name)) return undefined;
+  return { name, version: isPlain(version) ? version : undefined };
+}
+
+/** Whether a value is text such as `@apollo/client`, `My App (iOS)` and `1.4.2+7`. */
+function isPlain(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w @.,:/()+-]{1,64}$/.test(value);
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

@@ -1,0 +1,176 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type EventEmitter, once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, vi } from 'vitest';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { holdingOrders } from '../support/parts.ts';
+import { connectTo, lastProbe, rawGet, rawPost, sendRaw, statusesOf } from '../support/raw-http.ts';
+
+const typename = '{"query":"{ __typename }"}';
+const orders = '{"query":"{ orders }"}';
+
+function chunkedPost(chunks: readonly string[], path = '/graphql', method = 'POST'): string {
+  const lines = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+  const [head] = rawPost('').split('Content-Length', 1);
+  return `${head}Transfer-Encoding: chunked\r\n\r\n${lines.join('')}0\r\n\r\n`.replace(
+    'POST /graphql',
+    `${method} ${path}`,
+  );
+}
+
+describe('a response', () => {
+  it('has one listener per event, because arrays of two make V8 promote requests', async () => {
+    await using service = await startGateway();
+    const counts: number[] = [];
+    const count = (message: unknown) => {
+      const { request, response } = message as Record<'request' | 'response', EventEmitter>;
+      for (const emitter of [request, response]) {
+        for (const name of emitter.eventNames()) counts.push(emitter.listenerCount(name));
+      }
+    };
+    subscribe('http.server.response.finish', count);
+    const responses = await sendRaw(service.url, rawPost(typename) + lastProbe);
+    unsubscribe('http.server.response.finish', count);
+    expect(statusesOf(responses)).toEqual([200, 200]);
+    expect(counts.length).toBeGreaterThan(2);
+    expect(new Set(counts)).toEqual(new Set([1]));
+  });
+});
+
+/** Sends requests one after the other over one connection. @returns the status of each response. */
+async function sendInTurn(url: string, requests: readonly string[]): Promise<number[]> {
+  const socket = connectTo(url);
+  const statuses: number[] = [];
+  for (const request of requests) {
+    socket.write(request);
+    const [response] = await once(socket, 'data');
+    statuses.push(...statusesOf(String(response)));
+  }
+  socket.destroy();
+  return statuses;
+}
+
+describe('a body in chunks', () => {
+  it.each([
+    ['/graphql', 'POST'],
+    ['/v1/pets', 'POST'],
+  ])('closes the connection when there are too many: %s %s', async (path, method) => {
+    await using service = await startGateway();
+    for (const [chunk, statuses] of [
+      [' ', []],
+      [' '.repeat(100), [413]],
+    ] as const) {
+      const socket = connectTo(service.url);
+      socket.write(chunkedPost(Array(20_000).fill(chunk), path, method) + lastProbe);
+      let responses = '';
+      socket.setEncoding('latin1').on('data', (received) => {
+        responses += received;
+      });
+      await vi.waitFor(() => expect(socket.closed).toBe(true), { timeout: 5000 });
+      expect(statusesOf(responses)).toEqual(statuses);
+    }
+  });
+
+  it('gets 400 if it is malformed, or if its client ends the connection before it', async () => {
+    await using service = await startGateway();
+    for (const part of ['nonsense\r\n', '', '5\r\nab', '1\r\n{\r\n', '1\r\n \r\n'.repeat(2000)]) {
+      const socket = connectTo(service.url);
+      socket.end(chunkedPost([]).replace('0\r\n\r\n', part));
+      expect(statusesOf(await text(socket))).toEqual([400]);
+    }
+  });
+});
+
+describe('a request', () => {
+  const upgrade = (protocol: string) => `Connection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
+  const offer = `${upgrade('h2c')}HTTP2-Settings: AAM10000\r\n`;
+
+  it.each([
+    ['that offers WebSocket', rawGet('/livez', upgrade('websocket'))],
+    [
+      'that offers HTTP/2 with a body in chunks, as from Java',
+      chunkedPost([typename]).replace('Transfer-', `${offer}Transfer-`),
+    ],
+    ['with an unknown expectation', rawGet('/livez', 'Expect: nothing\r\n')],
+  ])('%s gets its response, and so does the next one', async (_, request) => {
+    await using service = await startGateway();
+    expect(await sendInTurn(service.url, [request, request, rawPost(typename)])).toEqual([
+      200, 200, 200,
+    ]);
+  });
+
+  it.each([
+    ['without a Host', 400, 'GET / HTTP/1.1\r\n\r\n'],
+    [
+      'with two Hosts',
+      400,
+      rawGet('/graphql?query={__typename}', 'Host: other\r\nConnection: close\r\n'),
+    ],
+    ['with headers that are too long', 431, rawGet('/', `X-Long: ${'x'.repeat(20_000)}\r\n`)],
+    ['that is not HTTP', 400, '\x16\x03\x01'],
+  ])('%s is refused', async (_, status, request) => {
+    await using service = await startGateway();
+    expect(statusesOf(await sendRaw(service.url, request))).toEqual([status]);
+  });
+
+  it('for a tunnel gets no response, and closes the connection', async () => {
+    await using service = await startGateway();
+    expect(
+      await sendRaw(service.url, 'CONNECT localhost:22 HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+    ).toBe('');
+  });
+});
+
+describe('a client that leaves', () => {
+  it.each([
+    ['before its first request', ''],
+    ['in the middle of a request', 'POST /graphql HTTP/1.1\r\nHost'],
+    ['after its last response', rawPost(typename)],
+  ])('%s has its connection closed immediately', async (_, sent) => {
+    await using service = await startGateway();
+    const start = performance.now();
+    const sockets = Array.from({ length: 20 }, () => connectTo(service.url));
+    await Promise.all(
+      sockets.map(async (socket) => {
+        socket.write(sent);
+        if (sent.endsWith(typename)) await once(socket, 'data');
+        else await once(socket, 'connect');
+        await text(socket.end());
+      }),
+    );
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe('pipelined requests', () => {
+  it('get their responses in order, up to eight', async () => {
+    await using service = await startGateway();
+    const requests = Array.from({ length: 7 }, (_, n) =>
+      rawPost(`{"query":"{ a${n}: __typename }"}`),
+    );
+    const responses = await sendRaw(service.url, requests.join('') + lastProbe);
+    expect(responses.match(/"a\d"/g)).toEqual([
+      '"a0"',
+      '"a1"',
+      '"a2"',
+      '"a3"',
+      '"a4"',
+      '"a5"',
+      '"a6"',
+    ]);
+    expect(statusesOf(responses)).toHaveLength(8);
+  });
+
+  it('close their connection when eight are unanswered, and start no more', async () => {
+    const { petStore, calls, cancelled } = holdingOrders(await openBuiltin());
+    await using service = await startGateway({ petStore });
+    const socket = connectTo(service.url);
+    socket.write(rawPost(orders).repeat(8));
+    await vi.waitFor(() => expect(calls()).toBe(8));
+    expect(socket.closed).toBe(false);
+    socket.resume().write(rawPost(orders).repeat(1000));
+    await vi.waitFor(() => expect(cancelled()).toBe(8));
+    expect(calls()).toBe(8);
+    await vi.waitFor(() => expect(socket.closed).toBe(true));
+  });
+});
