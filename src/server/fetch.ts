@@ -1,10 +1,8 @@
 import { ReadableStream, TextEncoderStream } from 'node:stream/web';
 import { maxBodyBytes } from '../http/body.ts';
 import { type HttpResponse, type RequestHeaders, requestHeaders } from '../http/message.ts';
+import type { FetchHandler } from './handlers.ts';
 import type { RequestHead, RequestRecord, RequestServer } from './request-record.ts';
-
-/** A handler of WHATWG Fetch requests, as in Hono, Next and Deno. */
-export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
  * Translates between Fetch and the gateway. Rejects if the request body can't be read.

@@ -5,10 +5,8 @@ import type { TLSSocket } from 'node:tls';
 import { internalError } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
 import type { BodyParts, HttpResponse, RequestHeaders } from '../http/message.ts';
+import type { NodeListener } from './handlers.ts';
 import type { RequestHead, RequestRecord, RequestServer } from './request-record.ts';
-
-/** A request listener for `node:http` servers. */
-export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /** What a server of the gateway's own has beside its requests. */
 export interface NodeListenerOptions {
