@@ -110,7 +110,11 @@ class RequestCalls {
     // Starts no field, and above all no mutation, after the client disconnects.
     if (caller.cancelled) return Promise.reject(caller.cancelled);
     const { authorization, calls, key } = caller;
-    if (authorization !== key.header || !authorization) key.header = readBearer(authorization);
+    try {
+      if (authorization !== key.header || !authorization) key.header = readBearer(authorization);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     caller.usedKey = true;
     const { length } = calls;
     const result = (this.#petStore[one.id] as Method)(caller, one.parameters);

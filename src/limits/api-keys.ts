@@ -17,8 +17,9 @@ export class ApiKeys {
 
   /** Returns the key of an `Authorization` header. The scheme and its spaces do not matter. */
   find(authorization: string | undefined): ApiKey {
-    if (authorization === undefined) return this.none;
+    if (!authorization) return this.none;
     const credential = authorization.slice(authorization.lastIndexOf(' ') + 1);
+    if (credential === '') return this.none;
     const known = this.#accepted.get(credential) ?? this.#unaccepted.get(credential);
     if (known !== undefined) return known;
     const key = new ApiKey(credential);

@@ -5,10 +5,6 @@ export class FairQueue<Item> {
   /** The items of each key, in the order in which keys are served. */
   readonly #queues = new Map<ApiKey, Set<Item>>();
 
-  get isEmpty(): boolean {
-    return this.#queues.size === 0;
-  }
-
   add(key: ApiKey, item: Item): void {
     const queue = this.#queues.get(key);
     if (queue === undefined) this.#queues.set(key, new Set([item]));
@@ -22,9 +18,9 @@ export class FairQueue<Item> {
   }
 
   /** Removes and returns the next item whose key may be served; undefined if there is none. */
-  next(mayServe?: (key: ApiKey) => boolean): Item | undefined {
+  next(mayServe: (key: ApiKey) => boolean): Item | undefined {
     for (const [key, queue] of this.#queues) {
-      if (mayServe && !mayServe(key)) continue;
+      if (!mayServe(key)) continue;
       const [item] = queue as Iterable<Item>;
       queue.delete(item as Item);
       this.#queues.delete(key);

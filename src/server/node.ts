@@ -27,27 +27,35 @@ export function createNodeListener(
   { streams = new Set(), isClosing, onClose }: NodeListenerOptions = {},
 ): NodeListener {
   return (incoming, outgoing) => {
+    // The client may have left before a server that it is mounted in calls the listener.
+    if (outgoing.destroyed) return;
     const record = open(headOf(incoming));
-    let hasBody = false;
+    let isHandled = false;
+    let isClosed = false;
     // Node emits `close` once, like the events below; `once` takes longer, and so does a second
     // listener (docs/performance.md).
     outgoing.on('close', () => {
-      if (!hasBody) record.fail();
-      else if (!outgoing.writableFinished) record.cancel();
+      isClosed = true;
+      if (!isHandled) record.fail();
+      // Over HTTP/2, Node finishes the stream of a client that has left.
+      else if (!outgoing.writableEnded || !outgoing.writableFinished) record.cancel();
       onClose?.(incoming);
     });
     const respond = () => {
-      hasBody = true;
-      handle(record).then(
-        (response) => {
+      if (isClosed) return;
+      isHandled = true;
+      handle(record)
+        .then((response) => {
           if (isClosing?.()) response.headers['connection'] = 'close';
-          if (record.isRefused && !incoming.complete)
+          if (record.isRefused && !incoming.complete) {
             writeEarly(response, record, incoming, outgoing);
-          else write(response, outgoing, streams);
-        },
-        // Only if the request can't be reported, as when the log fails.
-        () => write(restErrorResponse(internalError()), outgoing, streams),
-      );
+          } else write(response, outgoing, streams);
+        })
+        // A request that can't be reported or written must not end the process.
+        .catch(() => {
+          if (outgoing.headersSent) outgoing.destroy();
+          else write(restErrorResponse(internalError()), outgoing, streams);
+        });
     };
     if (mayHaveBody(incoming)) {
       // The connection is closed, too.
@@ -95,7 +103,10 @@ function headersOf(incoming: IncomingMessage): RequestHeaders {
   // Only Set-Cookie is an array, which is a response header.
   const headers = incoming.headers as RequestHeaders;
   if (incoming.rawHeaders.length === 2 * Object.keys(headers).length) return headers;
-  return { ...headers, authorization: incoming.headersDistinct['authorization']?.join(', ') };
+  const given = incoming.rawHeaders.filter(
+    (_, index, all) => all[index - 1]?.toLowerCase() === 'authorization' && index % 2 === 1,
+  );
+  return given.length > 0 ? { ...headers, authorization: given.join(', ') } : headers;
 }
 
 function write(
@@ -103,7 +114,10 @@ function write(
   outgoing: ServerResponse,
   streams: Set<BodyParts>,
 ): void {
-  if (outgoing.destroyed || outgoing.headersSent) return void parts?.return();
+  if (outgoing.destroyed || outgoing.headersSent) {
+    parts?.return().catch(() => {});
+    return;
+  }
   if (parts) {
     writeParts(parts, outgoing.writeHead(status, headers), streams);
     return;
@@ -124,7 +138,7 @@ function writeEarly(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): void {
-  if (outgoing.destroyed) return;
+  if (outgoing.destroyed || outgoing.headersSent) return;
   headers['content-length'] = String(Buffer.byteLength(body));
   // HTTP/2 forbids the header.
   if (incoming.httpVersionMajor === 1) headers['connection'] = 'close';
@@ -139,5 +153,6 @@ function writeParts(parts: BodyParts, outgoing: ServerResponse, streams: Set<Bod
   // A stream, because over HTTP/2 Node leaves an iterator open when the client disconnects.
   pipeline(Readable.from(parts), outgoing)
     .catch(() => parts.return())
+    .catch(() => {})
     .finally(() => streams.delete(parts));
 }

@@ -8,6 +8,7 @@ import type {
   ServiceCall,
 } from '../contract/pet-store.ts';
 import { RequestBody } from '../http/body.ts';
+import { internalError } from '../http/error.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { ApiKeys } from '../limits/api-keys.ts';
 import type { Limit, Releasable } from '../limits/limit.ts';
@@ -221,9 +222,11 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     });
   }
 
-  /** Ends the request when its body fails, which nobody waits for. */
+  /** Ends a request whose body does not arrive. It is not reported. */
   fail(): void {
     this.cancel();
+    // What still arrives is dropped.
+    this.refuseBody(internalError());
     this.#release();
     this.onDiscarded?.();
   }

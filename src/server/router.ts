@@ -43,6 +43,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     const preflight = method === 'OPTIONS' ? cors.preflight(record, record) : undefined;
     if (preflight !== undefined) return preflight;
     admission.admit(record);
+    if (record.body instanceof HttpError) throw record.body;
     if (path === '/graphql') record.route = path;
     if (mounted || path === '/graphql') return graphql.respond(record);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(record);

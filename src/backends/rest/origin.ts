@@ -144,7 +144,8 @@ export class Origin {
   /** Sends a call, now or when it has a place. Returns why it is refused. */
   enter(call: WaitingCall): 'queueFull' | 'keyQueueFull' | undefined {
     const { key } = call;
-    if (this.#inFlight.take(key) === undefined) {
+    if (this.#inFlight.refuses(key) === undefined) {
+      this.#inFlight.take(key);
       if (!call.send()) this.leave(key);
       return undefined;
     }

@@ -1,4 +1,5 @@
 import {
+  type DirectiveNode,
   type DocumentNode,
   type ExecutionArgs,
   experimentalExecuteIncrementally,
@@ -113,7 +114,7 @@ export class PreparedOperation {
   constructor(definition: OperationDefinitionNode, args: ExecutionArgs & CommonArgs) {
     const { schema, document } = args;
     this.definition = definition;
-    this.rootFields = countFields(definition.selectionSet, document);
+    this.rootFields = addRootFields(definition.selectionSet, document).size;
     this.deprecations = deprecationsOf(schema, document);
     const conditions = conditionsOf(document);
     this.#conditions = (definition.variableDefinitions ?? []).filter(({ variable }) =>
@@ -182,19 +183,33 @@ export class PreparedOperation {
   }
 }
 
-/** Counts the fields of a selection set on a root type, without introspection. */
-function countFields({ selections }: SelectionSetNode, document: DocumentNode): number {
-  let count = 0;
+/**
+ * Adds the response keys of a selection set on a root type to `keys`, without introspection and what a
+ * literal condition turns off. Fields with the same key are one call.
+ */
+function addRootFields(
+  { selections }: SelectionSetNode,
+  document: DocumentNode,
+  keys = new Set<string>(),
+): ReadonlySet<string> {
   for (const selection of selections) {
-    if (selection.kind === Kind.FIELD) count += selection.name.value.startsWith('__') ? 0 : 1;
-    else if (selection.kind === Kind.INLINE_FRAGMENT) {
-      count += countFields(selection.selectionSet, document);
+    if (selection.directives?.some(turnsOff)) continue;
+    if (selection.kind === Kind.FIELD) {
+      const { name, alias = name } = selection;
+      if (!name.value.startsWith('__')) keys.add(alias.value);
+    } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+      addRootFields(selection.selectionSet, document, keys);
     } else {
       const fragment = document.definitions.find(
         (one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === selection.name.value,
       ) as FragmentDefinitionNode;
-      count += countFields(fragment.selectionSet, document);
+      addRootFields(fragment.selectionSet, document, keys);
     }
   }
-  return count;
+  return keys;
+}
+
+function turnsOff({ name, arguments: [condition] = [] }: DirectiveNode): boolean {
+  const value = condition?.value.kind === Kind.BOOLEAN ? condition.value.value : undefined;
+  return value === (name.value === 'skip') && /^(?:skip|include)$/.test(name.value);
 }
