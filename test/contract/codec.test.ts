@@ -41,9 +41,7 @@ describe('decoding backend responses', () => {
 describe('decoding request bodies', () => {
   it.each([
     ['null', 'body: expected a JSON object, received null.'],
-    ['[]', 'body: expected a JSON object, received [].'],
     ['{}', 'name: expected a string, received nothing.'],
-    ['{"name":"a","categoryId":"1"}', 'categoryId: expected an int64 number, received "1".'],
     [
       '{"name":"a","categoryId":9223372036854775808}',
       'categoryId: expected an int64 number, received 9223372036854775808.',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BackendUnavailableError, ErrorResponse } from '../../src/contract/error.ts';
+import { ErrorResponse } from '../../src/contract/error.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 
@@ -49,17 +49,6 @@ describe('field errors', () => {
       },
     ]);
     expect(logged).toEqual([]);
-  });
-
-  it('include retryAfterMs when the backend provides it', async () => {
-    const limited = await respondTo(new ErrorResponse(429, 'Slow down.', { retryAfterMs: 7000 }));
-    expect(limited.errors).toMatchObject([
-      { extensions: { code: 'RATE_LIMITED', retryAfterMs: 7000 } },
-    ]);
-    const open = await respondTo(new BackendUnavailableError('Down.', { retryAfterMs: 500 }));
-    expect(open.errors).toMatchObject([
-      { extensions: { code: 'UPSTREAM_UNAVAILABLE', retryAfterMs: 500 } },
-    ]);
   });
 
   it.each([

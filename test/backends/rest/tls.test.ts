@@ -132,12 +132,6 @@ describe('a REST service with a certificate of a private authority', () => {
     expect(started.logged.join()).not.toContain('127.0.0.1');
   });
 
-  it('can require a client certificate', async () => {
-    const { certFile, keyFile } = client;
-    await using started = await startService({ caFile, certFile, keyFile }, mutual);
-    expect(await started.list()).toEqual([]);
-  });
-
   it('can require another client certificate, which is read again without a restart', async () => {
     const { certFile, keyFile } = client;
     await using started = await startService({ caFile }, mutual);
