@@ -146,11 +146,9 @@ describe('a REST service with a certificate of a private authority', () => {
     await expect(started.send()).rejects.toThrow('body: expected an object');
   });
 
-  it.each([
-    ['without a client certificate', {}],
-    ['with one of another authority', { certFile: stranger.certFile, keyFile: stranger.keyFile }],
-  ])('refuses calls %s if it requires one', async (_, files) => {
-    await using started = await startService({ caFile, ...files }, mutual);
+  it('refuses calls with a client certificate of another authority', async () => {
+    const { certFile, keyFile } = stranger;
+    await using started = await startService({ caFile, certFile, keyFile }, mutual);
     await expect(started.list()).rejects.toMatchObject({ name: 'BackendUnavailableError' });
   });
 });
