@@ -298,4 +298,14 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     await add('after');
     expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(3029);
   });
+
+  it('handle more records than fit into one statement or page', async () => {
+    await using administration = await openAdministration(await createDatabase(), quiet.log);
+    const many = Array.from({ length: 3500 }, (_, i) => `{"id":${i},"name":"p","categoryId":1}`);
+    const progress: number[] = [];
+    await administration.importLines('pets', lines(...many), (count) => progress.push(count));
+    expect(progress).toEqual([1000, 2000, 3000, 3500]);
+    const exported = await Array.fromAsync(administration.exportLines('pets'));
+    expect(exported.map((line) => line.trim())).toEqual(many);
+  });
 });
