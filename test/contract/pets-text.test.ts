@@ -162,34 +162,13 @@ describe('readPets', () => {
   );
 
   it.each([
-    ['an absent status', textOf({ status: undefined })],
-    ['a null status', textOf({ status: 'null' })],
-    ['ids beyond 2^53', textOf({ id: '9007199254740993', categoryId: '-9007199254740993' })],
-    ['ids of 19 digits', textOf({ id: '1234567890123456789' })],
-    ['a hundred animals', JSON.stringify(animals(100))],
-    ['the most characters', listOf(64 * 1024)],
-  ])('matches a list with %s', (_, body) => {
-    expect(readLikeDecoder(body)).toBeDefined();
-  });
-
-  it.each([
-    ['no animals', '[]'],
-    ['more animals than the contract allows', JSON.stringify(animals(101))],
-    ['too many characters', listOf(64 * 1024 + 1)],
-    ['a long name without an end', `[{"id":1,"name":"${'x'.repeat(60_000)}`],
-    ['spaces', textOf({}).replaceAll(':', ': ')],
-    ['an id beyond 64 bits', textOf({ id: '9223372036854775808' })],
-    ['negative zero', textOf({ id: '-0' })],
-    ['an escape', textOf({ name: '"\\u0061"' })],
-    ['a lone surrogate', textOf({ name: '"\\ud800"' })],
-    ['a comma at its end', textOf({}).replace(']', ',')],
-    ['a comma before its end', textOf({}).replace(']', ',]')],
-    ['an end in the middle', `${textOf({})}${textOf({}).slice(1)}`],
-    ['a line break at its end', `${textOf({})}\n`],
-    ['another bracket', textOf({}).replace('[', '{')],
-    ['no bracket', textOf({}).slice(1)],
-  ])('leaves a list with %s to the decoder', (_, body) => {
-    expect(readLikeDecoder(body)).toBeUndefined();
+    ['a hundred animals', JSON.stringify(animals(100)), true],
+    ['more animals than the contract allows', JSON.stringify(animals(101)), false],
+    ['the most characters', listOf(64 * 1024), true],
+    ['too many characters', listOf(64 * 1024 + 1), false],
+    ['a long name without an end', `[{"id":1,"name":"${'x'.repeat(60_000)}`, false],
+  ])('reads %s like the decoder', (_, body, isPlain) => {
+    expect(readLikeDecoder(body) !== undefined).toBe(isPlain);
   });
 });
 

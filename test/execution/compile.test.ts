@@ -1,7 +1,5 @@
 import { buildSchema, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { JsonText } from '../../src/contract/json.ts';
-import { readPets } from '../../src/contract/pets-text.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { storeOf } from './differential.ts';
@@ -57,17 +55,5 @@ describe('compileOperation', () => {
       const expected = { ...(!a && { id: '1' }), ...(b && { name: 'Rex' }), categoryId: '2' };
       expect(data).toEqual({ pets: [expected] });
     }
-  });
-
-  it.each([
-    ['{ pets { id status } }', '[{"id":"1","status":"pending"},{"id":"-5","status":"sold"}]'],
-    [
-      '{ pets { __typename n: name n2: name } }',
-      '[{"__typename":"Pet","n":"Rex","n2":"Rex"},{"__typename":"Pet","n":"`\'","n2":"`\'"}]',
-    ],
-  ])('writes animals that need no escapes as text: %s', async (text, expected) => {
-    const body =
-      '[{"id":1,"name":"Rex","categoryId":2,"status":"pending"},{"id":-5,"name":"`\'","categoryId":2,"status":"sold"}]';
-    expect((await execute(text, readPets(body)))?.data).toEqual({ pets: new JsonText(expected) });
   });
 });

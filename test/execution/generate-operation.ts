@@ -69,8 +69,17 @@ const query = selections(
         'pets(limit: $limit)',
         'pets(limit: $few, status: $status)',
         'pets(status: sold, limit: 0)',
+        'pets(limit: 100, status: $status)',
+        'pets(limit: 2147483647)',
+        'pets(limit: null, status: null)',
         'pet(id: 7)',
         'pet(id: $id)',
+        'pet(id: -9223372036854775808)',
+        'pet(id: "9007199254740993")',
+        'pet(id: """8""")',
+        'pet(id: "07")',
+        'pet(id: 9223372036854775808)',
+        'pet(id: $other)',
       ],
       pet,
     ),
@@ -86,10 +95,19 @@ const mutation = selections(
         'addPet(input: $input)',
         'addPet(input: { name: "Rex", categoryId: $id, status: $status })',
         'addPet(input: { name: $text, categoryId: 1 })',
+        'addPet(input: { status: pending, categoryId: "-7", name: """\n  block\n    of lines\n""" })',
+        'addPet(input: $given)',
       ],
       pet,
     ),
-    calls(['sendMessage(message: "hello")', 'sendMessage(message: $text)'], message),
+    calls(
+      [
+        'sendMessage(message: "hello")',
+        'sendMessage(message: "\\u{1F600}\\"")',
+        'sendMessage(message: $text)',
+      ],
+      message,
+    ),
   ),
   ['...Writes'],
 );
@@ -104,11 +122,13 @@ export const operation = fc
     // Whether the operation precedes its fragments, and the variable in one fragment's condition.
     fc.boolean(),
     maybe(fc.constant('$optional'), '$no'),
+    fc.constantFrom('7', '9223372036854775807', '""'),
   )
-  .map(([text, precedesFragments, skipCondition]) => {
+  .map(([text, precedesFragments, skipCondition, otherId]) => {
     const [kind, ...set] = text.split(' ');
     const definition = `${kind} Generated(
       $limit: Int, $few: Int = 3, $status: PetStatus, $id: ID!, $text: String = "text",
+      $other: ID! = ${otherId}, $given: AddPetInput! = { name: "", categoryId: "9007199254740993" },
       $input: AddPetInput!, $yes: Boolean!, $no: Boolean!, $optional: Boolean = true
     ) ${set.join(' ')}`;
     const fragments = `fragment Card on Pet { id name @skip(if: ${skipCondition}) }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createGateway, type Gateway, loadConfig } from '../../src/index.ts';
+import type { Gateway } from '../../src/index.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { petsFirst, readParts } from '../support/parts.ts';
 import { openMountable } from '../support/rest-gateway.ts';
@@ -83,22 +83,6 @@ describe('extensions.calls', () => {
     expect(explained.upstream.seen).toHaveLength(2);
   });
 
-  it('makes each call of a mutation, and does not mark equal ones', async () => {
-    await using explained = await openExplained((_request, response) =>
-      sendJson(response, 201, pet),
-    );
-    const add = 'addPet(input: { name: "a", categoryId: 1 }) { id }';
-    const { extensions } = await explained.ask(`mutation { a: ${add} b: ${add} }`);
-    const added = { status: 201, bytes: pet.length };
-    expect(extensions.calls).toEqual([
-      call('a', 'createPet', added),
-      call('b', 'createPet', added),
-    ]);
-    const [a, b] = extensions.calls;
-    expect(b.startMs).toBeGreaterThanOrEqual(a.startMs + a.durationMs - 0.02);
-    expect(explained.upstream.seen).toHaveLength(2);
-  });
-
   it.each([
     ['that was sent again', [503, 200], '[ ]', { retries: 1, bytes: 3 }],
     ['with an error status', [404], '{}', { status: 404, bytes: 2 }],
@@ -147,15 +131,6 @@ describe('extensions.calls', () => {
     expect(refused.extensions).toEqual({ calls: [] });
     const invalid = await explained.ask('{ unknown }');
     expect(invalid.extensions).toBe(undefined);
-  });
-
-  it('lists no calls of the built-in backend, which makes none', async () => {
-    await using gateway = await createGateway(
-      loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'silent' }),
-    );
-    const demo = { ...explain, authorization: 'Bearer demo-key' };
-    const { data, extensions } = await ask(gateway, '{ pets(limit: 1) { id } }', { headers: demo });
-    expect([data.pets.length, extensions]).toEqual([1, { calls: [] }]);
   });
 
   it.each([

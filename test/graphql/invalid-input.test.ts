@@ -80,21 +80,6 @@ describe('the issues of BAD_USER_INPUT', () => {
       ],
     ],
     [
-      'variables of arguments',
-      'query ($limit: Int, $status: PetStatus) { pets(limit: $limit, status: $status) { id } }',
-      { limit: 101, status: 'lost' },
-      [
-        ['limit', 'Expected an integer from 1 to 100, received 101.'],
-        ['status', lost],
-      ],
-    ],
-    [
-      'a literal beside a variable',
-      'mutation ($c: ID!) { addPet(input: { name: "Rex", categoryId: $c }) { id } }',
-      { c: 'dogs' },
-      [['c', `${int64} "dogs".`]],
-    ],
-    [
       'literals',
       `mutation { addPet(input: { name: "Rex", categoryId: ${beyond} }) { id } }`,
       {},

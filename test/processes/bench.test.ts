@@ -67,14 +67,6 @@ describe.skipIf(process.platform !== 'linux')('a server of the benchmark', () =>
     );
   });
 
-  it('is rejected when the process exits, with the end of its output in the error', async () => {
-    await using upstream = await startUpstream();
-    const exiting = script(`process.stderr.write('no more pets'); process.exit(3)`);
-    await expect(startServer(exiting, only, { ...fixtures, upstream })).rejects.toThrow(
-      'A script: Expected a server, but the process exited.\nno more pets',
-    );
-  });
-
   it('responds correctly to the request of every workload', async () => {
     await using upstream = await startUpstream();
     await using server = await startServer(sources, workloads, { ...fixtures, upstream });

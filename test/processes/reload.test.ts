@@ -61,15 +61,6 @@ const manifestOf = (...documents: readonly string[]) =>
 const [pets, name] = ['{ pets { id } }', '{ __typename }'];
 
 describe('a gateway that receives SIGHUP', () => {
-  it('keeps serving if there is nothing to read', async () => {
-    await using started = await start({});
-    expect(await reload(started)).not.toHaveProperty('needRestart');
-    expect((await fetch(`${started.url}/livez`)).status).toBe(200);
-    expect(await success(started)).toBe(1);
-    started.kill('SIGTERM');
-    expect(await started.exited).toBe(0);
-  });
-
   it.each(['1', '2'])('uses another manifest and level in all of %s processes', async (WORKERS) => {
     const manifest = createFile(manifestOf(pets));
     const config = createFile('LOG_LEVEL=warn\n');

@@ -29,7 +29,6 @@ async function open(
 }
 
 const read = '{ pets { name category { id name } } }';
-const write = 'mutation { addCategory(name: "birds") { name } }';
 
 it('sends the key, the request id and the trace with the call of an added field', async () => {
   await using server = await open((_request, response) =>
@@ -65,40 +64,4 @@ it('cancels the call of an added field when the client disconnects', async () =>
   client.abort();
   await expect(response).rejects.toThrow('abort');
   await cancelled.promise;
-});
-
-it('repeats the read of an added field once, and never its write', async () => {
-  let attempts = 0;
-  await using server = await open((_request, response) => {
-    attempts++;
-    if (attempts === 1) response.socket?.resetAndDestroy();
-    else sendJson(response, 200, '[]');
-  });
-  expect(await server.post(read)).toEqual({ data: { pets: [{ name: 'Rex', category: null }] } });
-  expect(attempts).toBe(2);
-  attempts = 0;
-  expect((await server.post(write)).errors).toMatchObject([
-    { extensions: { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' } },
-  ]);
-  expect(attempts).toBe(1);
-});
-
-it('has the errors of the service in an added field, without the key', async () => {
-  const body = { code: 'read_only', message: 'a-key-of-a-test may read.', status: 403 };
-  await using server = await open((_request, response) =>
-    sendJson(response, 403, JSON.stringify(body)),
-  );
-  const { errors } = await server.post(write);
-  const message = '[API key] may read.';
-  expect(errors).toMatchObject([
-    {
-      message,
-      extensions: {
-        code: 'FORBIDDEN',
-        status: 403,
-        error: { ...body, message },
-        outcome: 'NOT_DONE',
-      },
-    },
-  ]);
 });

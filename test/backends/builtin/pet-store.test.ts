@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openPetStore } from '../../../src/backends/open.ts';
-import { PetsText } from '../../../src/contract/pets-text.ts';
 import { createFolder } from '../../support/folder.ts';
 import { callWith, openBuiltin, openKeys } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
@@ -20,11 +19,6 @@ describe('the built-in backend on a file', () => {
     await using second = await openBuiltin(url);
     expect(await second.getPet(callWith(), added.id)).toEqual(added);
     expect([...(await second.listPets(callWith(), { limit: 100 }))]).toHaveLength(13);
-  });
-
-  it('returns a list as text', async () => {
-    await using store = await openBuiltin(`file:${folder}/text.db`);
-    expect(await store.listPets(callWith(), { status: 'sold' })).toBeInstanceOf(PetsText);
   });
 
   it('lists values of other types, which another program has stored', async () => {

@@ -113,16 +113,7 @@ describe('a proxy', () => {
 
   it.each([
     ['the other protocol', 'http', (url: string) => ({ httpsProxy: parse(url) })],
-    [
-      'a host in NO_PROXY',
-      'http',
-      (url: string) => ({ httpProxy: parse(url), noProxy: ['127.0.0.1'] }),
-    ],
-    [
-      'all hosts in NO_PROXY',
-      'https',
-      (url: string) => ({ httpsProxy: parse(url), noProxy: ['*'] }),
-    ],
+    ['NO_PROXY', 'https', (url: string) => ({ httpsProxy: parse(url), noProxy: ['*'] })],
   ] as const)('is not used for %s', async (_, protocol, options) => {
     await using proxy = await startProxy();
     await using service = await startService(protocol, options(proxy.url));
@@ -205,22 +196,17 @@ describe('NO_PROXY', () => {
     ['https://pets.example', 'PETS.example.', false],
     ['https://PETS.example./v1', 'pets.example', true],
     ['https://a.pets.example', 'pets.example', true],
-    ['https://a.pets.example', '.pets.example', true],
     ['https://pets.example', '.pets.example', true],
     ['https://a.pets.example', '*.pets.example', true],
     ['https://pets.example', '*.pets.example', false],
     ['https://otherpets.example', 'pets.example', false],
-    ['https://pets.example', 'a.pets.example', false],
     ['https://pets.example', 'pets.example:443', true],
     ['https://pets.example:8443', 'pets.example:443', false],
     ['http://pets.example', 'pets.example:80', true],
     ['https://pets.example', 'other.example, *', true],
     ['https://pets.example', 'a.example b.example,pets.example', true],
-    ['https://10.1.2.3', '10.1.2.3', true],
     ['https://[::1]', '::1', true],
-    ['https://[::1]:8443', '[::1]:8443', true],
     ['https://[::1]:8443', '[::1]:443', false],
-    ['https://pets.example', 'localhost,127.0.0.1', false],
   ])('%s is reached directly with %s: %s', (service, text, isDirect) => {
     const url = new URL('http://proxy.example');
     const noProxy = variables.NO_PROXY.parse(text);
