@@ -59,17 +59,6 @@ describe('API keys that end alike', () => {
     );
     expect(codes).toEqual(keys.map(() => undefined));
   });
-
-  it('have circuits of their own', async () => {
-    await using service = await startRestGateway(({ headers }, response) =>
-      sendJson(response, headers.authorization?.endsWith(good) ? 200 : 500, '[]'),
-    );
-    for (let count = 0; count < 10; count++) {
-      expect(await send(service, endingAlike('bad'))).toBe('UPSTREAM_ERROR');
-    }
-    expect(await send(service, endingAlike('bad'))).toBe('UPSTREAM_UNAVAILABLE');
-    expect(await send(service, good)).toBeUndefined();
-  });
 });
 
 describe('keys that the service does not accept', () => {

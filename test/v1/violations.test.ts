@@ -7,9 +7,7 @@ const message = { id: '', message: '', status: '', createdAt: 'now' };
 
 it.each([
   ['GET /v1/pets', 200, [{ id: 1, name: 'Rex' }], "property 'categoryId'"],
-  ['GET /v1/pets', 200, [{ ...pet, id: '1' }], 'body/0/id must pass "int64"'],
   ['GET /v1/pets/1', 200, '{"id":9223372036854775808,"name":"","categoryId":1}', '/id must pass'],
-  ['GET /v1/pets', 200, [{ ...pet, status: null }], 'body/0/status must be string'],
   ['GET /v1/pets/1', 200, { ...pet, price: 1 }, 'unevaluated properties'],
   ['GET /v1/pets/1', 404, { ...error, status: 400 }, 'body is 400'],
   ['POST /v1/pets', 200, pet, 'code'],

@@ -178,6 +178,17 @@ describe('a response in parts', () => {
     expect((await service.send('{ __typename }', 'application/json')).status).toBe(200);
   });
 
+  it('is completed by a gateway that shuts down', async () => {
+    await using service = await startHolding();
+    const parts = readParts(await service.send());
+    await parts.next();
+    const closed = service.close(10_000);
+    service.release();
+    expect((await parts.next()).value).toMatchObject({ completed: [{ id: '0' }], hasNext: false });
+    await parts.next();
+    await closed;
+  });
+
   it('gets its last part within the grace period of a gateway that shuts down', async () => {
     await using service = await startHolding();
     const parts = readParts(await service.send());
