@@ -5,9 +5,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { ListPetsDocument } from '../packages/client/src/documents.ts';
 import { createGateway, createLazyGateway, createNodeListener, loadConfig } from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
-import { mountInNode, mounts } from './support/mounted.ts';
+import { mounts } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
-import { rawGet, sendRaw } from './support/raw-http.ts';
 import { openMountable } from './support/rest-gateway.ts';
 import { startServer } from './support/server.ts';
 import { sendJson } from './support/upstream.ts';
@@ -94,19 +93,6 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
 });
 
 describe('createNodeListener', () => {
-  const key = 'Authorization: Bearer demo-key';
-
-  it.each([
-    ['a malformed Host', '[bad', key, /^HTTP\/1\.1 400 .*"Host: expected one/s],
-    // Servers combine two keys in different ways.
-    ['two API keys', 'x', `${key}\r\nAuthorization: Bearer another`, /"UNAUTHENTICATED"/],
-  ])('rejects %s', async (_, host, lines, expected) => {
-    await using gateway = await createGateway(config);
-    await using server = await mountInNode(gateway);
-    const request = rawGet('/api/graphql?query={pets{id}}', `${lines}\r\nConnection: close\r\n`);
-    expect(await sendRaw(server.url, request.replace('localhost', host))).toMatch(expected);
-  });
-
   it('responds with a helpful 500 when the body has already been read', async () => {
     await using gateway = await createGateway(config);
     const listener = createNodeListener(gateway);

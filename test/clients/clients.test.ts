@@ -161,12 +161,6 @@ describe.each(clients)('%s', (_, create) => {
     expect([failed.path, failed.extensions.status]).toEqual([['orders'], 503]);
   });
 
-  it('returns the typed error of a wrong key', async () => {
-    await using client = await start(create, {}, 'text', 'wrong-key');
-    const { errors = [] } = await client.send(ListPetsDocument);
-    expect(errors.map((error) => isGatewayError(error, 'UNAUTHENTICATED'))).toEqual([true]);
-  });
-
   it('cancels the REST call when its caller leaves', async () => {
     const { petStore, called, cancelled } = holdingOrders(await openBuiltin());
     await using client = await start(create, { petStore });

@@ -272,9 +272,7 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
   });
 
   it.each([
-    [404, 'text/html', '<h1>No</h1>', 1],
     [500, 'text/html', '<h1>No</h1>', 1],
-    [401, 'application/json', '{"message":"No."}', 1],
     [503, 'application/json', '{"message":"No."}', 3],
     [502, 'text/html', '<h1>No</h1>', 3],
   ])('sends a read after %i %s as often as may help', async (status, type, text, attempts) => {

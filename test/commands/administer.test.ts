@@ -50,6 +50,7 @@ describe('the commands', () => {
         'There is no account with the name "nobody". Create it with: keys create-account nobody\n',
     });
     const invalid = [
+      ['srve'],
       ['keys', 'burn'],
       ['keys', 'create', 'acme', '--expires', '90'],
       ['export', 'cats'],

@@ -36,16 +36,10 @@ export async function startCluster(network: Network) {
   ]);
 
   const startNode = (name: string) => {
-    const asPostgres = [
-      'setpriv',
-      '--reuid=postgres',
-      '--regid=postgres',
-      '--clear-groups',
-      '--reset-env',
-    ];
+    const asPostgres = 'setpriv --reuid=postgres --regid=postgres --clear-groups --reset-env';
     const log = join(folder, `${name}.log`);
     const patroni = `exec patroni ${join(folder, `${name}.json`)} >>${log} 2>&1`;
-    network.start(name, [...asPostgres, 'sh', '-c', patroni]);
+    network.start(name, [...asPostgres.split(' '), 'sh', '-c', patroni]);
   };
   const source = parse(await readFile(new URL('patroni.yaml', deploy), 'utf8'));
   for (const [name, address] of addresses) {

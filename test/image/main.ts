@@ -41,16 +41,7 @@ async function testImage(): Promise<void> {
     const baseSeconds = seconds(() => assembleBase(buildah, folder, base));
     const baseMegabytes = sizeOf(buildah, base);
     const buildSeconds = seconds(() =>
-      buildah(
-        'bud',
-        '--network',
-        'host',
-        '--isolation',
-        'chroot',
-        '--tag',
-        'petstore-gateway',
-        root,
-      ),
+      buildah(...'bud --network host --isolation chroot --tag petstore-gateway'.split(' '), root),
     );
     const added = sizeOf(buildah, 'petstore-gateway') - baseMegabytes;
     process.stdout.write(
@@ -72,13 +63,8 @@ async function testImage(): Promise<void> {
 /** Assembles an equivalent of Node's slim image: Debian, Node, npm, and the user `node`. */
 function assembleBase(buildah: (...args: string[]) => string, folder: string, name: string): void {
   const tar = join(folder, 'debian.tar');
-  run('mmdebstrap', [
-    '--quiet',
-    '--variant=minbase',
-    '--include=libatomic1,ca-certificates',
-    'bookworm',
-    tar,
-  ]);
+  const options = '--quiet --variant=minbase --include=libatomic1,ca-certificates bookworm';
+  run('mmdebstrap', [...options.split(' '), tar]);
   const container = buildah('from', 'scratch');
   const files = buildah('mount', container);
   run('tar', ['--extract', '--file', tar, '--directory', files]);
@@ -102,12 +88,8 @@ function assembleBase(buildah: (...args: string[]) => string, folder: string, na
     const from = run('npm', ['config', 'get', kind ?? '']);
     if (existsSync(from)) copy(from, to ?? '');
   }
-  buildah(
-    'config',
-    '--env',
-    'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-    container,
-  );
+  const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+  buildah('config', '--env', path, container);
   buildah('commit', '--quiet', container, name);
   buildah('rm', container);
 }

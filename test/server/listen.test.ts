@@ -1,5 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
@@ -17,25 +16,6 @@ function chunkedPost(chunks: readonly string[], path = '/graphql', method = 'POS
     `${method} ${path}`,
   );
 }
-
-describe('a response', () => {
-  it('has one listener per event, because arrays of two make V8 promote requests', async () => {
-    await using service = await startGateway();
-    const counts: number[] = [];
-    const count = (message: unknown) => {
-      const { request, response } = message as Record<'request' | 'response', EventEmitter>;
-      for (const emitter of [request, response]) {
-        for (const name of emitter.eventNames()) counts.push(emitter.listenerCount(name));
-      }
-    };
-    subscribe('http.server.response.finish', count);
-    const responses = await sendRaw(service.url, rawPost(typename) + lastProbe);
-    unsubscribe('http.server.response.finish', count);
-    expect(statusesOf(responses)).toEqual([200, 200]);
-    expect(counts.length).toBeGreaterThan(2);
-    expect(new Set(counts)).toEqual(new Set([1]));
-  });
-});
 
 /** Sends requests one after the other over one connection. @returns the status of each response. */
 async function sendInTurn(url: string, requests: readonly string[]): Promise<number[]> {

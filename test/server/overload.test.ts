@@ -207,17 +207,6 @@ describe('overload', () => {
     expect((await send(operation)).status).toBe(200);
   });
 
-  it('sends the time to the next attempt to callers in the same process', async () => {
-    const refusals = [
-      [{ maxRequestsInFlight: 0 }, { code: 'OVERLOADED', status: 503, retryAfterMs: 1000 }],
-      [{ maxRequestsInFlightPerKey: 0 }, { code: 'RATE_LIMITED', status: 429, retryAfterMs: 1000 }],
-    ] as const;
-    for (const [limits, extensions] of refusals) {
-      await using service = await openGateway(limits);
-      expect(await service.execute('{ __typename }')).toMatchObject({ errors: [{ extensions }] });
-    }
-  });
-
   // The second is longer than the interval over which the lag is averaged.
   it.each([
     [150, 20],

@@ -1,8 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
-import { getRequestListener } from '@hono/node-server';
 import fastify from 'fastify';
-import { Hono } from 'hono';
 import { createNodeListener, type Gateway } from '../../src/index.ts';
 import { installed, isConsumerInstalled } from './consumer.ts';
 import { startServer } from './server.ts';
@@ -59,17 +57,9 @@ async function mountInFastify(gateway: Gateway): Promise<Mounted> {
   };
 }
 
-function mountInHono(gateway: Gateway): Promise<Mounted> {
-  const app = new Hono()
-    .get('/hello', (context) => context.text('hello'))
-    .all('/api/graphql', (context) => gateway(context.req.raw));
-  return startServer(createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })));
-}
-
 /** Mounts a gateway in each server; in Express only if test/consumers is installed. */
 export const mounts: readonly (readonly [string, (gateway: Gateway) => Promise<Mounted>])[] = [
   ['node:http', mountInNode],
   ['Fastify', mountInFastify],
-  ['Hono', mountInHono],
   ...(isConsumerInstalled ? ([['Express', mountInExpress]] as const) : []),
 ];

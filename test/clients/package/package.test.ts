@@ -130,13 +130,4 @@ describe('petstore-gateway-client', () => {
     expect(String(bundle)).not.toMatch(/AddPet|Storefront|RATE_LIMITED/);
     expect(gzipSync(bundle).byteLength).toBeLessThan(512);
   });
-
-  it('marks documents with deprecated fields as @deprecated', async () => {
-    const { root } = await consumer.project({ files: {} });
-    const types = await readFile(
-      join(root, 'node_modules/petstore-gateway-client/dist/index.d.ts'),
-      'utf8',
-    );
-    expect(types).toMatch(/@deprecated .*ListPetsDocument.*\nexport declare const GetPetDocument/);
-  });
 });

@@ -25,14 +25,8 @@ describe('GraphQL over HTTP', () => {
 
   it.each([
     ['{', 'body: expected JSON'],
-    ['[]', 'body: expected a JSON object, received an array.'],
-    ['null', 'body: expected a JSON object, received null.'],
     ['{}', 'query: expected the text of a document, received none.'],
-    ['12345678901234567890', 'body: expected a JSON object, received a number.'],
-    ['{"query":5}', 'query: expected a string, received a number.'],
     ['{"query":["{pets{id}}"]}', 'query: expected a string, received an array.'],
-    ['{"query":{}}', 'query: expected a string, received an object.'],
-    ['{"query":true}', 'query: expected a string, received a boolean.'],
     [
       `{${reading},"operationName":12345678901234567890}`,
       'operationName: expected a string, received a number.',
@@ -41,7 +35,6 @@ describe('GraphQL over HTTP', () => {
       `{${reading},"variables":1.2345678901234567890}`,
       'variables: expected a JSON object, received a number.',
     ],
-    [`{${reading},"variables":[]}`, 'variables: expected a JSON object, received an array.'],
     [`{${reading},"extensions":"x"}`, 'extensions: expected a JSON object, received a string.'],
     [
       `{${reading},"extra":0}`,

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
-import { openBuiltin, openGateway, startGateway } from '../../support/gateway.ts';
+import { openBuiltin, startGateway } from '../../support/gateway.ts';
 import {
   holdingOrders,
   petsFirst,
@@ -217,25 +217,6 @@ describe('a response in parts', () => {
     for (let turns = 0; turns < 20; turns++) await turn();
     expect((await parts?.next())?.value).toContain('UPSTREAM_TIMEOUT');
     expect((await parts?.next())?.done).toBe(true);
-  });
-
-  it.each<[string, string, (part: Part | undefined) => unknown]>([
-    ['graphql-js 17', 'multipart/mixed', (part) => part?.completed?.[0]?.errors],
-    ['August 2022', 'multipart/mixed;deferSpec=20220824', (part) => part?.incremental?.[0]?.errors],
-  ])('has the size limit of one response, in the format of %s', async (_, accept, errorsOf) => {
-    const petStore = await openBuiltin();
-    const page = [{ id: '1', name: 'x'.repeat(3_000_000), categoryId: '1' }];
-    await using opened = await openGateway({
-      petStore: { ...petStore, listPets: async () => page },
-    });
-    const query = '{ pets { a: name } ... @defer { more: pets { a: name b: name } } }';
-    const response = await sendForParts(opened.gateway, 'http://gateway.test', query, accept);
-    const [first, last, ...none] = await Array.fromAsync(readParts(response));
-    expect(none).toEqual([]);
-    expect(first?.data).toMatchObject({ pets: [{}] });
-    expect(last?.hasNext).toBe(false);
-    expect(errorsOf(last)).toMatchObject([{ extensions: { code: 'RESPONSE_TOO_LARGE' } }]);
-    expect(opened.requests()).toMatchObject([{ codes: ['RESPONSE_TOO_LARGE'] }]);
   });
 
   it('reports the excess for the fragments that are pending, not for those that are complete', async () => {

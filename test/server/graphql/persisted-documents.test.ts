@@ -119,13 +119,6 @@ describe('PERSISTED_DOCUMENTS=allow', () => {
 });
 
 describe('PERSISTED_DOCUMENTS=only', () => {
-  it('executes the documents of the manifest', async () => {
-    await using opened = await open('only');
-    const body = { documentId: persistedHash(ListPetsDocument), variables: { limit: 1 } };
-    expect(await opened.post(body)).toMatchObject({ data: { pets: [{ id: '1' }] } });
-    expect(opened.calls).toEqual(['listPets {"limit":1}']);
-  });
-
   it.each([
     ['a text', { query }, 'the text of a document'],
     ['introspection', { query: '{ __schema { types { name } } }' }, 'the text of a document'],

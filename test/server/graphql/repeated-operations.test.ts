@@ -4,41 +4,20 @@ import { openBuiltin, openGateway } from '../../support/gateway.ts';
 import { postGraphQL, withKey } from '../../support/graphql.ts';
 import { recording } from '../../support/recording.ts';
 
-/** Operations for which compiled code had bugs, or could have. */
+/** Operations that `test/execution` does not generate. */
 const operations: readonly [name: string, query: string, variables: Record<string, unknown>][] = [
-  [
-    'a fragment spread twice under different conditions',
-    'query($a:Boolean!,$b:Boolean!){pets(limit:2){...F @include(if:$a) ...F @include(if:$b)}} fragment F on Pet{id name}',
-    { a: false, b: true },
-  ],
-  [
-    'a field selected twice under different conditions',
-    'query($a:Boolean!,$b:Boolean!){pets(limit:2){id @include(if:$a) id @include(if:$b) name}}',
-    { a: false, b: true },
-  ],
   [
     'null for a variable with a default where null is not allowed',
     'mutation($n:String="d",$c:ID!){addPet(input:{name:$n,categoryId:$c}){name}}',
     { n: null, c: 1 },
   ],
-  ['a default that is used', 'query($n:Int=1){pets(limit:$n){id}}', {}],
-  ['null for a limit', 'query($n:Int=1){pets(limit:$n){id}}', { n: null }],
   ['invalid variables', 'query($s:PetStatus){pets(status:$s){id}}', { s: 'lost' }],
-  ['a missing variable', 'query($i:ID!){pet(id:$i){id}}', {}],
   [
     'fields that fail next to others',
     '{a:pets(limit:0){id} b:pets(limit:1){id} c:pet(id:404404){id}}',
     {},
   ],
-  ['the same field with two aliases', '{pets(limit:1){a:id b:id id}}', {}],
-  [
-    'a fragment spread twice',
-    '{a:pets(limit:1){...F} b:pets(limit:2){...F}} fragment F on Pet{id status}',
-    {},
-  ],
-  ['the name of a type', '{__typename pets(limit:1){__typename id}}', {}],
   ['a document that could be mistaken for an operation name', 'query\n{pets(limit:1){id}}', {}],
-  ['introspection', '{__type(name:"Pet"){fields{name type{name kind}}}}', {}],
 ];
 
 /** Parses a response without its request id. */
