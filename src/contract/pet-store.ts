@@ -39,7 +39,7 @@ export interface Caller {
   startSpan(request: RestRequest, baseUrl: URL | undefined): CallSpan | undefined;
   /** Starts the span of a query such as `SELECT pets`; the result, if there is one, ends it. */
   startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
-  /** Takes over an amount that was taken from a limit, until the response is complete. */
+  /** Takes over an amount that was taken from a limit, until the request ends. */
   hold(limit: Releasable, amount: number): void;
 }
 

@@ -41,7 +41,7 @@ export class RequestBody {
   /** Called when nothing more is read of the stream. */
   onDiscarded: (() => void) | undefined;
 
-  /** @param limit limits the bytes of bodies beyond `freeBytes` each, until their responses */
+  /** @param limit limits the bytes of bodies beyond `freeBytes` each, until their requests end */
   constructor(key: ApiKey, limit: Limit) {
     this.key = key;
     this.#limit = limit;
@@ -105,7 +105,7 @@ export class RequestBody {
       });
   }
 
-  /** Stops counting the body. Call it when the response is complete. */
+  /** Stops counting the body. Call it when the request ends. */
   releaseBody(): void {
     if (this.#counted > 0) this.#limit.release(this.key, this.#counted);
     this.#counted = 0;

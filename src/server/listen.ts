@@ -55,8 +55,8 @@ const unreadMs = 15_000;
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleWhileClosingMs = 3000;
 
-/** The share of the grace period after which responses in parts receive their last part. */
-const shareForParts = 0.9;
+/** The fraction of the grace period after which responses in parts receive their last part. */
+const fractionForParts = 0.9;
 
 /** Documented options of Node's server; times in milliseconds. */
 const serverOptions: ServerOptions = {
@@ -118,7 +118,7 @@ export async function listen(
       };
       const timers = [
         setTimeout(() => server.closeIdleConnections(), idleWhileClosingMs),
-        setTimeout(endParts, graceMs * shareForParts),
+        setTimeout(endParts, graceMs * fractionForParts),
         setTimeout(() => connections.closeAll(), graceMs),
       ];
       await closed;

@@ -46,7 +46,7 @@ export interface RequestEnvironment {
   readonly telemetry: Telemetry;
   /** The API keys in use. */
   readonly keys: ApiKeys;
-  /** Limits the bytes of request bodies, each until its response is complete. */
+  /** Limits the bytes of request bodies, each until its request ends. */
   readonly bodyBytes: Limit;
 }
 

@@ -29,7 +29,7 @@ export interface RouterOptions {
 }
 
 /**
- * Creates the handler of all paths. The record of a request ends when its response is complete; that of
+ * Creates the handler of all paths. The record of a request ends before its response is written; that of
  * a response in parts is ended by its body.
  */
 export function createRouter(options: RouterOptions): RequestServer['handle'] {

@@ -412,7 +412,7 @@ export class RestCall
 
   /**
    * Stops counting the bytes of the body. Those of a large one that is used stay counted until the
-   * response to the request of the first caller that waits is complete, because it may refer to them.
+   * request of the first caller that waits ends, because its response may refer to them.
    * The call itself, which is reported with that response, lets go of the body.
    */
   releaseBody(isUsed: boolean): void {

@@ -160,7 +160,7 @@ function hashOf({ documentId, extensions }: GraphqlParams): string | undefined {
   return typeof sha256Hash === 'string' ? withoutPrefix(sha256Hash) : undefined;
 }
 
-/** Each API key has its own documents. The digest keeps the API key itself out of the cache. */
+/** Each API key has its own documents. */
 function cacheKey(credential: string, hash: string): string {
   return digest('sha256', `${credential}\n${hash}`);
 }
