@@ -11,11 +11,7 @@ import {
 } from './server/graphql/persisted-documents.ts';
 import { createHealth } from './server/health.ts';
 import { createLocalExecution } from './server/local-execute.ts';
-import {
-  type RequestEnvironment,
-  type RequestHead,
-  RequestRecord,
-} from './server/request-record.ts';
+import type { RequestEnvironment } from './server/request-record.ts';
 import { createRouter, type RouterOptions } from './server/router.ts';
 import type { createV1 } from './v1/routes.ts';
 
@@ -102,8 +98,6 @@ export function createApp(parts: AppParts) {
     }),
     mounted: isDraining === undefined,
   });
-  /** Begins a request. */
-  const open = (head: RequestHead) => new RequestRecord(parts, head);
-  const localExecution = createLocalExecution({ ...parts, open, refuse, graphql });
-  return { open, handle, ...localExecution, health, checkReady };
+  const localExecution = createLocalExecution({ ...parts, environment: parts, refuse, graphql });
+  return { environment: parts, handle, ...localExecution, health, checkReady };
 }

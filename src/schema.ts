@@ -130,8 +130,8 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       const operation = prepared.find(operationName ?? undefined);
       const record = records.get(contextValue.request);
       if (!record || !operation) return undefined;
-      const { definition, deprecations } = operation;
-      record.setOperation(definition.operation, definition.name?.value);
+      const { label, deprecations } = operation;
+      record.operation = label;
       setExecuteFn((args) => operation.execute(args.variableValues ?? {}, args.contextValue));
       return {
         onExecuteDone({ result, setResult }) {

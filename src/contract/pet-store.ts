@@ -35,12 +35,18 @@ export interface Caller {
   identity: CallerIdentity | undefined;
   /** The calls to another service that were started for it or that it joined, in order. */
   readonly calls: ServiceCall[];
-  /** Starts the span of a call to another service, if the request is traced. */
-  startSpan(request: RestRequest, baseUrl: URL | undefined): CallSpan | undefined;
-  /** Starts the span of a query such as `SELECT pets`; the result, if there is one, ends it. */
-  startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
+  /** Undefined if the request is not traced. */
+  readonly trace: CallerTrace | undefined;
   /** Takes over an amount that was taken from a limit, until the request ends. */
   hold(limit: Releasable, amount: number): void;
+}
+
+/** The trace of a request. */
+export interface CallerTrace {
+  /** Starts the span of a call to another service, unless its base URL is missing. */
+  startCall(request: RestRequest, baseUrl: URL | undefined): CallSpan;
+  /** Starts the span of a query such as `SELECT pets`; the result, if there is one, ends it. */
+  startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
 }
 
 /** The span of a call, with the W3C Trace Context headers to send. */

@@ -36,7 +36,7 @@ export type PetStoreCalls = {
     parameters: Parameters<PetStore[Id]>[1],
     field: ResponseKey,
   ) => ReturnType<PetStore[Id]>;
-} & { readonly rest: RestCalls; readonly explained: readonly ExplainedCall[] | undefined };
+} & { readonly rest: RestCalls; readonly explained: ExplainedCalls | undefined };
 
 /** The context of a GraphQL request. */
 export interface GatewayContext {
@@ -62,25 +62,20 @@ class RequestCalls {
   readonly #caller: OperationCaller;
   readonly #petStore: PetStore;
   readonly #hasEqualReads: boolean;
-  readonly #explained: ExplainedCalls | undefined;
+  readonly explained: ExplainedCalls | undefined;
   #reads: DataLoader<OneCall, unknown, string> | undefined;
 
   constructor(caller: OperationCaller, petStore: PetStore, options: ContextOptions) {
     this.#caller = caller;
     this.#petStore = petStore;
     this.#hasEqualReads = options.hasEqualReads;
-    this.#explained = options.isExplained ? new ExplainedCalls() : undefined;
+    this.explained = options.isExplained ? new ExplainedCalls() : undefined;
   }
 
   get rest(): RestCalls {
     return new RestCalls(
       (request) => this.make('send', request.method, request) as Promise<JsonText>,
     );
-  }
-
-  /** The calls that have ended, if they are explained. */
-  get explained(): readonly ExplainedCall[] | undefined {
-    return this.#explained?.list();
   }
 
   /** Makes a call for a field. Equal reads are one, until a write has ended. */
@@ -101,8 +96,8 @@ class RequestCalls {
       );
       result = this.#reads.load(one);
     } else result = this.#send(one);
-    if (this.#explained === undefined || id === 'send' || field === undefined) return result;
-    return this.#explained.explain(id, field, method === 'POST' ? field : nameOf(one), result);
+    if (this.explained === undefined || id === 'send' || field === undefined) return result;
+    return this.explained.explain(id, field, method === 'POST' ? field : nameOf(one), result);
   }
 
   #send(one: OneCall, field?: ResponseKey): Promise<unknown> {
@@ -118,7 +113,7 @@ class RequestCalls {
     caller.usedKey = true;
     const { length } = calls;
     const result = (this.#petStore[one.id] as Method)(caller, one.parameters);
-    this.#explained?.add(field ?? nameOf(one), caller, calls[length]);
+    this.explained?.add(field ?? nameOf(one), caller, calls[length]);
     return result;
   }
 }
@@ -138,6 +133,7 @@ class ExplainedCalls {
     if (call) this.#calls.set(name, { call, isJoined: call.caller !== caller });
   }
 
+  /** Returns the calls that have ended. */
   list(): readonly ExplainedCall[] {
     return Object.values(this.#list);
   }

@@ -33,11 +33,13 @@ export class RequestBody {
   readonly key: ApiKey;
   readonly #limit: Limit;
   #bytes: Uint8Array = empty;
-  #size = 0;
+  /** The number of bytes received, refused ones included. */
+  size = 0;
   #chunks = 0;
   /** How many of the bytes count towards the limit. */
   #counted = 0;
-  #refusal: HttpError | undefined;
+  /** Why the body is refused, if it is. */
+  refusal: HttpError | undefined;
   /** Called when nothing more is read of the stream. */
   onDiscarded: (() => void) | undefined;
 
@@ -49,29 +51,24 @@ export class RequestBody {
 
   /** The bytes so far, or the error for a body that was refused. */
   get body(): Uint8Array | HttpError {
-    if (this.#refusal !== undefined) return this.#refusal;
-    const isWhole = this.#bytes.byteLength === this.#size;
-    return isWhole ? this.#bytes : this.#bytes.subarray(0, this.#size);
+    if (this.refusal !== undefined) return this.refusal;
+    const isWhole = this.#bytes.byteLength === this.size;
+    return isWhole ? this.#bytes : this.#bytes.subarray(0, this.size);
   }
 
   /** Adds a chunk, or drops it after a refusal. Returns false if the rest must not be read. */
   push(chunk: Uint8Array): boolean {
-    const start = this.#size;
-    this.#size += chunk.byteLength;
+    const start = this.size;
+    this.size += chunk.byteLength;
     if (++this.#chunks === maxChunks + 1) {
       const problem = `arrives in too many chunks: expected at most ${maxChunks}`;
       this.refuseBody(bodyTooLarge(problem));
     }
-    if (this.#refusal === undefined && (this.#size <= freeBytes || this.#fits())) {
+    if (this.refusal === undefined && (this.size <= freeBytes || this.#fits())) {
       if (start === 0) this.#bytes = chunk;
       else this.#append(chunk, start);
     }
-    return this.#size <= maxReadBytes && !this.#isTiny;
-  }
-
-  /** Whether the body is refused. */
-  get isRefused(): boolean {
-    return this.#refusal !== undefined;
+    return this.size <= maxReadBytes && (this.#chunks <= maxChunks || !this.#isTiny);
   }
 
   /**
@@ -89,7 +86,7 @@ export class RequestBody {
     stream
       .on('data', (chunk: Uint8Array) => {
         const isReadOn = this.push(chunk);
-        if (this.#refusal !== undefined && !isOver) {
+        if (this.refusal !== undefined && !isOver) {
           isOver = true;
           onEnd();
         }
@@ -113,25 +110,25 @@ export class RequestBody {
 
   /** Refuses the body, whatever arrives. */
   refuseBody(refusal: HttpError): void {
-    this.#refusal ??= refusal;
+    this.refusal ??= refusal;
     this.#bytes = empty;
     this.releaseBody();
   }
 
   get #isTiny(): boolean {
-    return this.#chunks > maxChunks && this.#size < tinyChunkBytes * this.#chunks;
+    return this.size < tinyChunkBytes * this.#chunks;
   }
 
   #fits(): boolean {
     const hasKey = this.key.credential !== '';
     const maximum = hasKey ? maxBodyBytes : freeBytes;
-    if (this.#size > maximum) {
+    if (this.size > maximum) {
       const condition = hasKey ? '' : ' without an API key';
       const problem = `is too large: expected at most ${maximum} bytes${condition}`;
       this.refuseBody(bodyTooLarge(problem));
       return false;
     }
-    const more = this.#size - freeBytes - this.#counted;
+    const more = this.size - freeBytes - this.#counted;
     const refusedBy = this.#limit.take(this.key, more);
     if (refusedBy === undefined) this.#counted += more;
     else this.refuseBody(new Refusal(refusedBy === 'key' ? 'body_bytes_of_key' : 'body_bytes'));
@@ -139,8 +136,8 @@ export class RequestBody {
   }
 
   #append(chunk: Uint8Array, start: number): void {
-    if (this.#size > this.#bytes.byteLength) {
-      const grown = Buffer.allocUnsafe(Math.max(this.#size, 2 * start));
+    if (this.size > this.#bytes.byteLength) {
+      const grown = Buffer.allocUnsafe(Math.max(this.size, 2 * start));
       grown.set(this.#bytes.subarray(0, start));
       this.#bytes = grown;
     }

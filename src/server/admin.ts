@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Health, probePaths } from './health.ts';
 import { type Listener, listen } from './listen.ts';
-import { type RequestEnvironment, type RequestHead, RequestRecord } from './request-record.ts';
+import type { RequestEnvironment, RequestRecord } from './request-record.ts';
 
 /** Where to serve metrics and health checks. */
 export interface AdminOptions {
@@ -34,7 +34,6 @@ export async function listenAdmin(
     return { status: 200, headers: { 'content-type': contentType }, body: text };
   }
 
-  const open = (head: RequestHead) => new RequestRecord(environment, head);
   const handle = (record: RequestRecord) => respond(record).finally(() => record.endUnreported());
-  return listen({ open, handle }, { host, port });
+  return listen({ environment, handle }, { host, port });
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
+import type { BodyParts } from '../http/message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** The most open connections; an idle one takes about 20 kB. */
@@ -9,6 +10,9 @@ const maxConnections = 5000;
 
 /** A connection with this many unanswered requests is closed when it receives another one. */
 const maxUnanswered = 8;
+
+/** How long a client may read nothing of a response that exceeds the socket's buffer, in milliseconds. */
+const unreadMs = 15_000;
 
 /** How many connections are closed together to make room, because finding them takes a millisecond. */
 const room = 50;
@@ -44,6 +48,13 @@ export type ConnectionMetrics = Pick<
  * silent ones, then idle ones.
  */
 export class Connections {
+  /** The bodies in parts that are being written. */
+  readonly streams = new Set<BodyParts>();
+  /**
+   * Set while the server closes; resolves when the port is closed. Responses wait for it, because clients
+   * open further connections after each one.
+   */
+  portClosed: Promise<void> | undefined;
   readonly #open = new Map<Socket, Connection>();
   readonly #metrics: ConnectionMetrics | undefined;
   #fullAt = Number.NEGATIVE_INFINITY;
@@ -111,6 +122,11 @@ export class Connections {
     if (connection.last === incoming) connection.last = undefined;
     connection.hasBeenAnswered = true;
     connection.activeAt = performance.now();
+  }
+
+  /** Limits how long a client may leave unread what is being written. Node ends it with the response. */
+  watch(socket: Socket): void {
+    socket.setTimeout(unreadMs);
   }
 
   /**

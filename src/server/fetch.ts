@@ -2,18 +2,18 @@ import { ReadableStream, TextEncoderStream } from 'node:stream/web';
 import { maxBodyBytes } from '../http/body.ts';
 import { type HttpResponse, type RequestHeaders, requestHeaders } from '../http/message.ts';
 import type { FetchHandler } from './handlers.ts';
-import type { RequestHead, RequestRecord, RequestServer } from './request-record.ts';
+import { type RequestHead, RequestRecord, type RequestServer } from './request-record.ts';
 
 /**
  * Translates between Fetch and the gateway. Rejects if the request body can't be read.
  * @param forwardHeaders further headers to read
  */
 export function createFetchHandler(
-  { open, handle }: RequestServer,
+  { environment, handle }: RequestServer,
   forwardHeaders?: readonly string[],
 ): FetchHandler {
   return async (request) => {
-    const record = open(readHead(request, forwardHeaders));
+    const record = new RequestRecord(environment, readHead(request, forwardHeaders));
     record.follow(request.signal);
     try {
       await readBody(request, record);

@@ -1,16 +1,10 @@
 import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import { createServer as createHttpServer, type ServerOptions } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, Server } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
-import type { BodyParts } from '../http/message.ts';
 import { type ConnectionMetrics, Connections } from './connections.ts';
 import { createNodeListener } from './node.ts';
 import type { RequestServer } from './request-record.ts';
@@ -49,9 +43,6 @@ export interface Listener {
 /** The most connections that wait to be accepted. Beyond it, a client tries again after a second. */
 const backlog = 2048;
 
-/** How long a client may read nothing of a response that exceeds the socket's buffer, in milliseconds. */
-const unreadMs = 15_000;
-
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleWhileClosingMs = 3000;
 
@@ -84,37 +75,26 @@ export async function listen(
 ): Promise<Listener> {
   const secured = tls && createHttpsServer({ ...serverOptions, ...tlsOptions, ...tls });
   const server = secured ?? createHttpServer(serverOptions);
-  const streams = new Set<BodyParts>();
   const connections = new Connections(metrics);
-  const drain = { waitForPortRelease, portClosed: undefined as Promise<void> | undefined };
-  closeGently(server, drain);
-  const respond = createNodeListener(gateway, {
-    streams,
-    isClosing: () => drain.portClosed !== undefined,
-    onClose: (incoming) => connections.end(incoming),
-  });
-  const start = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (!connections.start(incoming)) return;
-    if (drain.portClosed) drain.portClosed.then(() => respond(incoming, outgoing));
-    else respond(incoming, outgoing);
-  };
+  closeGently(server, connections, waitForPortRelease);
+  const respond = createNodeListener(gateway, connections);
   server
     .on('connection', (socket) => connections.add(socket))
     .on('secureConnection', (socket) => connections.secure(socket))
-    .on('request', start)
+    .on('request', respond)
     // An unknown Expect header may be ignored.
-    .on('checkExpectation', start)
-    .setTimeout(unreadMs, connections.closeInactive);
+    .on('checkExpectation', respond)
+    .on('timeout', connections.closeInactive);
   const place = await open(server, host, port);
   return {
     url: `${tls ? 'https' : 'http'}://${place}`,
     setCertificate: (next) => secured?.setSecureContext(next),
     async close(graceMs) {
       const closed = new Promise((resolve) => server.close(resolve));
-      await drain.portClosed;
+      await connections.portClosed;
       server.keepAliveTimeout = idleWhileClosingMs;
       const endParts = () => {
-        for (const parts of streams) parts.end();
+        for (const parts of connections.streams) parts.end();
       };
       const timers = [
         setTimeout(() => server.closeIdleConnections(), idleWhileClosingMs),
@@ -144,14 +124,14 @@ async function open(server: Server, host: string, port: number): Promise<string>
  */
 function closeGently(
   server: Server,
-  drain: Pick<ListenOptions, 'waitForPortRelease'> & { portClosed: Promise<void> | undefined },
+  connections: Connections,
+  waitForPortRelease: ListenOptions['waitForPortRelease'],
 ): void {
   server.close = (onClosed) => {
-    // Requests wait for it, because clients open further connections after each response.
-    drain.portClosed ??= Promise.resolve(drain.waitForPortRelease?.()).then(() =>
+    connections.portClosed ??= Promise.resolve(waitForPortRelease?.()).then(() =>
       allAccepted(server),
     );
-    drain.portClosed.then(() => Server.prototype.close.call(server, onClosed));
+    connections.portClosed.then(() => Server.prototype.close.call(server, onClosed));
     return server;
   };
 }

@@ -7,11 +7,11 @@ import type { Admission } from './admission.ts';
 import { pickHeaders } from './graphql/forwarded-headers.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
 import type { LocalExecution, LocalResult } from './local-caller.ts';
-import type { RequestHead, RequestRecord } from './request-record.ts';
+import { type RequestEnvironment, RequestRecord } from './request-record.ts';
 
 /** What local execution shares with HTTP requests. */
 interface LocalExecuteOptions {
-  readonly open: (head: RequestHead) => RequestRecord;
+  readonly environment: RequestEnvironment;
   readonly admission: Admission;
   readonly graphql: GraphqlHandler;
   readonly forwardHeaders: readonly string[] | undefined;
@@ -43,7 +43,8 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
         // Those who execute in this process know whether the result has data.
         accept: 'application/graphql-response+json',
       };
-      const record = options.open({ method: 'execute', path: '', headers });
+      const head = { method: 'execute', path: '', headers };
+      const record = new RequestRecord(options.environment, head);
       if (signal) record.follow(signal);
       try {
         admission.admit(record);

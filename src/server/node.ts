@@ -5,63 +5,63 @@ import type { TLSSocket } from 'node:tls';
 import { internalError } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
 import type { BodyParts, HttpResponse, RequestHeaders } from '../http/message.ts';
+import type { Connections } from './connections.ts';
 import type { NodeListener } from './handlers.ts';
-import type { RequestHead, RequestRecord, RequestServer } from './request-record.ts';
-
-/** What a server of the gateway's own has beside its requests. */
-export interface NodeListenerOptions {
-  /** Holds the bodies in parts that are being written. */
-  readonly streams?: Set<BodyParts>;
-  /** Whether responses close their connections. */
-  readonly isClosing?: () => boolean;
-  /** Called when a response is complete or its connection is closed. */
-  readonly onClose?: (incoming: IncomingMessage) => void;
-}
+import { type RequestHead, RequestRecord, type RequestServer } from './request-record.ts';
 
 /**
  * Translates between `node:http` and the gateway. If the client disconnects early, the request is
  * cancelled and nothing is written.
+ * @param connections those of a server of the gateway's own
  */
 export function createNodeListener(
-  { open, handle }: RequestServer,
-  { streams = new Set(), isClosing, onClose }: NodeListenerOptions = {},
+  { environment, handle }: RequestServer,
+  connections?: Connections,
 ): NodeListener {
+  async function respond(
+    record: RequestRecord,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): Promise<void> {
+    try {
+      const response = await handle(record);
+      if (connections?.portClosed) {
+        response.headers['connection'] = 'close';
+        await connections.portClosed;
+      }
+      if (record.refusal && !incoming.complete) writeEarly(response, record, incoming, outgoing);
+      else write(response, incoming, outgoing, connections);
+    } catch {
+      // A request that can't be reported or written must not end the process.
+      if (outgoing.headersSent) outgoing.destroy();
+      else write(restErrorResponse(internalError()), incoming, outgoing, connections);
+    }
+  }
+
   return (incoming, outgoing) => {
     // The client may have left before a server that it is mounted in calls the listener.
-    if (outgoing.destroyed) return;
-    const record = open(headOf(incoming));
+    if (outgoing.destroyed || connections?.start(incoming) === false) return;
+    const record = new RequestRecord(environment, headOf(incoming));
     let isHandled = false;
-    let isClosed = false;
     // Node emits `close` once, like the events below; `once` takes longer, and so does a second
     // listener (docs/performance.md).
     outgoing.on('close', () => {
-      isClosed = true;
       if (!isHandled) record.fail();
       // Over HTTP/2, Node finishes the stream of a client that has left.
       else if (!outgoing.writableEnded || !outgoing.writableFinished) record.cancel();
-      onClose?.(incoming);
+      connections?.end(incoming);
     });
-    const respond = () => {
-      if (isClosed) return;
+    const onBody = () => {
+      if (record.cancelled) return;
       isHandled = true;
-      handle(record)
-        .then((response) => {
-          if (isClosing?.()) response.headers['connection'] = 'close';
-          if (record.isRefused && !incoming.complete) {
-            writeEarly(response, record, incoming, outgoing);
-          } else write(response, outgoing, streams);
-        })
-        // A request that can't be reported or written must not end the process.
-        .catch(() => {
-          if (outgoing.headersSent) outgoing.destroy();
-          else write(restErrorResponse(internalError()), outgoing, streams);
-        });
+      respond(record, incoming, outgoing);
     };
-    if (mayHaveBody(incoming)) {
+    if (!mayHaveBody(incoming)) onBody();
+    else {
       // The connection is closed, too.
       incoming.on('error', () => {});
-      record.readFrom(incoming, respond);
-    } else respond();
+      record.readFrom(incoming, onBody);
+    }
   };
 }
 
@@ -111,15 +111,17 @@ function headersOf(incoming: IncomingMessage): RequestHeaders {
 
 function write(
   { status, headers, body, parts }: HttpResponse,
+  incoming: IncomingMessage,
   outgoing: ServerResponse,
-  streams: Set<BodyParts>,
+  connections: Connections | undefined,
 ): void {
   if (outgoing.destroyed || outgoing.headersSent) {
     parts?.return().catch(() => {});
     return;
   }
   if (parts) {
-    writeParts(parts, outgoing.writeHead(status, headers), streams);
+    connections?.watch(incoming.socket);
+    writeParts(parts, outgoing.writeHead(status, headers), connections?.streams);
     return;
   }
   const length = Buffer.byteLength(body);
@@ -129,6 +131,7 @@ function write(
   // Latin-1 (docs/performance.md).
   const isAscii = typeof body === 'string' && length === body.length;
   outgoing.end(body, isAscii ? 'latin1' : 'utf8');
+  if (outgoing.writableLength > 0) connections?.watch(incoming.socket);
 }
 
 /** Writes the response to a body that is refused, and closes the connection after its rest. */
@@ -148,11 +151,15 @@ function writeEarly(
   else record.onDiscarded = end;
 }
 
-function writeParts(parts: BodyParts, outgoing: ServerResponse, streams: Set<BodyParts>): void {
-  streams.add(parts);
+function writeParts(
+  parts: BodyParts,
+  outgoing: ServerResponse,
+  streams: Set<BodyParts> | undefined,
+): void {
+  streams?.add(parts);
   // A stream, because over HTTP/2 Node leaves an iterator open when the client disconnects.
   pipeline(Readable.from(parts), outgoing)
     .catch(() => parts.return())
     .catch(() => {})
-    .finally(() => streams.delete(parts));
+    .finally(() => streams?.delete(parts));
 }

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BackendTimeoutError, CancelledError } from '../contract/error.ts';
-import type {
-  Caller,
-  CallerIdentity,
-  CallSpan,
-  RestRequest,
-  ServiceCall,
-} from '../contract/pet-store.ts';
+import type { Caller, CallerIdentity, ServiceCall } from '../contract/pet-store.ts';
 import { RequestBody } from '../http/body.ts';
 import { internalError } from '../http/error.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
@@ -21,6 +15,14 @@ const maxPathLength = 256;
 /** Maximum length of an origin in the log, in characters. A host name has up to 253. */
 const maxOriginLength = 270;
 
+/** How an operation is reported. Its name is truncated, because clients choose it. */
+export interface OperationLabel {
+  readonly type: string;
+  readonly name: string | undefined;
+  /** Both, as the log shows them. */
+  readonly title: string;
+}
+
 /** The name by which a client identifies itself, unverified; only for logs and metrics. */
 type ClientName = ReturnType<typeof readClientName>;
 
@@ -34,9 +36,10 @@ export interface RequestHead {
   readonly mayStream?: boolean;
 }
 
-/** Serves requests: each is opened with its headers, and handled when its body has arrived. */
+/** Serves requests: each has a record from its headers on, and is handled when its body has arrived. */
 export interface RequestServer {
-  open(head: RequestHead): RequestRecord;
+  /** What its records are created with. */
+  readonly environment: RequestEnvironment;
   /** Ends the record, or lets the body of a response in parts end it. Never rejects. */
   handle(record: RequestRecord): Promise<HttpResponse>;
 }
@@ -73,6 +76,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   readonly mayStream: boolean;
   readonly authorization: string | undefined;
   readonly requestId: string;
+  readonly trace: RequestTrace | undefined;
   forwarded: Caller['forwarded'];
   readonly calls: ServiceCall[] = [];
   cancelled: Error | undefined;
@@ -82,7 +86,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   /** The HTTP status of the response. */
   status = 500;
   /** The GraphQL operation; undefined for other requests and until it is known. */
-  operation: EndedRequest['operation'];
+  operation: OperationLabel | undefined;
   /** The operation of the contract, if the request is for `/v1` or `/quickstart`. */
   v1Operation: string | undefined;
   /** The template of the path, such as `/v1/pets/{petId}`, if it is known. */
@@ -99,10 +103,9 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   refusedOrigin: string | undefined;
   /** The time to the first part of a response in parts. */
   firstPartMs: number | undefined;
-  readonly #client: ClientName;
+  #client: ClientName;
   #clientLibrary: ClientName;
   readonly #telemetry: Telemetry;
-  #trace: RequestTrace | undefined;
   #signal: AbortSignal | undefined;
   #held: Releasable[] = [];
   #amounts: number[] = [];
@@ -124,16 +127,14 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     const { 'x-request-id': requestId } = headers;
     const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
     this.requestId = isValid ? requestId : randomUUID();
-    this.#client = readClientName(
-      headers['graphql-client-name'] ?? headers['apollographql-client-name'],
-      headers['graphql-client-version'] ?? headers['apollographql-client-version'],
-    );
-    this.#trace = telemetry.tracing.startRequest(head);
-  }
-
-  /** Records the operation. Its name is truncated, because clients choose it. */
-  setOperation(type: string, name: string | undefined): void {
-    this.operation = { type, name: name?.slice(0, 64) };
+    const name = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
+    if (name !== undefined) {
+      const version = headers['graphql-client-version'];
+      this.#client = readClientName(name, version ?? headers['apollographql-client-version']);
+    }
+    const { tracing } = telemetry;
+    const isTraced = tracing.isRecording || headers.traceparent !== undefined;
+    this.trace = isTraced ? tracing.startRequest(head) : undefined;
   }
 
   /** Records the name of the application's GraphQL library from an unchecked value. */
@@ -151,14 +152,6 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   /** Records that the first part of a response in parts has been produced. */
   onFirstPart(): void {
     this.firstPartMs = rounded(performance.now() - this.#start);
-  }
-
-  startSpan(request: RestRequest, baseUrl: URL | undefined): CallSpan | undefined {
-    return this.#trace?.startCall(request, baseUrl);
-  }
-
-  startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined {
-    return this.#trace?.startQuery(query, databaseUrl);
   }
 
   hold(limit: Releasable, amount: number): void {
@@ -203,13 +196,11 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     if (v1Operation !== undefined) {
       metrics.v1Requests.observe({ operation: v1Operation, status }, ms / 1000);
     }
-    this.#trace?.end(this);
+    this.trace?.end(this);
     log.request({
       requestId: this.requestId,
-      traceId: this.#trace?.traceId,
-      operation: operation
-        ? `${operation.type} ${operation.name ?? ''}`.trim()
-        : `${this.method} ${this.path.slice(0, maxPathLength)}`,
+      traceId: this.trace?.traceId,
+      operation: operation?.title ?? `${this.method} ${this.path.slice(0, maxPathLength)}`,
       client: this.#client,
       clientLibrary: this.#clientLibrary,
       refusedOrigin: this.refusedOrigin?.slice(0, maxOriginLength),
@@ -269,7 +260,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     metrics.requests.observe({ operation, outcome }, seconds);
     if (firstPartMs !== undefined) metrics.firstParts.observe({ operation }, firstPartMs / 1000);
     for (const code of codes) {
-      const exemplarLabels = { request_id: requestId, trace_id: this.#trace?.traceId ?? '' };
+      const exemplarLabels = { request_id: requestId, trace_id: this.trace?.traceId ?? '' };
       metrics.errors.inc({ labels: { code }, value: 1, exemplarLabels });
     }
     if (!this.usedKey || this.deprecatedFields.length === 0) return;

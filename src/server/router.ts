@@ -43,7 +43,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     const preflight = method === 'OPTIONS' ? cors.preflight(record, record) : undefined;
     if (preflight !== undefined) return preflight;
     admission.admit(record);
-    if (record.body instanceof HttpError) throw record.body;
+    if (record.refusal) throw record.refusal;
     if (path === '/graphql') record.route = path;
     if (mounted || path === '/graphql') return graphql.respond(record);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(record);
@@ -67,8 +67,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     }
     let response: HttpResponse;
     try {
-      const { body } = record;
-      if (!(body instanceof HttpError) && body.byteLength > sliceBytes) await nextSlice();
+      if (record.size > sliceBytes && !record.refusal) await nextSlice();
       const routed = route(record);
       response = routed instanceof Promise ? await routed : routed;
     } catch (error) {

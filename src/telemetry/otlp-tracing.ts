@@ -76,6 +76,7 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
   const tracer = provider.getTracer('petstore-gateway');
 
   return {
+    isRecording: true,
     startRequest(head) {
       const { traceparent, tracestate } = head.headers;
       const parent = parseTraceparent(traceparent);

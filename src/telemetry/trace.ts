@@ -21,6 +21,8 @@ export interface EndedRequest {
 
 /** Starts the traces of requests. */
 export interface Tracing extends AsyncDisposable {
+  /** Whether requests without trace headers are traced, too. */
+  readonly isRecording: boolean;
   /** Starts the trace of a request, or continues the one in its headers (W3C Trace Context). */
   startRequest(head: RequestHead): RequestTrace | undefined;
 }

@@ -3,6 +3,7 @@ import { parseTraceparent, type Sampling, type Tracing, traceHeaders } from './t
 
 /** Creates no spans, and forwards the caller's trace headers to the REST service. */
 const passThrough: Tracing = {
+  isRecording: false,
   startRequest({ headers: { traceparent, tracestate } }) {
     const parent = traceparent ? parseTraceparent(traceparent) : undefined;
     if (!traceparent || parent === undefined) return undefined;

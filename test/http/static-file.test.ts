@@ -2,11 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createStaticFile } from '../../src/http/static-file.ts';
 import { createFetchHandler } from '../../src/server/fetch.ts';
-import {
-  createEnvironment,
-  type RequestHead,
-  RequestRecord,
-} from '../../src/server/request-record.ts';
+import { createEnvironment } from '../../src/server/request-record.ts';
 import { quiet } from '../support/log.ts';
 
 const css = '.pet { color: green }\n'.repeat(1000);
@@ -96,8 +92,7 @@ describe('a static file', () => {
     const content = Buffer.alloc(8_000_000, 'pet');
     const file = style(async () => content);
     const environment = createEnvironment(quiet);
-    const open = (head: RequestHead) => new RequestRecord(environment, head);
-    const handle = createFetchHandler({ open, handle: ({ headers }) => file(headers) });
+    const handle = createFetchHandler({ environment, handle: ({ headers }) => file(headers) });
     const responses: Response[] = [];
     await handle(new Request('http://gateway.test/'));
     const before = process.memoryUsage().arrayBuffers;

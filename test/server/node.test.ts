@@ -4,17 +4,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { BodyParts } from '../../src/http/message.ts';
 import { createNodeListener } from '../../src/server/node.ts';
-import {
-  createEnvironment,
-  type RequestHead,
-  RequestRecord,
-} from '../../src/server/request-record.ts';
+import { createEnvironment, type RequestRecord } from '../../src/server/request-record.ts';
 import { quiet } from '../support/log.ts';
 import { connectTo } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 
 const environment = createEnvironment(quiet);
-const open = (head: RequestHead) => new RequestRecord(environment, head);
 
 /** An endless body in parts of 1 MiB. */
 function endlessParts() {
@@ -41,7 +36,9 @@ describe('a body in parts', () => {
   it('is produced only as fast as the client reads, and cancelled when it disconnects', async () => {
     const { response, finished, produced } = endlessParts();
     const handle = async () => response;
-    await using server = await startServer(createServer(createNodeListener({ open, handle })));
+    await using server = await startServer(
+      createServer(createNodeListener({ environment, handle })),
+    );
     const client = connectTo(server.url).pause();
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await vi.waitFor(() => expect(produced()).toBeGreaterThan(0));
@@ -61,7 +58,7 @@ describe('a body in parts', () => {
       records.push(record);
       return response;
     };
-    const listener = createNodeListener({ open, handle });
+    const listener = createNodeListener({ environment, handle });
     // Node calls requests of HTTP/2 compatible with those of HTTP/1.1; their types differ.
     await using server = await startServer(http2.createServer(listener as never));
     const session = http2.connect(server.url);

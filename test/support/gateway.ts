@@ -93,7 +93,6 @@ export async function openGateway(options: TestOptions = {}) {
     ...app,
     gateway: checked.gateway,
     petStore,
-    environment,
     ...telemetry,
     async [Symbol.asyncDispose]() {
       admission[Symbol.dispose]();

@@ -79,7 +79,7 @@ function createPetStore(
     // SQLite writes inside the event loop, and ends when the disk has it.
     if (isWrite) await nextSlice();
     const start = performance.now();
-    const endSpan = caller.startQuery(queries[operation], databaseUrl);
+    const endSpan = caller.trace?.startQuery(queries[operation], databaseUrl);
     let errorType: string | undefined;
     try {
       return await guard(requestId, isWrite, work);

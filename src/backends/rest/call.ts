@@ -144,7 +144,9 @@ export class RestCall
   /** Adds a caller that waits for the result. */
   wait(caller: Caller): Promise<unknown> {
     caller.calls.push(this);
-    return new Promise((resolve, reject) => this.#waiters.push({ caller, resolve, reject }));
+    const { promise, resolve, reject } = Promise.withResolvers();
+    this.#waiters.push({ caller, resolve, reject });
+    return promise;
   }
 
   /** Sends the request when the limits of the origin allow it. */
@@ -364,7 +366,8 @@ export class RestCall
       this.#finish(outcome);
       return;
     }
-    this.#uncount();
+    this.#service.origin.bodyBytes.release(this.key, this.#counted);
+    this.#counted = 0;
     this.#attempt = 'retry';
     this.#before = outcome;
     this.#timesSentBefore = this.#timesSent;
@@ -419,17 +422,11 @@ export class RestCall
     const [first] = this.#waiters;
     if (isUsed && this.#counted > sliceBytes && first !== undefined) {
       first.caller.hold(this.#service.origin.bodyBytes, this.#counted);
-      this.#counted = 0;
-    }
-    this.#uncount();
+    } else this.#service.origin.bodyBytes.release(this.key, this.#counted);
+    this.#counted = 0;
     this.#body = nothing;
     this.#before = undefined;
     this.#final = undefined;
-  }
-
-  #uncount(): void {
-    if (this.#counted > 0) this.#service.origin.bodyBytes.release(this.key, this.#counted);
-    this.#counted = 0;
   }
 }
 

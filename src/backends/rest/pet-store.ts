@@ -138,7 +138,7 @@ export function openRestPetStore(
         return (found as RestCall).wait(caller) as Promise<T>;
       }
     }
-    const span = caller.startSpan(request, configured?.baseUrl);
+    const span = caller.trace?.startCall(request, configured?.baseUrl);
     const headers = {
       authorization: caller.authorization,
       accept: 'application/json',
@@ -187,7 +187,7 @@ export function openRestPetStore(
       failToRead(call, response, error);
       return;
     }
-    accept(call.key);
+    if (!call.key.isAccepted) accept(call.key);
     report(call, status, response);
     call.releaseBody(true);
     call.resolve(value);
@@ -195,7 +195,6 @@ export function openRestPetStore(
 
   /** Records that a key is accepted, which gives its calls more places. */
   function accept(key: ApiKey): void {
-    if (key.isAccepted) return;
     keys.accept(key);
     for (const origin of [petsOrigin, messagesOrigin]) origin.sendWaiting();
   }
@@ -217,7 +216,7 @@ export function openRestPetStore(
     let error: Error;
     if (outcome.why === undefined) {
       error = readError(outcome, key.credential);
-      if (outcome.status === 404) accept(key);
+      if (outcome.status === 404 && !key.isAccepted) accept(key);
       report(call, outcome.status, outcome);
     } else {
       error = toError(outcome, parts.request.method === 'POST');

@@ -2,6 +2,7 @@ import { type GraphQLError, OperationTypeNode } from 'graphql';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { HttpError } from '../../http/error.ts';
+import { readAccept } from '../../http/media-type.ts';
 import type { HttpResponse } from '../../http/message.ts';
 import type { Refuse } from '../../http/refuse.ts';
 import { nextSlice } from '../../limits/slices.ts';
@@ -12,11 +13,10 @@ import { Documents } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
 import { type GraphqlParams, readParams } from './params.ts';
-import { type Delivery, encodeParts } from './parts.ts';
+import { type Delivery, encodeParts, readDelivery } from './parts.ts';
 import { DocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
 import { PreparedDocument } from './prepared-document.ts';
-import { readDelivery, toResponse } from './response.ts';
-import { type EngineResult, encodeResult } from './result.ts';
+import { type EncodedResult, type EngineResult, encodeResult } from './result.ts';
 
 /** Options of `createGraphqlHandler`. */
 export interface GraphqlHandlerOptions {
@@ -54,16 +54,18 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     isExplained: boolean,
     getDelivery?: (record: RequestRecord) => Delivery | undefined,
   ): Promise<HttpResponse> {
-    const text = finder.find(params, record.key);
+    const { query, documentId, extensions, operationName, variables = {} } = params;
+    const hasHash = documentId !== undefined || extensions?.['persistedQuery'] !== undefined;
+    const isText = !hasHash && options.persistedDocuments.mode !== 'only';
+    const text = (isText ? query : undefined) ?? finder.find(params, record.key);
     if (typeof text !== 'string') return refuseDocument(record, [text]);
     const found = documents.find(text, record.key);
     const document = found instanceof Promise ? await found : found;
     if (!(document instanceof PreparedDocument)) return refuseDocument(record, document);
-    const { operationName, variables = {} } = params;
     const operation = document.find(operationName);
     if (operation === undefined) throw unknownOperation(document.operationNames, operationName);
     const { definition, deprecations, isDeferred, rootFields } = operation;
-    record.setOperation(definition.operation, definition.name?.value);
+    record.operation = operation.label;
     // A link must not change data.
     const isReadOnly = record.method === 'GET';
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
@@ -77,7 +79,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       isExplained: isExplained && options.explain,
     });
     const result = await operation.execute(variables, context, delivery?.format);
-    finder.register(params, record.key);
+    if (hasHash) finder.register(params, record.key);
     const encoding = { record, refuse, deprecations, context };
     if (delivery && 'initialResult' in result) {
       return toResponse(record, encodeParts(result, { ...encoding, delivery }));
@@ -103,6 +105,34 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
     },
   };
+}
+
+/**
+ * Returns the response for a result (GraphQL over HTTP, section 6.4). A result without `data` has
+ * the status 400, or 200 for `application/json`, whose clients may predate that specification.
+ * Cancelling the request ends a body in parts even if none has been read, because clients may
+ * disconnect before the first one is written.
+ */
+function toResponse(record: RequestRecord, result: EncodedResult): HttpResponse {
+  if ('contentType' in result) {
+    const { body, contentType } = result;
+    // The body has reported its own failure.
+    const cancel = () => void body.return().catch(() => {});
+    if (record.cancelled) cancel();
+    else record.onCancel = cancel;
+    const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
+    return { status: 200, headers, body: '', parts: body };
+  }
+  const { body, isExecuted } = result;
+  const { jsonType: type } = readAccept(record.headers.accept);
+  const headers: Record<string, string> = { 'content-type': `${type}; charset=utf-8` };
+  if (record.method === 'GET') {
+    // A browser may store the response; a shared cache may not.
+    headers['cache-control'] = 'private';
+    headers['vary'] = 'Authorization, Accept, X-Petstore-Explain';
+  }
+  if (record.headers['x-petstore-explain']) headers['cache-control'] = 'no-store';
+  return { status: isExecuted || type === 'application/json' ? 200 : 400, headers, body };
 }
 
 const deliveryOf = ({ mayStream, headers }: RequestRecord) =>

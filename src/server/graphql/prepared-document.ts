@@ -23,6 +23,7 @@ import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
 import { invalidVariables } from '../../graphql/invalid-input.ts';
 import type { Deprecation } from '../../graphql/result.ts';
+import type { OperationLabel } from '../request-record.ts';
 import type { Delivery, EngineParts } from './parts.ts';
 import { operationCosts } from './plugins/use-operation-limits.ts';
 import type { EngineResult } from './result.ts';
@@ -94,6 +95,7 @@ export class PreparedDocument {
 /** An operation of a prepared document. */
 export class PreparedOperation {
   readonly definition: OperationDefinitionNode;
+  readonly label: OperationLabel;
   /** The deprecated fields that it uses, whatever its variables skip. */
   readonly deprecations: readonly Deprecation[];
   /** The number of its root fields that make calls, with fragments expanded. */
@@ -114,6 +116,9 @@ export class PreparedOperation {
   constructor(definition: OperationDefinitionNode, args: ExecutionArgs & CommonArgs) {
     const { schema, document } = args;
     this.definition = definition;
+    const { operation: type, name } = definition;
+    const shown = name?.value.slice(0, 64);
+    this.label = { type, name: shown, title: shown === undefined ? type : `${type} ${shown}` };
     this.rootFields = addRootFields(definition.selectionSet, document).size;
     this.deprecations = deprecationsOf(schema, document);
     const conditions = conditionsOf(document);

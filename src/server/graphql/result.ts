@@ -89,8 +89,8 @@ export function writeBounded(
 /** Types the errors of a result, or of its first part, and adds extensions if it was executed. */
 export function typeResult<Result extends EngineResult>(result: Result, context: EncodingContext) {
   const { deprecations = [] } = context;
-  const explained = context.context?.petStore.explained;
-  const typed = typeErrors(result, context);
+  const explained = context.context?.petStore.explained?.list();
+  const typed = result.errors === undefined ? result : typeErrors(result, context);
   if (!('data' in typed) || (deprecations.length === 0 && !explained)) return typed;
   const extensions = {
     ...(deprecations.length > 0 && { deprecations }),

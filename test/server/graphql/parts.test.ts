@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../../src/contract/error.ts';
+import { RequestRecord } from '../../../src/server/request-record.ts';
 import { openBuiltin, startGateway } from '../../support/gateway.ts';
 import {
   holdingOrders,
@@ -209,7 +210,12 @@ describe('a response in parts', () => {
     await using service = await startHolding();
     const headers = { authorization: 'Bearer demo-key', accept: 'multipart/mixed' };
     const search = new URLSearchParams({ query: petsFirst }).toString();
-    const record = service.open({ method: 'GET', path: '/graphql', search, headers });
+    const record = new RequestRecord(service.environment, {
+      method: 'GET',
+      path: '/graphql',
+      search,
+      headers,
+    });
     const { parts } = await service.handle(record);
     await parts?.next();
     parts?.end();
