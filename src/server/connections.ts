@@ -11,9 +11,6 @@ const maxConnections = 5000;
 /** A connection with this many unanswered requests is closed when it receives another one. */
 const maxUnanswered = 8;
 
-/** How long a client may read nothing of a response that exceeds the socket's buffer, in milliseconds. */
-const unreadMs = 15_000;
-
 /** How many connections are closed together to make room, because finding them takes a millisecond. */
 const room = 50;
 
@@ -57,11 +54,14 @@ export class Connections {
   portClosed: Promise<void> | undefined;
   readonly #open = new Map<Socket, Connection>();
   readonly #metrics: ConnectionMetrics | undefined;
+  readonly #unreadMs: number;
   #fullAt = Number.NEGATIVE_INFINITY;
   #isPaused = false;
 
-  constructor(metrics: ConnectionMetrics | undefined) {
+  /** @param unreadMs how long a client may read nothing of a response that exceeds the socket's buffer */
+  constructor(metrics: ConnectionMetrics | undefined, unreadMs = 15_000) {
     this.#metrics = metrics;
+    this.#unreadMs = unreadMs;
     metrics?.connections({}, () => this.#open.size);
   }
 
@@ -126,7 +126,7 @@ export class Connections {
 
   /** Limits how long a client may leave unread what is being written. Node ends it with the response. */
   watch(socket: Socket): void {
-    socket.setTimeout(unreadMs);
+    socket.setTimeout(this.#unreadMs);
   }
 
   /**

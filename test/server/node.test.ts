@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import * as http2 from 'node:http2';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { BodyParts } from '../../src/http/message.ts';
+import { Connections } from '../../src/server/connections.ts';
 import { createNodeListener } from '../../src/server/node.ts';
 import { createEnvironment, type RequestRecord } from '../../src/server/request-record.ts';
 import { quiet } from '../support/log.ts';
@@ -31,6 +33,25 @@ function endlessParts() {
     produced: () => produced,
   };
 }
+
+describe('a connection', () => {
+  it.each([
+    ['a response', () => ({ status: 200, headers: {}, body: 'x'.repeat(30_000_000) })],
+    ['a response in parts', () => endlessParts().response],
+  ])('is closed when its client leaves %s unread', async (_, respond) => {
+    const connections = new Connections(undefined, 50);
+    const handle = async () => respond();
+    const http = createServer(createNodeListener({ environment, handle }, connections))
+      .on('connection', (socket) => connections.add(socket))
+      .on('timeout', connections.closeInactive);
+    await using server = await startServer(http);
+    const client = connectTo(server.url).pause();
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [socket] = await once(http, 'connection');
+    await once(socket, 'close');
+    client.destroy();
+  });
+});
 
 describe('a body in parts', () => {
   it('is produced only as fast as the client reads, and cancelled when it disconnects', async () => {
