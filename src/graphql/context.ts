@@ -20,7 +20,7 @@ export interface OperationCaller extends Caller {
 
 /** Options of `createContext`. */
 export interface ContextOptions {
-  /** Whether equal reads of the operation are one call; one with a single root field has none. */
+  /** Whether reads of the operation may be equal, which then are one call. */
   readonly hasEqualReads: boolean;
   /** Whether the calls of each field are kept for `ExplainedCalls`. */
   readonly isExplained: boolean;

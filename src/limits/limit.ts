@@ -41,15 +41,21 @@ export class Limit implements Releasable {
   /** Takes an amount for a key. Returns what refuses it, with nothing taken. */
   take(key: ApiKey, amount = 1): RefusedBy | undefined {
     const refusedBy = this.refuses(key, amount);
-    if (refusedBy === undefined) this.release(key, -amount);
+    if (refusedBy === undefined) this.add(key, amount);
     else this.refused[refusedBy]++;
     return refusedBy;
   }
 
   release(key: ApiKey, amount = 1): void {
-    key.used[this.#index] = (key.used[this.#index] ?? 0) - amount;
-    this.used -= amount;
-    if (!key.isAccepted) this.usedByUnaccepted -= amount;
+    this.add(key, -amount);
+  }
+
+  /** Adds to what a key uses, without asking whether it may. */
+  add(key: ApiKey, amount: number): void {
+    const { used } = key;
+    used[this.#index] = (used[this.#index] ?? 0) + amount;
+    this.used += amount;
+    if (!key.isAccepted) this.usedByUnaccepted += amount;
   }
 
   /** Returns what would refuse `take`; undefined if nothing would. Counts no refusal. */

@@ -145,7 +145,7 @@ export class Origin {
   enter(call: WaitingCall): 'queueFull' | 'keyQueueFull' | undefined {
     const { key } = call;
     if (this.#inFlight.refuses(key) === undefined) {
-      this.#inFlight.take(key);
+      this.#inFlight.add(key, 1);
       if (!call.send()) this.leave(key);
       return undefined;
     }
@@ -207,7 +207,7 @@ export class Origin {
       const call = this.#queue.next((key) => this.#inFlight.refuses(key) === undefined);
       if (call === undefined) return false;
       this.#waiting.release(call.key);
-      this.#inFlight.take(call.key);
+      this.#inFlight.add(call.key, 1);
       if (call.send()) return true;
       this.#inFlight.release(call.key);
     }

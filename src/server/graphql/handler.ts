@@ -70,12 +70,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const isReadOnly = record.method === 'GET';
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
-    const taken = admission.takeCalls(record, rootFields);
+    const taken = admission.takeCalls(record, rootFields.count);
     if (taken !== undefined) await taken;
     if (isDeferred || operation.isIntrospection) await nextSlice();
     const delivery = isDeferred ? getDelivery?.(record) : undefined;
     const context = createContext(record, petStore, {
-      hasEqualReads: rootFields > 1,
+      hasEqualReads: rootFields.mayBeEqual,
       isExplained: isExplained && options.explain,
     });
     const result = await operation.execute(variables, context, delivery?.format);

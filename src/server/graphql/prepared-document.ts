@@ -1,9 +1,7 @@
 import {
-  type DirectiveNode,
   type DocumentNode,
   type ExecutionArgs,
   experimentalExecuteIncrementally,
-  type FragmentDefinitionNode,
   GraphQLDeferDirective,
   GraphQLError,
   GraphQLStreamDirective,
@@ -11,7 +9,6 @@ import {
   Kind,
   legacyExecuteIncrementally,
   type OperationDefinitionNode,
-  type SelectionSetNode,
   separateOperations,
   TokenKind,
   type VariableDefinitionNode,
@@ -27,6 +24,7 @@ import type { OperationLabel } from '../request-record.ts';
 import type { Delivery, EngineParts } from './parts.ts';
 import { operationCosts } from './plugins/use-operation-limits.ts';
 import type { EngineResult } from './result.ts';
+import { type RootFields, rootFieldsOf } from './root-fields.ts';
 
 /** The arguments that all executions of a document share. */
 type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'> & {
@@ -98,8 +96,7 @@ export class PreparedOperation {
   readonly label: OperationLabel;
   /** The deprecated fields that it uses, whatever its variables skip. */
   readonly deprecations: readonly Deprecation[];
-  /** The number of its root fields that make calls, with fragments expanded. */
-  readonly rootFields: number;
+  readonly rootFields: RootFields;
   /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
   /** Whether it has a `@defer`, for which graphql-js may take milliseconds. */
@@ -119,7 +116,7 @@ export class PreparedOperation {
     const { operation: type, name } = definition;
     const shown = name?.value.slice(0, 64);
     this.label = { type, name: shown, title: shown === undefined ? type : `${type} ${shown}` };
-    this.rootFields = addRootFields(definition.selectionSet, document).size;
+    this.rootFields = rootFieldsOf(definition, document);
     this.deprecations = deprecationsOf(schema, document);
     const conditions = conditionsOf(document);
     this.#conditions = (definition.variableDefinitions ?? []).filter(({ variable }) =>
@@ -186,35 +183,4 @@ export class PreparedOperation {
       ? experimentalExecuteIncrementally(args)
       : legacyExecuteIncrementally(args);
   }
-}
-
-/**
- * Adds the response keys of a selection set on a root type to `keys`, without introspection and what a
- * literal condition turns off. Fields with the same key are one call.
- */
-function addRootFields(
-  { selections }: SelectionSetNode,
-  document: DocumentNode,
-  keys = new Set<string>(),
-): ReadonlySet<string> {
-  for (const selection of selections) {
-    if (selection.directives?.some(turnsOff)) continue;
-    if (selection.kind === Kind.FIELD) {
-      const { name, alias = name } = selection;
-      if (!name.value.startsWith('__')) keys.add(alias.value);
-    } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-      addRootFields(selection.selectionSet, document, keys);
-    } else {
-      const fragment = document.definitions.find(
-        (one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === selection.name.value,
-      ) as FragmentDefinitionNode;
-      addRootFields(fragment.selectionSet, document, keys);
-    }
-  }
-  return keys;
-}
-
-function turnsOff({ name, arguments: [condition] = [] }: DirectiveNode): boolean {
-  const value = condition?.value.kind === Kind.BOOLEAN ? condition.value.value : undefined;
-  return value === (name.value === 'skip') && /^(?:skip|include)$/.test(name.value);
 }
