@@ -43,6 +43,8 @@ interface FieldErrors {
   CONFLICT: RestResponse;
   /** The service's limit, or the gateway's own, which has no `error`. */
   RATE_LIMITED: RestResponse;
+  /** The gateway lacks a setting that the field needs, so repeating the request is useless. */
+  NOT_CONFIGURED: object;
   /** Any other REST status that is not a success. */
   UPSTREAM_ERROR: RestResponse;
   /** No complete response in time. */
@@ -112,6 +114,7 @@ const isCode: Readonly<Record<GatewayErrorCode, true>> = {
   NOT_FOUND: true,
   CONFLICT: true,
   RATE_LIMITED: true,
+  NOT_CONFIGURED: true,
   UPSTREAM_ERROR: true,
   UPSTREAM_TIMEOUT: true,
   UPSTREAM_UNAVAILABLE: true,
