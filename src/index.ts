@@ -1,3 +1,4 @@
+import './node-version.ts';
 import { openApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config/config.ts';
 import { once } from './http/once.ts';

@@ -1,3 +1,4 @@
+import './node-version.ts';
 import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { openPetStore } from './backends/open.ts';
