@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openApp } from '../app.ts';
 import { type Config, loadConfig } from '../config/config.ts';
@@ -126,9 +128,13 @@ function describeListenError(error: NodeJS.ErrnoException, { host, adminHost }: 
   const { code = '', message } = error;
   const path = unixSocketOf(host)?.path;
   if (path !== undefined && message.includes(path)) {
-    const expected =
-      'a path in a folder that exists and is writable, where no other process listens';
-    return new Error(`HOST: expected ${expected}: ${message}`, { cause: error });
+    const folder = dirname(path);
+    const problem = !existsSync(folder)
+      ? `a path in a folder that exists, received ${path}`
+      : code === 'EINVAL'
+        ? `a shorter path: a socket's has at most 107 bytes, or 103 on macOS; received ${Buffer.byteLength(path)}`
+        : `a path in a writable folder, where no other process listens: ${message}`;
+    return new Error(`HOST: expected ${problem}`, { cause: error });
   }
   if (code === 'EADDRINUSE') {
     const advice =

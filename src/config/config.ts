@@ -92,6 +92,13 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (values.ADMIN_PORT && values.ADMIN_PORT === values.PORT && values.ADMIN_HOST === values.HOST) {
     yield `ADMIN_PORT: expected another port than PORT, received ${values.ADMIN_PORT}`;
   }
+  if (env['ADMIN_HOST'] && values.ADMIN_PORT === undefined) {
+    yield 'ADMIN_PORT: expected a port, because ADMIN_HOST is set; received nothing';
+  }
+  const { MAX_REQUESTS_IN_FLIGHT: total, MAX_REQUESTS_IN_FLIGHT_PER_KEY: perKey } = values;
+  if (perKey > total) {
+    yield `MAX_REQUESTS_IN_FLIGHT_PER_KEY: expected at most MAX_REQUESTS_IN_FLIGHT, which is ${total}; received ${perKey}`;
+  }
   for (const prefix of ['UPSTREAM', 'TLS'] as const) {
     const [cert, key] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`] as const;
     if (!values[cert] === !values[key]) continue;
@@ -103,6 +110,9 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   }
   if (values.LOG_CREDENTIAL === 'hash' && !values.LOG_CREDENTIAL_SECRET) {
     yield `LOG_CREDENTIAL_SECRET: expected ${variables.LOG_CREDENTIAL_SECRET.accepts}, because LOG_CREDENTIAL is hash; received nothing`;
+  }
+  if (values.LOG_CREDENTIAL === 'hash' && !url) {
+    yield 'LOG_CREDENTIAL: expected off, because the built-in backend logs accounts; received hash';
   }
   const everyPort = values.CORS_ORIGINS?.find((origin) => origin.endsWith(':*'));
   if (everyPort && inProduction) {
