@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openApp } from '../app.ts';
-import { type Config, loadConfig } from '../config/config.ts';
+import { type Config, loadConfig, warnOfUnknown } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
-import { type Environment, readFiles, unknownVariables } from '../config/environment.ts';
+import { type Environment, readFiles } from '../config/environment.ts';
 import { variables } from '../config/variables.ts';
 import { listenAdmin } from '../server/admin.ts';
 import { type ListenOptions, listen } from '../server/listen.ts';
@@ -60,10 +60,7 @@ export async function runServe(
   );
   Object.assign(env, Object.fromEntries(others));
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
-  const unknown = unknownVariables(given);
-  if (unknown.length > 0 && !worker) {
-    log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
-  }
+  if (!worker) warnOfUnknown(config, log);
   if (!worker) await removeStaleSocket(config.host);
   const service = cluster?.isPrimary
     ? await (await import('../workers/primary.ts')).superviseWorkers(config, telemetry)

@@ -31,8 +31,10 @@ export class ConfigError extends Error {
  * unset.
  * @throws ConfigError that lists every invalid variable, its value and what is accepted.
  */
-export function loadConfig(env: Environment) {
-  const values = readValues(env);
+export function loadConfig(given: Environment) {
+  const problems: string[] = [];
+  const env = readFiles(given, problems);
+  const values = readValues(env, problems);
   const backend = backendOf(values, values.DEMO ? 'demo-key' : undefined);
   return Object.freeze({
     ...settingsOf('', values),
@@ -42,13 +44,22 @@ export function loadConfig(env: Environment) {
     corsOrigins: values.CORS_ORIGINS ?? [],
     operationLimits: settingsOf('operationLimits.', values),
     persistedDocuments: settingsOf('persistedDocuments.', values),
+    /** Probably misspelled, so a start logs them. */
+    unknownVariables: unknownVariables(env),
   });
 }
 
+/** Logs the variables that are probably misspelled. */
+export function warnOfUnknown(
+  { unknownVariables: variables = [] }: Partial<Pick<Config, 'unknownVariables'>>,
+  log: { warn(entry: object, message: string): void },
+): void {
+  if (variables.length === 0) return;
+  log.warn({ variables }, 'ignoring unknown variables; check their spelling');
+}
+
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
-function readValues(given: Environment): Values {
-  const problems: string[] = [];
-  const env = readFiles(given, problems);
+function readValues(env: Environment, problems: string[]): Values {
   const read = ([name, { parse, accepts, isSecret }]: [string, Variable]) => {
     const text = textOf(env, name);
     const value = text ? parse(text) : undefined;

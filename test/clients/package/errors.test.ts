@@ -5,6 +5,7 @@ import {
   type FieldErrorCode,
   type GatewayError,
   type GatewayErrorCode,
+  httpStatusOf,
   isGatewayError,
   type RestErrorBody,
   type WriteOutcome,
@@ -74,6 +75,17 @@ describe('isGatewayError', () => {
   it('has the same codes as the field errors of the server', () => {
     expectTypeOf<FieldErrorCode>().toEqualTypeOf<server.FieldErrorCode>();
     expectTypeOf<WriteOutcome>().toEqualTypeOf<contract.WriteOutcome>();
+  });
+});
+
+describe('httpStatusOf', () => {
+  it('returns the status for a server that passes the error on', async () => {
+    await using opened = await openGateway();
+    const { errors } = await postGraphQL(opened.gateway, GetPetDocument, { id: '404404' });
+    expect(httpStatusOf(errors?.[0])).toBe(404);
+    expect(httpStatusOf({ extensions: { code: 'OVERLOADED' } })).toBe(503);
+    expect(httpStatusOf({ extensions: { code: 'toString' } })).toBe(500);
+    expect(httpStatusOf(undefined)).toBe(500);
   });
 });
 

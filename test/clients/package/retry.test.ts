@@ -20,6 +20,7 @@ describe('the delay before a query is repeated', () => {
   it.each([
     'RATE_LIMITED',
     'OVERLOADED',
+    'GATEWAY_CLOSED',
     'UPSTREAM_UNAVAILABLE',
     'UPSTREAM_TIMEOUT',
   ])('exists after %s', (code) => expect(afterErrors('query', [failed(code)])).toBe(250));
