@@ -148,12 +148,13 @@ export const gatewayErrorCodes = Object.keys(statuses) as readonly GatewayErrorC
 
 /**
  * Returns whether this is an entry of `errors` with one of these codes, or with any code of the
- * gateway if none is given. Accepts plain entries and the `GraphQLError` objects of clients.
+ * gateway if none is given. Accepts plain entries and the `GraphQLError` objects of clients, and can
+ * narrow one again.
  */
-export function isGatewayError<Code extends GatewayErrorCode = GatewayErrorCode>(
-  error: unknown,
+export function isGatewayError<Code extends GatewayErrorCode = GatewayErrorCode, Entry = unknown>(
+  error: Entry,
   ...codes: readonly Code[]
-): error is GatewayError<Code> {
+): error is Entry & GatewayError<Code> {
   const code = (error as GatewayError | null | undefined)?.extensions?.code;
   const accepted: readonly string[] = codes.length > 0 ? codes : gatewayErrorCodes;
   return typeof code === 'string' && accepted.includes(code);

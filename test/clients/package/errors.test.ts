@@ -1,3 +1,5 @@
+import type { CombinedGraphQLErrors } from '@apollo/client';
+import type { CombinedError } from '@urql/core';
 import { GraphQLError } from 'graphql';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { GetPetDocument, ListPetsDocument } from '../../../packages/client/src/documents.ts';
@@ -68,6 +70,39 @@ describe('isGatewayError', () => {
       expectTypeOf(error.extensions.code).toEqualTypeOf<GatewayErrorCode>();
       if (error.extensions.code === 'RATE_LIMITED') {
         expectTypeOf(error.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+      }
+    }
+  });
+
+  it('narrows an entry of Apollo Client again, for a switch', () => {
+    for (const entry of [] as CombinedGraphQLErrors['errors']) {
+      if (isGatewayError(entry, 'BAD_USER_INPUT')) entry.extensions.issues satisfies unknown;
+      if (!isGatewayError(entry)) continue;
+      switch (entry.extensions.code) {
+        case 'RATE_LIMITED':
+          expectTypeOf(entry.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+      }
+    }
+  });
+
+  it('narrows an entry of urql again, for a switch', () => {
+    for (const entry of [] as CombinedError['graphQLErrors']) {
+      if (isGatewayError(entry, 'BAD_USER_INPUT')) entry.extensions.issues satisfies unknown;
+      if (!isGatewayError(entry)) continue;
+      switch (entry.extensions.code) {
+        case 'RATE_LIMITED':
+          expectTypeOf(entry.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+      }
+    }
+  });
+
+  it('narrows an entry of a fetched response again, for a switch', () => {
+    for (const entry of [] as { readonly message: string; readonly extensions?: object }[]) {
+      if (isGatewayError(entry, 'BAD_USER_INPUT')) entry.extensions.issues satisfies unknown;
+      if (!isGatewayError(entry)) continue;
+      switch (entry.extensions.code) {
+        case 'RATE_LIMITED':
+          expectTypeOf(entry.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
       }
     }
   });
