@@ -60,7 +60,9 @@ const rooms = {
     '^src/contract/',
     '^src/telemetry/',
   ],
+  '^src/node-version\\.ts$': [],
   '^src/index\\.ts$': [
+    '^src/node-version\\.ts$',
     '^src/app\\.ts$',
     '^src/config/',
     '^src/http/once\\.ts$',
@@ -68,6 +70,7 @@ const rooms = {
     '^src/telemetry/',
   ],
   '^src/schema\\.ts$': [
+    '^src/node-version\\.ts$',
     '^src/backends/open\\.ts$',
     '^src/config/',
     '^src/contract/error\\.ts$',
@@ -77,7 +80,7 @@ const rooms = {
     '^src/telemetry/',
   ],
   '^src/workers/': ['^src/workers/', '^src/server/', '^src/telemetry/'],
-  '^src/bin\\.ts$': ['^src/main\\.ts$'],
+  '^src/bin\\.ts$': ['^src/node-version\\.ts$', '^src/main\\.ts$'],
   '^src/main\\.ts$': ['^src/config/', '^src/commands/'],
 };
 

@@ -1,5 +1,6 @@
+import './node-version.ts';
 import { openApp } from './app.ts';
-import { type Config, ConfigError, loadConfig } from './config/config.ts';
+import { type Config, ConfigError, loadConfig, warnOfUnknown } from './config/config.ts';
 import { once } from './http/once.ts';
 import { openGate } from './server/admission.ts';
 import { createFetchHandler } from './server/fetch.ts';
@@ -33,6 +34,8 @@ export interface Gateway extends FetchHandler, LocalExecution {
    * reads the body itself and refuses a request whose body has been read.
    */
   readonly nodeListener: NodeListener;
+  /** Returns the metrics in the OpenMetrics text format, for a route of your own. */
+  metrics(): Promise<string>;
 }
 
 const settings = [
@@ -51,7 +54,8 @@ const settings = [
 ] as const;
 
 /** The settings that the library reads; `loadConfig` returns them. */
-export type GatewayConfig = Pick<Config, (typeof settings)[number]>;
+export type GatewayConfig = Pick<Config, (typeof settings)[number]> &
+  Partial<Pick<Config, 'unknownVariables'>>;
 
 /**
  * Opens the gateway. Disposing it refuses new requests, finishes those in flight and closes the
@@ -69,6 +73,7 @@ export async function createGateway(
       `createGateway: expected a configuration from loadConfig(process.env), received one without ${missing}.`,
     );
   }
+  warnOfUnknown(config, log);
   const opened = new AsyncDisposableStack();
   try {
     const tracing = opened.use(await openTracing(config.otlpEndpoint, log, config));
@@ -82,6 +87,7 @@ export async function createGateway(
     return Object.assign(createFetchHandler(app, config.forwardHeaders), {
       nodeListener: listenerOf(app),
       execute: app.execute,
+      metrics: async () => (await metrics.scrape()).text,
       [Symbol.asyncDispose]: () => {
         closed ??= opened.disposeAsync();
         return closed;
@@ -96,7 +102,7 @@ export async function createGateway(
 /**
  * A gateway that may not be open yet. Its functions reject with the reason if it can't be opened.
  */
-export interface LazyGateway extends FetchHandler, LocalExecution {}
+export interface LazyGateway extends FetchHandler, LocalExecution, Pick<Gateway, 'metrics'> {}
 
 /**
  * Creates a gateway that opens at the first request: `createLazyGateway(() =>
@@ -108,7 +114,8 @@ export function createLazyGateway(open: () => Promise<Gateway>): LazyGateway {
   const opened = once(async () => open());
   const execute: LocalExecute = async (...operation) => (await opened()).execute(...operation);
   const handle = async (request: Request) => (await opened())(request);
-  return Object.assign(handle, { execute });
+  const metrics = async () => (await opened()).metrics();
+  return Object.assign(handle, { execute, metrics });
 }
 
 /** Returns the gateway's `nodeListener`, a request listener for `node:http` servers. */

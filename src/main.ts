@@ -13,7 +13,15 @@ const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
   .version(manifest.version)
   .exitOverride()
-  .addHelpText('after', `\nEnvironment variables:\n${describeVariables()}`);
+  .addHelpText(
+    'after',
+    `\nEnvironment variables, of which \`help variables\` lists all:\n${describeVariables('main')}`,
+  );
+
+program
+  .command('variables', { hidden: true })
+  .configureHelp({ formatHelp: () => describeVariables('all') })
+  .action((_, command) => command.outputHelp());
 
 program
   .command('serve', { isDefault: true })

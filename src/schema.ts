@@ -1,7 +1,8 @@
+import './node-version.ts';
 import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { openPetStore } from './backends/open.ts';
-import type { Config } from './config/config.ts';
+import { type Config, warnOfUnknown } from './config/config.ts';
 import { createContext, type GatewayContext } from './graphql/context.ts';
 import { typedError } from './graphql/errors.ts';
 import { HttpError } from './http/error.ts';
@@ -38,6 +39,7 @@ export type { PathParameters, RestCalls } from './graphql/rest-calls.ts';
 export async function usePetStore(config: Config): Promise<Plugin<GatewayContext>> {
   const { corsOrigins, forwardHeaders = [] } = config;
   const log = createLog(config.logLevel, process.stderr);
+  warnOfUnknown(config, log);
   const metrics = new Metrics();
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
   const environment = createEnvironment(telemetry);

@@ -104,7 +104,14 @@ describe('createNodeListener', () => {
     );
     const response = await fetch(server.url, { method: 'POST', headers, body: list });
     expect(response.status).toBe(500);
-    expect(await response.text()).toContain('mount the gateway before body parsers');
+    expect(await response.json()).toMatchObject({
+      errors: [
+        {
+          message: expect.stringContaining('mount the gateway before body parsers'),
+          extensions: { code: 'BODY_ALREADY_READ' },
+        },
+      ],
+    });
   });
 });
 
@@ -159,7 +166,7 @@ describe('the gateway as a fetch handler', () => {
     expect(await (await inFlight).json()).toEqual({ data: { pets: [{ id: '1' }] } });
     const late = await gateway(post());
     const extensions = {
-      code: 'UPSTREAM_UNAVAILABLE',
+      code: 'GATEWAY_CLOSED',
       status: 503,
       retryAfterMs: 1000,
       requestId: expect.any(String),
@@ -171,6 +178,28 @@ describe('the gateway as a fetch handler', () => {
     ]);
     expect(await gateway.execute('{ pets { id } }')).toMatchObject({ errors: [{ extensions }] });
     expect(logged).toEqual([]);
+  });
+
+  it('logs misspelled variables, as the command does', async () => {
+    const { log, logged } = openTelemetry();
+    const env = { DATABASE_URL: ':memory:', LOG_LVL: 'hunter2' };
+    await using _ = await createGateway(loadConfig(env), log);
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'warn', variables: ['LOG_LVL (did you mean LOG_LEVEL?)'] },
+    ]);
+    expect(logged.join()).not.toContain('hunter2');
+  });
+
+  it('returns its metrics as OpenMetrics text', async () => {
+    await using gateway = await createGateway(config);
+    await gateway.execute('query Counted { orders }', {}, { authorization: 'Bearer demo-key' });
+    const lazy = createLazyGateway(async () => gateway);
+    for (const text of await Promise.all([gateway.metrics(), lazy.metrics()])) {
+      expect(text).toMatch(
+        /^petstore_graphql_request_duration_seconds_count\{operation="Counted",outcome="success"\} 1$/m,
+      );
+      expect(text).toMatch(/# EOF\n$/);
+    }
   });
 
   it('rejects a configuration without a setting', async () => {
@@ -238,23 +267,21 @@ describe('gateway.execute', () => {
   const authorization = 'Bearer demo-key';
 
   it('refuses an id that JavaScript may have rounded', async () => {
-    await using gateway = await createGateway(config);
-    const add = 'mutation ($input: AddPetInput!) { addPet(input: $input) { categoryId } }';
+    const { log, requests } = openTelemetry();
+    await using gateway = await createGateway(config, log);
+    const add = 'mutation Add($input: AddPetInput!) { addPet(input: $input) { categoryId } }';
     const addTo = (categoryId: unknown) =>
       gateway.execute(add, { input: { name: 'Rex', categoryId } }, { authorization });
+    const message =
+      'ID cannot represent value: the number 9007199254740992, which may be rounded: pass a string or a bigint';
+    const issues = [{ path: ['input', 'categoryId'], message }];
     expect(await addTo(2 ** 53)).toMatchObject({
-      errors: [
-        {
-          message: expect.stringMatching(
-            /^\$input\.categoryId: expected .* received the number 9007/,
-          ),
-          extensions: { code: 'BAD_USER_INPUT' },
-        },
-      ],
+      errors: [{ extensions: { code: 'BAD_USER_INPUT', issues } }],
     });
+    expect(requests()).toMatchObject([{ operation: 'mutation Add', codes: ['BAD_USER_INPUT'] }]);
     const byVariable = 'query ($id: ID!) { pet(id: $id) { id } }';
     expect(await gateway.execute(byVariable, { id: -1e300 }, { authorization })).toMatchObject({
-      errors: [{ message: expect.stringContaining('$id: expected') }],
+      errors: [{ extensions: { issues: [{ path: ['id'] }] } }],
     });
     for (const exact of ['9007199254740993', 9007199254740993n]) {
       expect(await addTo(exact)).toEqual({ data: { addPet: { categoryId: '9007199254740993' } } });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AddPetDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
+import { documentedVariables } from '../src/config/variables.ts';
 import { createFolder } from './support/folder.ts';
 import { postGraphQL } from './support/graphql.ts';
 import { manifestFile } from './support/manifest.ts';
@@ -103,5 +104,22 @@ describe('npm start', () => {
       msg: 'ignoring unknown variables; check their spelling',
     });
     expect(started.output.stderr).not.toContain('hunter2');
+  });
+});
+
+describe('the help', () => {
+  it('shows the commands and the main variables on one screen', async () => {
+    const { stdout } = await runCommand(['--help']);
+    expect(stdout.split('\n').length).toBeLessThanOrEqual(50);
+    expect(stdout).toMatch(
+      /^Usage:.*^ {2}check-service.*`help variables`.*^ {2}PETSTORE_BASE_URL$/ms,
+    );
+  });
+
+  it('lists every variable with what it accepts', async () => {
+    const { stdout } = await runCommand(['help', 'variables']);
+    const names = documentedVariables().map(([name]) => name);
+    expect([...stdout.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)).toEqual(names);
+    expect(stdout.match(/^ {6}accepts /gm)?.length).toBe(names.length);
   });
 });

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openApp } from '../app.ts';
-import { type Config, loadConfig } from '../config/config.ts';
+import { type Config, loadConfig, warnOfUnknown } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
-import { type Environment, readFiles, unknownVariables } from '../config/environment.ts';
+import { type Environment, readFiles } from '../config/environment.ts';
 import { variables } from '../config/variables.ts';
 import { listenAdmin } from '../server/admin.ts';
 import { type ListenOptions, listen } from '../server/listen.ts';
@@ -58,10 +60,7 @@ export async function runServe(
   );
   Object.assign(env, Object.fromEntries(others));
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
-  const unknown = unknownVariables(given);
-  if (unknown.length > 0 && !worker) {
-    log.warn({ variables: unknown }, 'ignoring unknown variables; check their spelling');
-  }
+  if (!worker) warnOfUnknown(config, log);
   if (!worker) await removeStaleSocket(config.host);
   const service = cluster?.isPrimary
     ? await (await import('../workers/primary.ts')).superviseWorkers(config, telemetry)
@@ -126,9 +125,13 @@ function describeListenError(error: NodeJS.ErrnoException, { host, adminHost }: 
   const { code = '', message } = error;
   const path = unixSocketOf(host)?.path;
   if (path !== undefined && message.includes(path)) {
-    const expected =
-      'a path in a folder that exists and is writable, where no other process listens';
-    return new Error(`HOST: expected ${expected}: ${message}`, { cause: error });
+    const folder = dirname(path);
+    const problem = !existsSync(folder)
+      ? `a path in a folder that exists, received ${path}`
+      : code === 'EINVAL'
+        ? `a shorter path: a socket's has at most 107 bytes, or 103 on macOS; received ${Buffer.byteLength(path)}`
+        : `a path in a writable folder, where no other process listens: ${message}`;
+    return new Error(`HOST: expected ${problem}`, { cause: error });
   }
   if (code === 'EADDRINUSE') {
     const advice =

@@ -31,8 +31,10 @@ export class ConfigError extends Error {
  * unset.
  * @throws ConfigError that lists every invalid variable, its value and what is accepted.
  */
-export function loadConfig(env: Environment) {
-  const values = readValues(env);
+export function loadConfig(given: Environment) {
+  const problems: string[] = [];
+  const env = readFiles(given, problems);
+  const values = readValues(env, problems);
   const backend = backendOf(values, values.DEMO ? 'demo-key' : undefined);
   return Object.freeze({
     ...settingsOf('', values),
@@ -42,13 +44,22 @@ export function loadConfig(env: Environment) {
     corsOrigins: values.CORS_ORIGINS ?? [],
     operationLimits: settingsOf('operationLimits.', values),
     persistedDocuments: settingsOf('persistedDocuments.', values),
+    /** Probably misspelled, so a start logs them. */
+    unknownVariables: unknownVariables(env),
   });
 }
 
+/** Logs the variables that are probably misspelled. */
+export function warnOfUnknown(
+  { unknownVariables: variables = [] }: Partial<Pick<Config, 'unknownVariables'>>,
+  log: { warn(entry: object, message: string): void },
+): void {
+  if (variables.length === 0) return;
+  log.warn({ variables }, 'ignoring unknown variables; check their spelling');
+}
+
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
-function readValues(given: Environment): Values {
-  const problems: string[] = [];
-  const env = readFiles(given, problems);
+function readValues(env: Environment, problems: string[]): Values {
   const read = ([name, { parse, accepts, isSecret }]: [string, Variable]) => {
     const text = textOf(env, name);
     const value = text ? parse(text) : undefined;
@@ -92,6 +103,13 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (values.ADMIN_PORT && values.ADMIN_PORT === values.PORT && values.ADMIN_HOST === values.HOST) {
     yield `ADMIN_PORT: expected another port than PORT, received ${values.ADMIN_PORT}`;
   }
+  if (env['ADMIN_HOST'] && values.ADMIN_PORT === undefined) {
+    yield 'ADMIN_PORT: expected a port, because ADMIN_HOST is set; received nothing';
+  }
+  const { MAX_REQUESTS_IN_FLIGHT: total, MAX_REQUESTS_IN_FLIGHT_PER_KEY: perKey } = values;
+  if (perKey > total) {
+    yield `MAX_REQUESTS_IN_FLIGHT_PER_KEY: expected at most MAX_REQUESTS_IN_FLIGHT, which is ${total}; received ${perKey}`;
+  }
   for (const prefix of ['UPSTREAM', 'TLS'] as const) {
     const [cert, key] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`] as const;
     if (!values[cert] === !values[key]) continue;
@@ -103,6 +121,9 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   }
   if (values.LOG_CREDENTIAL === 'hash' && !values.LOG_CREDENTIAL_SECRET) {
     yield `LOG_CREDENTIAL_SECRET: expected ${variables.LOG_CREDENTIAL_SECRET.accepts}, because LOG_CREDENTIAL is hash; received nothing`;
+  }
+  if (values.LOG_CREDENTIAL === 'hash' && !url) {
+    yield 'LOG_CREDENTIAL: expected off, because the built-in backend logs accounts; received hash';
   }
   const everyPort = values.CORS_ORIGINS?.find((origin) => origin.endsWith(':*'));
   if (everyPort && inProduction) {

@@ -1,5 +1,5 @@
 import { defaultOf, type Environment, readFiles, textOf, unknownVariables } from './environment.ts';
-import { documentedVariables } from './variables.ts';
+import { documentedVariables, type variables } from './variables.ts';
 
 /** Returns the name, effective value and source of every variable, for `--print-config`. */
 export function configRows(env: Environment, config: { readonly workers: number }): string[][] {
@@ -19,12 +19,28 @@ export function configRows(env: Environment, config: { readonly workers: number 
   return [...rows, ...unknown];
 }
 
-/** Describes every variable, for `--help`. */
-export function describeVariables(): string {
+/** The variables that most gateways set. */
+const mainVariables: readonly string[] = [
+  'PORT',
+  'HOST',
+  'PETSTORE_BASE_URL',
+  'MESSAGES_BASE_URL',
+  'DATABASE_URL',
+  'NODE_ENV',
+  'CORS_ORIGINS',
+  'LOG_LEVEL',
+] satisfies readonly (keyof typeof variables)[];
+
+/** Describes every variable, for `help variables`, or briefly the main ones, for `--help`. */
+export function describeVariables(which: 'all' | 'main'): string {
+  const isShown = ([name]: readonly [string, ...unknown[]]) =>
+    which === 'all' || mainVariables.includes(name);
   return documentedVariables()
+    .filter(isShown)
     .map(([name, { fallback, accepts, meaning }]) => {
       const otherwise = typeof fallback === 'string' ? ` [${fallback}]` : '';
-      return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n      accepts ${accepts}\n`;
+      const details = which === 'all' ? `      accepts ${accepts}\n` : '';
+      return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n${details}`;
     })
     .join('');
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
 import { documentedVariables, type Variable, variables } from './variables.ts';
@@ -33,7 +33,7 @@ export function readFiles(given: Environment, problems: string[]): Environment {
     const problem = (text: string) => problems.push(`${name}_FILE: expected ${text}`);
     if (env[name]) problem(`no value, because ${name} is set too; received ${file}`);
     try {
-      read[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      read[name] = readText(file).replace(/\r?\n$/, '');
       if (read[name] === '') problem(`a file that contains ${name}, found nothing in ${file}`);
     } catch (error) {
       problem(`a file that contains ${name}, in ${file}, found: ${(error as Error).message}`);
@@ -42,16 +42,25 @@ export function readFiles(given: Environment, problems: string[]): Environment {
   return { ...env, ...read };
 }
 
+/** Reads a file of at most 1 MiB. @throws if it is larger or can't be read */
+function readText(file: string): string {
+  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
+  if (size > 1024 * 1024) throw new Error(`${size} bytes, more than 1 MiB`);
+  return readFileSync(file, 'utf8');
+}
+
 function readConfigFile(file: string | undefined, problems: string[]): NodeJS.Dict<string> {
   if (!file) return {};
   try {
-    const text = readFileSync(file, 'utf8');
+    const text = readText(file);
     // Node ignores such lines.
     const invalid = text
       .split('\n')
       .findIndex((line) => !/^\s*(?:#|(?:export\s)?\w+\s*=|$)/.test(line));
-    if (invalid < 0) return parseEnv(text);
-    problems.push(`CONFIG_FILE: expected NAME=VALUE in line ${invalid + 1} of ${file}`);
+    const isCut = /[^\n]$/.test(text);
+    if (invalid < 0 && !isCut) return parseEnv(text);
+    const expected = invalid < 0 ? 'a line break at the end' : `NAME=VALUE in line ${invalid + 1}`;
+    problems.push(`CONFIG_FILE: expected ${expected} of ${file}`);
   } catch (error) {
     problems.push(`CONFIG_FILE: expected a file of variables, found: ${(error as Error).message}`);
   }
@@ -81,7 +90,8 @@ export function unknownVariables(env: Environment): string[] {
     // HOST is too short for a guess, and FTP_PROXY is not a misspelled HTTP_PROXY.
     const candidates = known.filter((one) => one.length > 4 && one[0] === name[0]);
     const maxDistance = Math.min(2, Math.floor(name.length / 3));
-    const meant = closestMatch(name, candidates, { maxDistance });
+    const isFile = known.includes(`${name}_FILE`);
+    const meant = isFile ? `${name}_FILE` : closestMatch(name, candidates, { maxDistance });
     if (meant) return `${name} (did you mean ${meant}?)`;
     return /^PETSTORE_/i.test(name) ? name : [];
   });

@@ -91,7 +91,7 @@ export const variables = {
     ...setting(
       'builtin.databaseUrl',
       matching(
-        /^(?:file:[^?]+$|:memory:$|(?i:postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=)).)/,
+        /^(?:file:[^?]+$|:memory:$|postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=).)/,
         'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
       ),
       'file:data/pet-store.db',

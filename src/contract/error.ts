@@ -63,6 +63,12 @@ export class UnauthenticatedError extends PetStoreError {
   readonly writeOutcome = 'NOT_DONE';
 }
 
+/** A setting of the operation is missing. No call was made, and none will be before a restart. */
+export class NotConfiguredError extends PetStoreError {
+  override readonly name = 'NotConfiguredError';
+  readonly writeOutcome = 'NOT_DONE';
+}
+
 /** The caller disconnected, or its deadline passed. A write was not sent. */
 export class CancelledError extends PetStoreError {
   override readonly name = 'CancelledError';

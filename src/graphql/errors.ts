@@ -6,6 +6,7 @@ import {
   type ErrorResponse,
   InvalidInputError,
   InvalidResponseError,
+  NotConfiguredError,
   PetStoreError,
   UnauthenticatedError,
   type WriteOutcome,
@@ -21,6 +22,7 @@ export type FieldErrorCode =
   | 'NOT_FOUND'
   | 'CONFLICT'
   | 'RATE_LIMITED'
+  | 'NOT_CONFIGURED'
   | 'UPSTREAM_ERROR'
   | 'UPSTREAM_TIMEOUT'
   | 'UPSTREAM_UNAVAILABLE'
@@ -42,6 +44,7 @@ const codeOfStatus: Readonly<Record<number, FieldErrorCode>> = {
 const codeOfError = new Map<unknown, FieldErrorCode>([
   [InvalidInputError, 'BAD_USER_INPUT'],
   [UnauthenticatedError, 'UNAUTHENTICATED'],
+  [NotConfiguredError, 'NOT_CONFIGURED'],
   [CancelledError, 'CANCELLED'],
   [BackendTimeoutError, 'UPSTREAM_TIMEOUT'],
   [BackendUnavailableError, 'UPSTREAM_UNAVAILABLE'],

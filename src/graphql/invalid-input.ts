@@ -86,6 +86,7 @@ export function invalidVariables(
   }
 
   const nodes: VariableDefinitionNode[] = [];
+  const invalid: VariableDefinitionNode[] = [];
   const uses = new Map<string, Uses[number][]>();
   let isChecked = false;
   visit(document, {
@@ -98,13 +99,16 @@ export function invalidVariables(
       uses.set(name.value, [...(uses.get(name.value) ?? []), use]);
     },
   });
-  for (const { variable, type, defaultValue } of nodes) {
+  for (const node of nodes) {
+    const { variable, type, defaultValue } = node;
     const name = variable.name.value;
+    const found = issues.length;
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (value === undefined && defaultValue) continue;
     find(value, typeFromAST(schema, type) as GraphQLInputType, [name], uses.get(name) ?? []);
+    if (issues.length > found) invalid.push(node);
   }
-  return issues.length > 0 ? invalidInput(issues, nodes) : undefined;
+  return issues.length > 0 ? invalidInput(issues, invalid) : undefined;
 }
 
 /** Returns the problems of a value that is used for an argument or input field of this name. */

@@ -78,7 +78,7 @@ export class RequestBody {
   readFrom(stream: Readable, onEnd: () => void): void {
     if (stream.readableDidRead) {
       const message = 'The request body was already read: mount the gateway before body parsers.';
-      this.refuseBody(new HttpError(500, 'INTERNAL_SERVER_ERROR', message));
+      this.refuseBody(new HttpError(500, 'BODY_ALREADY_READ', message));
       onEnd();
       return;
     }

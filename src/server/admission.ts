@@ -31,7 +31,7 @@ export function openGate() {
       if (isClosed) {
         const message =
           'This gateway was disposed before this request arrived. Dispose it when your server shuts down.';
-        throw new HttpError(503, 'UPSTREAM_UNAVAILABLE', message, { 'retry-after': '1' });
+        throw new HttpError(503, 'GATEWAY_CLOSED', message, { 'retry-after': '1' });
       }
       inFlight++;
       record.hold(place, 1);

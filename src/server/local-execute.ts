@@ -1,6 +1,5 @@
 import { type DocumentNode, print } from 'graphql';
-import { parseJson } from '../contract/json.ts';
-import { HttpError } from '../http/error.ts';
+import { jsonType, parseJson } from '../contract/json.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Refuse } from '../http/refuse.ts';
 import type { Admission } from './admission.ts';
@@ -48,12 +47,11 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
       if (signal) record.follow(signal);
       try {
         admission.admit(record);
-        requireExact('$', variables);
         if (forwardHeaders && caller.headers) {
           const all = Object.fromEntries(new Headers(caller.headers));
           record.forwarded = pickHeaders(forwardHeaders, all);
         }
-        const params = { query: textOf(document), variables: { ...(variables as object) } };
+        const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
         const { status, body } = await graphql.execute(record, params, caller.explain === true);
         record.status = status;
         return parseJson(body as string, String) as LocalResult<never>;
@@ -69,13 +67,14 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
   };
 }
 
-/** @throws HttpError if a variable or a member of one is a number that JavaScript may have rounded. */
-function requireExact(path: string, values: unknown): void {
-  for (const [name, value] of Object.entries(values ?? {})) {
-    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-      const problem = `expected an integer beyond 2^53 as a string or a bigint, received the number ${value}, which may be rounded`;
-      throw new HttpError(400, 'BAD_USER_INPUT', `${path}${name}: ${problem}.`);
-    }
-    if (path === '$') requireExact(`$${name}.`, value);
-  }
+/** Replaces each number that JavaScript may have rounded, also in members, by a value that no type accepts. */
+function refuseRounded(variables: object): Record<string, unknown> {
+  const entries = Object.entries(variables).map(([name, value]) => {
+    if (jsonType(value) === 'object') return [name, refuseRounded(value)];
+    if (!Number.isInteger(value) || Number.isSafeInteger(value)) return [name, value];
+    // Messages of graphql-js show what `toJSON` returns.
+    const shown = `the number ${value}, which may be rounded: pass a string or a bigint`;
+    return [name, { toJSON: () => shown }];
+  });
+  return Object.fromEntries(entries);
 }

@@ -83,6 +83,7 @@ describe('loadConfig', () => {
     ['NODE_EVN', 'NODE_ENV'],
     ['CORS_ORIGIN', 'CORS_ORIGINS'],
     ['PETSTORE_BASE', undefined],
+    ['TLS_CERT', 'TLS_CERT_FILE'],
   ])('recognizes %s as %s', (name, meant) => {
     const suggestion = meant ? ` (did you mean ${meant}?)` : '';
     expect(unknownVariables({ [name]: 'x' })).toEqual([name + suggestion]);
@@ -194,6 +195,18 @@ describe('loadConfig', () => {
       'LOG_CREDENTIAL_SECRET: expected at least 16 characters, received a value that is hidden',
     ],
     [{ WORKERS: '2', DATABASE_URL: ':memory:' }, 'WORKERS: expected 1, because processes cannot'],
+    [
+      { ADMIN_HOST: '127.0.0.2' },
+      'ADMIN_PORT: expected a port, because ADMIN_HOST is set; received',
+    ],
+    [
+      { LOG_CREDENTIAL: 'hash', LOG_CREDENTIAL_SECRET: 'a secret of 16 or more' },
+      'LOG_CREDENTIAL: expected off, because the built-in backend logs accounts; received hash',
+    ],
+    [
+      { MAX_REQUESTS_IN_FLIGHT: '100', MAX_REQUESTS_IN_FLIGHT_PER_KEY: '200' },
+      'MAX_REQUESTS_IN_FLIGHT_PER_KEY: expected at most MAX_REQUESTS_IN_FLIGHT, which is 100; received 200',
+    ],
     [{ PORT: '9100', ADMIN_PORT: '9100' }, 'ADMIN_PORT: expected another port than PORT, received'],
   ])('refuses %j', (env, message) => {
     expect(() => loadConfig(env)).toThrow(message);
@@ -287,7 +300,7 @@ describe('a secret in a file', () => {
     const rows = configRows(env, loadConfig(env));
     expect(rows).toContainEqual(['DATABASE_URL', '***', 'file']);
     expect(rows).toContainEqual(['DATABASE_URL_FILE', env.DATABASE_URL_FILE, 'environment']);
-    expect(describeVariables()).toMatch(
+    expect(describeVariables('all')).toMatch(
       /^ {2}DATABASE_URL_FILE\n {6}file that contains DATABASE_/m,
     );
     expect(unknownVariables({ DATABASE_URL_FIL: 'x' })).toEqual([
@@ -345,11 +358,18 @@ describe('CONFIG_FILE', () => {
   it.each([
     ['PORT=1\nhunter2\n', 'CONFIG_FILE: expected NAME=VALUE in line 2 of /.*/env$'],
     ['{"PORT": "hunter2"}', 'CONFIG_FILE: expected NAME=VALUE in line 1 of /.*/env$'],
-    ['PORT=many', 'PORT: expected a whole number from 0 to 65535, received "many"$'],
+    ['PORT=many\n', 'PORT: expected a whole number from 0 to 65535, received "many"$'],
+    ['PORT=1\nWORKERS=1', 'CONFIG_FILE: expected a line break at the end of /.*/env$'],
     [undefined, "CONFIG_FILE: expected a file of variables, found: ENOENT.*'/nowhere/env'$"],
   ])('is one problem if it is invalid: %j', (text, message) => {
     const env = text === undefined ? { CONFIG_FILE: '/nowhere/env' } : write(text);
     expect(() => loadConfig(env)).toThrow(new RegExp(`has a problem:\n  - ${message}`));
     expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
+  });
+
+  it('has at most 1 MiB', () => {
+    expect(() => loadConfig(write(`${'#'.repeat(1_100_000)}\n`))).toThrow(
+      'CONFIG_FILE: expected a file of variables, found: 1100001 bytes, more than 1 MiB',
+    );
   });
 });

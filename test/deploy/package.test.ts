@@ -9,6 +9,7 @@ import { consumerTest, openConsumer, packGateway, sizeOf } from '../support/cons
 import { disposeAfterAll } from '../support/dispose.ts';
 import { createFolder } from '../support/folder.ts';
 import { commandStart } from '../support/process.ts';
+import { installEnv, registryTest } from '../support/registry.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const run = promisify(execFile);
@@ -256,6 +257,27 @@ describe('the packed package', () => {
     120_000,
   );
 });
+
+registryTest(
+  'reports the required version on Node 20, from each entry',
+  async () => {
+    const { root } = await project({ ours: ['graphql', 'graphql-yoga', '@pothos/core'] });
+    const older = join(root, 'older');
+    await mkdir(older);
+    await writeFile(join(older, 'package.json'), '{ "allowScripts": { "node": true } }');
+    await run('npm', ['install', '--no-audit', 'node@20'], { cwd: older, env: installEnv });
+    const node = join(older, 'node_modules/node/bin/node');
+    for (const entry of ['petstore-gateway', 'petstore-gateway/schema']) {
+      const loaded = run(node, ['--input-type=module', '--eval', `import '${entry}'`], {
+        cwd: root,
+      });
+      await expect(loaded, entry).rejects.toMatchObject({
+        stderr: expect.stringMatching(/^Error: Expected Node 24 or newer, received v20\./m),
+      });
+    }
+  },
+  300_000,
+);
 
 const hosted = `import { parse, versionInfo } from 'graphql';
 import { createGateway, loadConfig } from 'petstore-gateway';

@@ -108,8 +108,12 @@ describe('extensions.calls', () => {
     }
     expect(messages[0]).toBe('The pet store could not be reached.');
     expect(messages.at(-1)).toContain('Calls are paused');
+  });
+
+  it('has no entry for a call that is not configured', async () => {
+    await using explained = await openExplained();
     const { extensions } = await explained.ask('mutation { sendMessage(message: "a") { id } }');
-    expect(extensions.calls).toEqual([call('sendMessage', 'sendMessage', none)]);
+    expect(extensions.calls).toEqual([]);
   });
 
   it('lists a call that the caller cancels', async () => {

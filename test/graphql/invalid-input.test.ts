@@ -129,6 +129,15 @@ describe('the issues of BAD_USER_INPUT', () => {
     ]);
   });
 
+  it('have the locations of the invalid variables only', async () => {
+    await using opened = await openGateway();
+    const query = `query ($l: Int,
+      $s: PetStatus,
+      $id: ID!) { pets(limit: $l, status: $s) { id } pet(id: $id) { id } }`;
+    const { errors } = await postGraphQL(opened.gateway, query, { l: 5, s: 'lost', id: '1' });
+    expect(errors).toMatchObject([{ locations: [{ line: 2, column: 7 }] }]);
+  });
+
   it('are none for an empty name, which the contract does not exclude', async () => {
     await using opened = await openGateway();
     const input = { name: '', categoryId: 1 };

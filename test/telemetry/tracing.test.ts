@@ -21,7 +21,7 @@ describe('a failing request', () => {
       'OTEL_EXPORTER_OTLP_HEADERS=x-collector-token=a%20token,x-tenant=eu',
       'OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=staging,service.name=overridden',
     ];
-    await writeFile(file, variables.join('\n'));
+    await writeFile(file, `${variables.join('\n')}\n`);
     await using gateway = await nodeStart({
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       ADMIN_PORT: '0',

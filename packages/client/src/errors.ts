@@ -43,12 +43,14 @@ interface FieldErrors {
   CONFLICT: RestResponse;
   /** The service's limit, or the gateway's own, which has no `error`. */
   RATE_LIMITED: RestResponse;
+  /** The gateway lacks a setting that the field needs, so repeating the request is useless. */
+  NOT_CONFIGURED: object;
   /** Any other REST status that is not a success. */
   UPSTREAM_ERROR: RestResponse;
   /** No complete response in time. */
   UPSTREAM_TIMEOUT: object;
-  /** No connection, or a broken one. `status` is present if the gateway itself was disposed. */
-  UPSTREAM_UNAVAILABLE: Partial<Pick<RestResponse, 'status' | 'retryAfterMs'>>;
+  /** No connection, or a broken one. */
+  UPSTREAM_UNAVAILABLE: Pick<RestResponse, 'retryAfterMs'>;
   /** A successful response whose body breaks the contract. */
   UPSTREAM_INVALID_RESPONSE: object;
   /** The field would make the response too large. The fields before it have their data. */
@@ -77,6 +79,10 @@ interface RequestErrors {
   PERSISTED_QUERY_MISMATCH: object;
   /** The gateway is too busy. */
   OVERLOADED: Required<Pick<RestResponse, 'status' | 'retryAfterMs'>>;
+  /** The gateway was mounted in a server, which has disposed of it. */
+  GATEWAY_CLOSED: Required<Pick<RestResponse, 'status' | 'retryAfterMs'>>;
+  /** The gateway was mounted after a body parser, such as `express.json()`. */
+  BODY_ALREADY_READ: object;
 }
 
 interface Errors extends FieldErrors, RequestErrors {}
@@ -105,46 +111,59 @@ export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
   };
 }[Code];
 
-const isCode: Readonly<Record<GatewayErrorCode, true>> = {
-  BAD_USER_INPUT: true,
-  UNAUTHENTICATED: true,
-  FORBIDDEN: true,
-  NOT_FOUND: true,
-  CONFLICT: true,
-  RATE_LIMITED: true,
-  UPSTREAM_ERROR: true,
-  UPSTREAM_TIMEOUT: true,
-  UPSTREAM_UNAVAILABLE: true,
-  UPSTREAM_INVALID_RESPONSE: true,
-  RESPONSE_TOO_LARGE: true,
-  CANCELLED: true,
-  INTERNAL_SERVER_ERROR: true,
-  GRAPHQL_PARSE_FAILED: true,
-  GRAPHQL_VALIDATION_FAILED: true,
-  OPERATION_RESOLUTION_FAILURE: true,
-  OPERATION_TOO_LARGE: true,
-  BAD_REQUEST: true,
-  UNSUPPORTED_MEDIA_TYPE: true,
-  BODY_TOO_LARGE: true,
-  PERSISTED_DOCUMENT_REQUIRED: true,
-  PERSISTED_QUERY_NOT_FOUND: true,
-  PERSISTED_QUERY_NOT_SUPPORTED: true,
-  PERSISTED_QUERY_MISMATCH: true,
-  OVERLOADED: true,
+/** The HTTP status that fits each code, for a server that calls the gateway. */
+const statuses: Readonly<Record<GatewayErrorCode, number>> = {
+  BAD_USER_INPUT: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  RATE_LIMITED: 429,
+  NOT_CONFIGURED: 501,
+  UPSTREAM_ERROR: 502,
+  UPSTREAM_TIMEOUT: 504,
+  UPSTREAM_UNAVAILABLE: 503,
+  UPSTREAM_INVALID_RESPONSE: 502,
+  RESPONSE_TOO_LARGE: 500,
+  CANCELLED: 500,
+  INTERNAL_SERVER_ERROR: 500,
+  GRAPHQL_PARSE_FAILED: 500,
+  GRAPHQL_VALIDATION_FAILED: 500,
+  OPERATION_RESOLUTION_FAILURE: 500,
+  OPERATION_TOO_LARGE: 500,
+  BAD_REQUEST: 500,
+  UNSUPPORTED_MEDIA_TYPE: 500,
+  BODY_TOO_LARGE: 500,
+  PERSISTED_DOCUMENT_REQUIRED: 500,
+  PERSISTED_QUERY_NOT_FOUND: 500,
+  PERSISTED_QUERY_NOT_SUPPORTED: 500,
+  PERSISTED_QUERY_MISMATCH: 500,
+  OVERLOADED: 503,
+  GATEWAY_CLOSED: 503,
+  BODY_ALREADY_READ: 500,
 };
 
 /** All codes that `isGatewayError` accepts. */
-export const gatewayErrorCodes = Object.keys(isCode) as readonly GatewayErrorCode[];
+export const gatewayErrorCodes = Object.keys(statuses) as readonly GatewayErrorCode[];
 
 /**
  * Returns whether this is an entry of `errors` with one of these codes, or with any code of the
- * gateway if none is given. Accepts plain entries and the `GraphQLError` objects of clients.
+ * gateway if none is given. Accepts plain entries and the `GraphQLError` objects of clients, and can
+ * narrow one again.
  */
-export function isGatewayError<Code extends GatewayErrorCode = GatewayErrorCode>(
-  error: unknown,
+export function isGatewayError<Code extends GatewayErrorCode = GatewayErrorCode, Entry = unknown>(
+  error: Entry,
   ...codes: readonly Code[]
-): error is GatewayError<Code> {
+): error is Entry & GatewayError<Code> {
   const code = (error as GatewayError | null | undefined)?.extensions?.code;
   const accepted: readonly string[] = codes.length > 0 ? codes : gatewayErrorCodes;
   return typeof code === 'string' && accepted.includes(code);
+}
+
+/**
+ * Returns the HTTP status with which a server of your own passes on an entry of `errors`: 500 for a fault
+ * of its own, such as an invalid document, and for anything that is not an error of the gateway.
+ */
+export function httpStatusOf(error: unknown): number {
+  return isGatewayError(error) ? statuses[error.extensions.code] : 500;
 }

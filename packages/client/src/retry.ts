@@ -29,6 +29,7 @@ export interface Attempt {
 const transient = [
   'RATE_LIMITED',
   'OVERLOADED',
+  'GATEWAY_CLOSED',
   'UPSTREAM_UNAVAILABLE',
   'UPSTREAM_TIMEOUT',
 ] as const;

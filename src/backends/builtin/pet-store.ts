@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { BackendUnavailableError, ErrorResponse } from '../../contract/error.ts';
+import {
+  BackendUnavailableError,
+  ErrorResponse,
+  NotConfiguredError,
+} from '../../contract/error.ts';
 import { JsonText } from '../../contract/json.ts';
 import {
   type Caller,
@@ -148,8 +152,7 @@ function createPetStore(
         return { id: row.id, message, status: row.status, createdAt: row.created_at };
       }),
 
-    send: () =>
-      Promise.reject(new BackendUnavailableError(noService, { writeOutcome: 'NOT_DONE' })),
+    send: () => Promise.reject(new NotConfiguredError(noService)),
     async checkReady() {
       const query = database.selectFrom('pets').select('id').limit(1);
       await guard('readyz', false, () => query.execute());

@@ -155,11 +155,6 @@ export class RestCall
     this.#begin();
   }
 
-  /** Ends the call without sending the request. */
-  refuse(outcome: Failed): void {
-    this.#finish(outcome);
-  }
-
   cancel(caller: Caller): void {
     if (this.#isEnded || (!this.#isRead && this.#timesSent > 0)) return;
     const isOf = (waiter: Waiter) => waiter.caller === caller;

@@ -65,11 +65,6 @@ const failures = {
   queueFull: { ...notSent, message: `Too many calls ${waiting}` },
   keyQueueFull: { ...notSent, message: `Too many calls of this API key ${waiting}` },
   deadline: { ...notSent, label: 'timeout', message: late },
-  notConfigured: {
-    ...notSent,
-    isLogged: false,
-    message: 'Messages cannot be sent, because MESSAGES_BASE_URL is not set.',
-  },
   /** The service closed a connection that had served a call, as it may between two calls. */
   stale: { ...lost, key: 'none', service: 'none', repeats: 'reads at once' },
   reset: { ...lost, repeats: 'reads later' },

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { driftOf } from '../../contract/drift.ts';
-import { ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
+import { ErrorResponse, InvalidResponseError, NotConfiguredError } from '../../contract/error.ts';
 import type { Int64 } from '../../contract/int64.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
@@ -124,9 +124,15 @@ export function openRestPetStore(
       caller.identity = { credential: hash.slice(0, 12) };
     }
     if (caller.cancelled) return Promise.reject(caller.cancelled);
-    const configured = destinations[service];
-    const destination = configured ?? (destinations.pets as Destination);
     const { operation, method, path, body } = request;
+    const destination = destinations[service];
+    if (destination === undefined) {
+      const { requestId } = caller;
+      log.warn({ requestId, operation }, 'REST call not made: MESSAGES_BASE_URL is not set');
+      return Promise.reject(
+        new NotConfiguredError('This gateway is not configured to send messages.'),
+      );
+    }
     const { key, forwarded } = caller;
     const isShared = shareReads && method === 'GET';
     const id = isShared ? operation + path + (forwarded ? JSON.stringify(forwarded) : '') : '';
@@ -138,7 +144,7 @@ export function openRestPetStore(
         return (found as RestCall).wait(caller) as Promise<T>;
       }
     }
-    const span = caller.trace?.startCall(request, configured?.baseUrl);
+    const span = caller.trace?.startCall(request, destination.baseUrl);
     const headers = {
       authorization: caller.authorization,
       accept: 'application/json',
@@ -154,8 +160,7 @@ export function openRestPetStore(
     const call = new RestCall({ service: destination, caller, id, request, sent, success, span });
     if (isShared) key.reads.push(call);
     const result = call.wait(caller) as Promise<T>;
-    if (configured) call.start();
-    else call.refuse({ why: 'notConfigured' });
+    call.start();
     return result;
   }
 

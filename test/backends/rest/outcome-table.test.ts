@@ -31,7 +31,6 @@ const failures: Readonly<Record<Exclude<Failed['why'], 'invalid' | 'notHttp'>, s
   queueFull: 'not sent: too many calls are waiting',
   keyQueueFull: 'not sent: too many calls of the key are waiting',
   deadline: 'not sent: the deadline passed in the queue',
-  notConfigured: 'not sent: `MESSAGES_BASE_URL` is not set',
   stale: 'lost: the service closed a kept connection',
   reset: 'lost: closed before the headers',
   cutOff: 'lost: closed after the headers',

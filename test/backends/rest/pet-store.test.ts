@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { RestPetStoreOptions } from '../../../src/backends/rest/pet-store.ts';
-import { BackendUnavailableError } from '../../../src/contract/error.ts';
 import { callWith } from '../../support/gateway.ts';
-import { openRest } from '../../support/rest-gateway.ts';
+import { postGraphQL } from '../../support/graphql.ts';
+import { openMountable, openRest } from '../../support/rest-gateway.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../../support/upstream.ts';
 
 async function startRest(
@@ -62,12 +62,17 @@ describe('calls to the REST service', () => {
   });
 
   it('fail without MESSAGES_BASE_URL if they send a message', async () => {
-    await using petStore = openRest('http://127.0.0.1:9', { messagesBaseUrl: undefined });
-    await expect(petStore.sendMessage(callWith(), 'Hi')).rejects.toEqual(
-      new BackendUnavailableError(
-        'Messages cannot be sent, because MESSAGES_BASE_URL is not set.',
-        { writeOutcome: 'NOT_DONE' },
-      ),
+    await using opened = await openMountable();
+    const { gateway, logged, upstream } = opened;
+    const { text, errors } = await postGraphQL(
+      gateway,
+      'mutation { sendMessage(message: "Hi") { id } }',
     );
+    expect(errors).toMatchObject([
+      { path: ['sendMessage'], extensions: { code: 'NOT_CONFIGURED', outcome: 'NOT_DONE' } },
+    ]);
+    expect(text).not.toContain('MESSAGES_BASE_URL');
+    expect(logged.join()).toContain('MESSAGES_BASE_URL is not set');
+    expect(upstream.seen).toEqual([]);
   });
 });

@@ -1,3 +1,5 @@
+import type { CombinedGraphQLErrors } from '@apollo/client';
+import type { CombinedError } from '@urql/core';
 import { GraphQLError } from 'graphql';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { GetPetDocument, ListPetsDocument } from '../../../packages/client/src/documents.ts';
@@ -5,6 +7,7 @@ import {
   type FieldErrorCode,
   type GatewayError,
   type GatewayErrorCode,
+  httpStatusOf,
   isGatewayError,
   type RestErrorBody,
   type WriteOutcome,
@@ -71,9 +74,53 @@ describe('isGatewayError', () => {
     }
   });
 
+  it('narrows an entry of Apollo Client again, for a switch', () => {
+    for (const entry of [] as CombinedGraphQLErrors['errors']) {
+      if (isGatewayError(entry, 'BAD_USER_INPUT')) entry.extensions.issues satisfies unknown;
+      if (!isGatewayError(entry)) continue;
+      switch (entry.extensions.code) {
+        case 'RATE_LIMITED':
+          expectTypeOf(entry.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+      }
+    }
+  });
+
+  it('narrows an entry of urql again, for a switch', () => {
+    for (const entry of [] as CombinedError['graphQLErrors']) {
+      if (isGatewayError(entry, 'BAD_USER_INPUT')) entry.extensions.issues satisfies unknown;
+      if (!isGatewayError(entry)) continue;
+      switch (entry.extensions.code) {
+        case 'RATE_LIMITED':
+          expectTypeOf(entry.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+      }
+    }
+  });
+
+  it('narrows an entry of a fetched response again, for a switch', () => {
+    for (const entry of [] as { readonly message: string; readonly extensions?: object }[]) {
+      if (isGatewayError(entry, 'BAD_USER_INPUT')) entry.extensions.issues satisfies unknown;
+      if (!isGatewayError(entry)) continue;
+      switch (entry.extensions.code) {
+        case 'RATE_LIMITED':
+          expectTypeOf(entry.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+      }
+    }
+  });
+
   it('has the same codes as the field errors of the server', () => {
     expectTypeOf<FieldErrorCode>().toEqualTypeOf<server.FieldErrorCode>();
     expectTypeOf<WriteOutcome>().toEqualTypeOf<contract.WriteOutcome>();
+  });
+});
+
+describe('httpStatusOf', () => {
+  it('returns the status for a server that passes the error on', async () => {
+    await using opened = await openGateway();
+    const { errors } = await postGraphQL(opened.gateway, GetPetDocument, { id: '404404' });
+    expect(httpStatusOf(errors?.[0])).toBe(404);
+    expect(httpStatusOf({ extensions: { code: 'OVERLOADED' } })).toBe(503);
+    expect(httpStatusOf({ extensions: { code: 'toString' } })).toBe(500);
+    expect(httpStatusOf(undefined)).toBe(500);
   });
 });
 

@@ -20,6 +20,7 @@ describe('the delay before a query is repeated', () => {
   it.each([
     'RATE_LIMITED',
     'OVERLOADED',
+    'GATEWAY_CLOSED',
     'UPSTREAM_UNAVAILABLE',
     'UPSTREAM_TIMEOUT',
   ])('exists after %s', (code) => expect(afterErrors('query', [failed(code)])).toBe(250));
@@ -31,6 +32,7 @@ describe('the delay before a query is repeated', () => {
     ['NOT_FOUND', [notFound]],
     ['UPSTREAM_ERROR', [failed('UPSTREAM_ERROR', { status: 503, retryAfterMs: 10 })]],
     ['BAD_USER_INPUT', [failed('BAD_USER_INPUT')]],
+    ['NOT_CONFIGURED', [failed('NOT_CONFIGURED', { outcome: 'NOT_DONE' })]],
     ['an error of another server', [{ message: 'No.' }, null]],
   ])('does not exist after %s', (_, errors) => {
     expect(longest({ response: { data: null, errors } })).toBeUndefined();
