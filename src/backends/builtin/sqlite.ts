@@ -10,14 +10,11 @@ import type { OnLock } from './locks.ts';
  */
 export function sqliteDialect(databaseUrl: string, onLock: OnLock = 'wait'): SqliteDialect {
   const location = databaseUrl.replace(/^file:/, '');
-  return new NodeSqliteDialect({ database: async () => openDatabase(location, onLock) });
-}
-
-/** SQLite can roll back migrations; Kysely's adapter assumes that it cannot. */
-class NodeSqliteDialect extends SqliteDialect {
-  override createAdapter(): SqliteAdapter {
-    return Object.defineProperty(new SqliteAdapter(), 'supportsTransactionalDdl', { value: true });
-  }
+  const dialect = new SqliteDialect({ database: async () => openDatabase(location, onLock) });
+  // SQLite can roll back migrations; Kysely's adapter assumes that it cannot.
+  const createAdapter = () =>
+    Object.defineProperty(new SqliteAdapter(), 'supportsTransactionalDdl', { value: true });
+  return Object.assign(dialect, { createAdapter });
 }
 
 /** How long a statement of a command waits for a lock, in milliseconds. */
