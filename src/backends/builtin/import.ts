@@ -13,7 +13,7 @@ const linesAtOnce = 10_000;
 /** Attempts to move the lines; one fails if another session takes an id after the check for free ids. */
 const maxTries = 10;
 
-/** A row of the temporary table that holds the lines of an import; it is dropped with the connection. */
+/** A row of the temporary table that holds the lines of an import; the next import or the end drops it. */
 type Staged = { [Column in keyof PetRow]: PetRow[Column] | null } & {
   line: number;
   id: bigint | null;
@@ -46,10 +46,7 @@ export async function importLines(
     for (let tries = 0; tries < maxTries; tries++) {
       await requireFreeIds(session, kind, staged);
       if (engine === 'postgres' && staged.withIds) await raiseIdentity(session, kind);
-      if (await move(session, kind, staged)) {
-        await session.schema.dropTable('staged').execute();
-        return staged.records;
-      }
+      if (await move(session, kind, staged)) return staged.records;
     }
     throw new Error(
       `Other sessions took ids of this import in ${maxTries} attempts. Nothing was imported. Try again.`,
@@ -69,7 +66,6 @@ async function createStaged(session: Session): Promise<void> {
   await table.execute();
 }
 
-/** The contents of the staging table. */
 type Contents = Awaited<ReturnType<typeof stage>>;
 
 async function stage(
