@@ -155,9 +155,7 @@ function createPetStore(
       await guard('readyz', false, () => query.execute());
     },
 
-    async [Symbol.asyncDispose]() {
-      await database.destroy();
-    },
+    [Symbol.asyncDispose]: () => database.destroy(),
   };
 }
 
