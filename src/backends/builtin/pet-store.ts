@@ -31,30 +31,17 @@ export interface BuiltinPetStoreOptions {
 }
 
 /** Opens the built-in backend, which implements the contract on a SQL database, and migrates it. */
-export async function openBuiltinPetStore(
-  options: BuiltinPetStoreOptions,
-  telemetry: Pick<Telemetry, 'log' | 'metrics'>,
-  keys: ApiKeys,
-): Promise<PetStore> {
-  const database = await openDatabase(options.databaseUrl, telemetry.log, {
-    onLock: 'fail',
-    poolSize: options.poolSize,
-    metrics: telemetry.metrics,
-  });
-  if (options.demoKey) {
-    await whenFree(() => addDemoData(database, engineOf(options.databaseUrl)));
-  }
-  return createPetStore(database, options, telemetry, keys);
-}
-
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the database and the check of keys.
-function createPetStore(
-  database: Database,
-  { databaseUrl, demoKey }: BuiltinPetStoreOptions,
+export async function openBuiltinPetStore(
+  { databaseUrl, demoKey, poolSize }: BuiltinPetStoreOptions,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
   keys: ApiKeys,
-): PetStore {
+): Promise<PetStore> {
+  const database = await openDatabase(databaseUrl, log, { onLock: 'fail', poolSize, metrics });
+  const engine = engineOf(databaseUrl);
+  if (demoKey) await whenFree(() => addDemoData(database, engine));
   const checkApiKey = createApiKeyCheck(database, demoKey, log);
+  const readPage = createPageReader(database, engine);
 
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
     try {
@@ -93,8 +80,6 @@ function createPetStore(
       metrics.databaseQueries.observe({ operation }, (performance.now() - start) / 1000);
     }
   }
-
-  const readPage = createPageReader(database, engineOf(databaseUrl));
 
   return {
     listPets: (caller, query) => run('listPets', caller, () => readPage(query)),
