@@ -31,7 +31,7 @@ export class ApiKeys {
         `Account name: expected 1 to 64 characters of A-Z a-z 0-9 _ . @ + -, received ${JSON.stringify(name)}.`,
       );
     }
-    const row = { name, created_at: new Date().toISOString() };
+    const row = { name, created_at: timeAfter(0) };
     const { numInsertedOrUpdatedRows } = await this.#database
       .insertInto('accounts')
       .values(row)
@@ -114,7 +114,7 @@ export class ApiKeys {
   async revoke(id: string) {
     await this.#database
       .updateTable('api_keys')
-      .set({ revoked_at: new Date().toISOString() })
+      .set({ revoked_at: timeAfter(0) })
       .where('id', '=', id)
       .where('revoked_at', 'is', null)
       .execute();
