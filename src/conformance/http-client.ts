@@ -15,11 +15,9 @@ export interface ServiceRequest {
 }
 
 /** A response with its complete body. */
-export interface ServiceResponse {
-  readonly status: number;
-  readonly headers: Headers;
+export type ServiceResponse = Pick<Response, 'status' | 'ok' | 'headers'> & {
   readonly body: Uint8Array;
-}
+};
 
 /**
  * Sends one request of an operation, by default with the valid key.
@@ -52,7 +50,8 @@ export function createSend(
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       });
-      return { status: response.status, headers: response.headers, body: await readBody(response) };
+      const { status, ok, headers } = response;
+      return { status, ok, headers, body: await readBody(response) };
     } catch (error) {
       throw new BackendUnavailableError(reasonOf(error, timeoutMs), { cause: error });
     }

@@ -57,7 +57,7 @@ export async function checkContract(options: ServiceUnderCheck): Promise<CheckRe
 function observed(send: Send, differences: Set<string>): Send {
   return async (id, request) => {
     const response = await send(id, request);
-    if (response.status < 200 || response.status > 299) return response;
+    if (!response.ok) return response;
     const operation = operations[id];
     const add = (text: string) => differences.add(`${id}: ${text}`);
     if (operation.status && operation.status !== response.status) add(`status ${response.status}`);

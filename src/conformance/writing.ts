@@ -79,8 +79,7 @@ function bodyOf(pet: NewPet): string {
 }
 
 function expectMessage(response: ServiceResponse): string {
-  const isSuccess = response.status >= 200 && response.status <= 299;
-  requireThat(isSuccess, `expected a 2xx status, received ${describe(response)}`);
+  requireThat(response.ok, `expected a 2xx status, received ${describe(response)}`);
   const received = decodeMessage(readJson(response));
   const problem = `message: expected ${shown(text)}, received ${shown(received.message)}`;
   requireThat(received.message === text, problem);

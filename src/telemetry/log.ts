@@ -12,23 +12,18 @@ export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error'
   request(members: object): void;
 }
 
-/** The lowest level that is written. */
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-
-/** The destination of log lines, each with its newline. */
-export interface LogWriter {
-  write(line: string): void;
-}
-
 /** The members of an entry that contain a key, also one level below. */
 const secrets = ['authorization', 'apiKey', '*.authorization', '*.apiKey'];
 
 /**
- * Creates a log with this level and writer. Keys are removed from every entry. Errors are written
- * with name, message and code; `debug` and `trace` add the stack, which contains file paths.
+ * Creates a log with the lowest level to write, one of pino's or `silent`, and a writer of lines. Keys
+ * are removed from every entry. Errors are written with name, message and code; `debug` and `trace` add
+ * the stack, which contains file paths.
  */
-export function createLog(level: LogLevel, writer: LogWriter): Log & { level: string } {
-  const withStack = () => logger.isLevelEnabled('debug');
+export function createLog(
+  level: string,
+  writer: { write(line: string): void },
+): Log & { level: string } {
   const logger = pino(
     {
       level,
@@ -36,7 +31,9 @@ export function createLog(level: LogLevel, writer: LogWriter): Log & { level: st
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: secrets, remove: true },
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: (error: unknown) => serializeError(error, withStack()) },
+      serializers: {
+        err: (error: unknown) => serializeError(error, logger.isLevelEnabled('debug')),
+      },
     },
     writer,
   );

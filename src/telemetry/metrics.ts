@@ -85,7 +85,6 @@ export class Metrics {
   readonly waitingQueries = this.#gauge(
     'petstore_database_waiting_queries',
     'Queries that wait for a connection to PostgreSQL.',
-    [],
   );
   readonly databaseBytes = this.#gauge(
     'petstore_database_size_bytes',
@@ -113,7 +112,6 @@ export class Metrics {
   readonly connections = this.#gauge(
     'petstore_connections',
     'Open connections to the public port.',
-    [],
   );
   readonly #limitsUsed = this.#gauge('petstore_limit_used', 'How much of each limit is in use.', [
     'limit',
@@ -146,23 +144,18 @@ export class Metrics {
   readonly refusedConnections = this.#counter(
     'petstore_connections_refused',
     'Connections that were closed on arrival, because too many were open.',
-    [],
   );
   readonly displacedConnections = this.#counter(
     'petstore_connections_displaced',
     'Idle or silent connections that were closed to make room for new ones.',
-    [],
   );
   readonly droppedLogLines = this.#counter(
     'petstore_log_lines_dropped',
     'Log lines that were dropped.',
-    [],
   );
-
   readonly rateLimitStoreErrors = this.#counter(
     'petstore_rate_limit_store_errors',
     'Requests to the store of rate limits, and connections to it, that failed or took too long.',
-    [],
   );
 
   constructor() {
@@ -189,10 +182,10 @@ export class Metrics {
   }
 
   /** Adds a gauge that is read at each scrape. Workers' values are summed, or the highest or lowest is kept. */
-  #gauge<Label extends string>(
+  #gauge<Label extends string = never>(
     name: string,
     help: string,
-    labelNames: Label[],
+    labelNames: Label[] = [],
     aggregator: Aggregator = 'sum',
   ) {
     const values: [Readonly<Record<Label, string>>, () => number][] = [];
@@ -206,7 +199,7 @@ export class Metrics {
     return (...value: (typeof values)[number]) => void values.push(value);
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: Label[]) {
+  #counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []) {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 

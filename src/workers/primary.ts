@@ -4,8 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createHealth } from '../server/health.ts';
 import { createEnvironment } from '../server/request-record.ts';
-import type { Log } from '../telemetry/log.ts';
-import type { Metrics, MetricsSnapshot, Scrape } from '../telemetry/metrics.ts';
+import type { MetricsSnapshot, Scrape } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
@@ -13,26 +12,14 @@ import { WorkerMetrics } from './worker-metrics.ts';
 /** The primary gives up after this many consecutive failed starts if no worker is serving. */
 const maxFailedStarts = 5;
 
-/** The delay after the first failed start, in milliseconds. Each further failure doubles it. */
-const minRestartDelayMs = 100;
-
-/** The maximum delay after a failed start, in milliseconds. */
-const maxRestartDelayMs = 5000;
-
-/** The timeout of a worker's reply, in milliseconds. */
-const replyTimeoutMs = 1500;
-
-/** The interval between two pings of a worker, in milliseconds. */
-const pingIntervalMs = 1000;
-
 /** A worker that misses this many consecutive pings, in about twelve seconds, is killed. */
 const maxMissedPings = 5;
 
-/** How long after the grace period a worker that has not exited is killed, in milliseconds. */
-const killDelayMs = 1000;
+/** In milliseconds. Each failed start doubles the delay of the next one, up to the maximum. */
+const delays = { restart: 100, maxRestart: 5000, ping: 1000 };
 
-/** The timeout of a worker that reads the configuration again, in milliseconds. */
-const reloadTimeoutMs = 10_000;
+/** In milliseconds. `exit` is the time that a worker has to exit after the grace period. */
+const timeouts = { reply: 1500, reload: 10_000, exit: 1000 };
 
 /** A running gateway, in one process or several. */
 export interface Service<Options = unknown> {
@@ -65,19 +52,12 @@ export async function superviseWorkers(
   options: SupervisorOptions,
   telemetry: Telemetry,
 ): Promise<Service> {
-  const { log, metrics } = telemetry;
-  const { workers, shutdownGraceMs } = options;
-  const supervisor = new Supervisor(log, shutdownGraceMs);
+  const supervisor = new Supervisor(telemetry, options.shutdownGraceMs);
   // The first worker starts alone: it migrates the database, and a failed start is logged once.
   const url = await supervisor.start();
-  const isDraining = () => supervisor.isStopping;
-  const admin = await listenAdmin(
-    createEnvironment(telemetry),
-    { scrape: () => supervisor.scrape(metrics) },
-    createHealth(checkAnyReady, isDraining),
-    options,
-  );
-  await Promise.all(Array.from({ length: workers - 1 }, () => supervisor.start()));
+  const health = createHealth(checkAnyReady, () => supervisor.isStopping);
+  const admin = await listenAdmin(createEnvironment(telemetry), supervisor, health, options);
+  await Promise.all(Array.from({ length: options.workers - 1 }, () => supervisor.start()));
   const stop = async (force: AbortSignal) => {
     await supervisor.stop(force);
     await admin?.close(0);
@@ -88,15 +68,15 @@ export async function superviseWorkers(
 /** Forks workers, replaces those that exit, and kills those that do not respond. */
 class Supervisor {
   isStopping = false;
-  readonly #log: Log;
+  readonly #telemetry: Telemetry;
   readonly #shutdownGraceMs: number;
   readonly #metrics = new WorkerMetrics();
   readonly #serving = new Set<Worker>();
   #hasServed = false;
   #failedStarts = 0;
 
-  constructor(log: Log, shutdownGraceMs: number) {
-    this.#log = log;
+  constructor(telemetry: Telemetry, shutdownGraceMs: number) {
+    this.#telemetry = telemetry;
     this.#shutdownGraceMs = shutdownGraceMs;
     // Workers accept connections themselves: connections queued in the primary would be lost when
     // it exits.
@@ -118,12 +98,13 @@ class Supervisor {
   }
 
   async #keepRunning(onServing: (url: string) => void): Promise<void> {
+    const { log } = this.#telemetry;
     while (!this.isStopping) {
       const worker = cluster.fork();
       const { pid } = worker.process;
       worker.once('message', (message: WorkerMessage) => {
         if (!('url' in message)) return;
-        this.#log.info({ pid }, 'worker is serving');
+        log.info({ pid }, 'worker is serving');
         this.#hasServed = true;
         this.#failedStarts = 0;
         this.#serving.add(worker);
@@ -135,38 +116,36 @@ class Supervisor {
       this.#metrics.recordExit(worker);
       if (this.isStopping) return;
       if (!this.#hasServed) throw new Error('A worker could not be started.');
-      this.#log.error({ pid, code, signal }, 'worker exited');
+      log.error({ pid, code, signal }, 'worker exited');
       if (!served) this.#failedStarts++;
       if (this.#failedStarts >= maxFailedStarts && this.#serving.size === 0) {
-        this.#log.error(
-          { failedStarts: this.#failedStarts },
-          'workers exit before they serve: giving up',
-        );
+        const failedStarts = this.#failedStarts;
+        log.error({ failedStarts }, 'workers exit before they serve: giving up');
         await this.stop(new AbortController().signal);
         process.exit(1);
       }
-      const delayMs =
-        this.#failedStarts === 0 ? 0 : minRestartDelayMs * 2 ** (this.#failedStarts - 1);
-      await wait(Math.min(delayMs, maxRestartDelayMs));
+      const delay = this.#failedStarts === 0 ? 0 : delays.restart * 2 ** (this.#failedStarts - 1);
+      await wait(Math.min(delay, delays.maxRestart));
     }
   }
 
   /** Pings a worker and kills it if it does not respond, so that it is replaced. */
   async #watch(worker: Worker): Promise<void> {
     for (let missed = 0; missed < maxMissedPings; ) {
-      await wait(pingIntervalMs, undefined, { ref: false });
+      await wait(delays.ping, undefined, { ref: false });
       if (this.isStopping || worker.isDead()) return;
       missed = await request(worker, 'ping').then(
         () => 0,
         () => missed + 1,
       );
     }
-    this.#log.error({ pid: worker.process.pid }, 'worker does not respond: killing it');
+    const { pid } = worker.process;
+    this.#telemetry.log.error({ pid }, 'worker does not respond: killing it');
     worker.process.kill('SIGKILL');
   }
 
   /** Returns the metrics of all workers, and the counts of the primary, which also drops log lines. */
-  async scrape(own: Metrics): Promise<Scrape> {
+  async scrape(): Promise<Scrape> {
     await Promise.all(
       workers().map(async (worker) => {
         // A worker that does not respond keeps its last snapshot.
@@ -174,7 +153,7 @@ class Supervisor {
         if (snapshot) this.#metrics.record(worker, snapshot as MetricsSnapshot);
       }),
     );
-    return this.#metrics.scrape(own);
+    return this.#metrics.scrape(this.#telemetry.metrics);
   }
 
   async stop(force: AbortSignal): Promise<void> {
@@ -187,7 +166,7 @@ class Supervisor {
     for (const worker of stopping) send(worker, { type: 'stop' });
     await Promise.race([
       Promise.all(exited),
-      wait(this.#shutdownGraceMs + killDelayMs, undefined, { ref: false }),
+      wait(this.#shutdownGraceMs + timeouts.exit, undefined, { ref: false }),
       forced,
     ]);
     for (const worker of stopping) worker.process.kill('SIGKILL');
@@ -208,29 +187,27 @@ let lastId = 0;
 async function request(
   worker: Worker,
   type: Exclude<PrimaryMessage['type'], 'stop'>,
-  timeoutMs = replyTimeoutMs,
+  timeoutMs = timeouts.reply,
 ): Promise<unknown> {
   const id = ++lastId;
   const signal = AbortSignal.timeout(timeoutMs);
   const messages = on(worker, 'message', { signal, close: ['exit'] });
   send(worker, { type, id });
-  let problem = 'A worker does not respond.';
   try {
     for await (const [message] of messages) {
       if (message.id !== id) continue;
-      if (message.problem === undefined) return message.reply;
-      problem = message.problem;
-      break;
+      if (message.problem !== undefined) throw new Error(message.problem);
+      return message.reply;
     }
-  } catch {
-    // The reply timed out.
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
-  throw new Error(problem);
+  throw new Error('A worker does not respond.');
 }
 
 /** Lets each worker read the configuration again. @throws the reason of the first that can't. */
 async function reloadAll(): Promise<void> {
-  const reloads = workers().map((worker) => request(worker, 'reload', reloadTimeoutMs));
+  const reloads = workers().map((worker) => request(worker, 'reload', timeouts.reload));
   // Waits for all of them, so that two reloads never overlap.
   await Promise.allSettled(reloads);
   await Promise.all(reloads);

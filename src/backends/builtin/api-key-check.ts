@@ -17,11 +17,7 @@ const lastUseMs = 60_000;
  * ErrorResponse 401 otherwise; only the log has the reason, as a code. The demo key is also accepted, but never stored, so that no
  * database can carry it into production.
  */
-export function createApiKeyCheck(
-  database: Database,
-  demoKey: string | undefined,
-  log: Log,
-): (caller: Pick<Caller, 'key' | 'requestId' | 'identity'>) => Promise<void> {
+export function createApiKeyCheck(database: Database, demoKey: string | undefined, log: Log) {
   const goodKeys = new LRUCache<string, CallerIdentity>({ max: maxCachedKeys, ttl: cacheMs });
 
   /** Stores when the key was used. No request waits for it, or fails with it. */
@@ -38,7 +34,7 @@ export function createApiKeyCheck(
       .catch((err) => log.debug({ err, keyId: id }, 'the last use of a key was not stored'));
   }
 
-  return async (caller) => {
+  return async (caller: Pick<Caller, 'key' | 'requestId' | 'identity'>): Promise<void> => {
     const apiKey = caller.key.credential;
     if (apiKey === demoKey) return;
     const good = goodKeys.get(apiKey);

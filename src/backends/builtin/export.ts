@@ -2,6 +2,7 @@ import { type AliasedExpression, sql } from 'kysely';
 import { encodePet } from '../../contract/codec.ts';
 import type { Database } from './database.ts';
 import type { Kind } from './import-line.ts';
+import { whenFree } from './locks.ts';
 import { selectedPet, toPet } from './rows.ts';
 
 /** The number of rows per SELECT. */
@@ -19,10 +20,11 @@ export async function* exportLines(database: Database, kind: Kind): AsyncGenerat
   const [columns, toLine] = kinds[kind];
   const all = database.selectFrom(kind).select('id').select(columns);
   const first = all.orderBy('id').limit(pageSize);
-  let page = await first.execute();
+  let page = await whenFree(() => first.execute());
   while (page.length > 0) {
     for (const row of page) yield `${toLine(row)}\n`;
     const { id } = page.at(-1) as (typeof page)[number];
-    page = page.length < pageSize ? [] : await first.where('id', '>', id).execute();
+    const next = first.where('id', '>', id);
+    page = page.length < pageSize ? [] : await whenFree(() => next.execute());
   }
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database, Tables } from './database.ts';
-import { decodeLine, ImportError, type Kind, type Row } from './import-line.ts';
+import { decodeLine, importError, type Kind, type Row } from './import-line.ts';
 import type { Engine } from './migrations.ts';
 import { type PetRow, petColumns } from './rows.ts';
 
@@ -13,13 +13,14 @@ const linesAtOnce = 10_000;
 /** Attempts to move the lines; one fails if another session takes an id after the check for free ids. */
 const maxTries = 10;
 
-/** A row of the temporary table that holds the lines of an import; it is dropped with the connection. */
+/** A row of the temporary table that holds the lines of an import; the next import or the end drops it. */
 type Staged = { [Column in keyof PetRow]: PetRow[Column] | null } & {
   line: number;
   id: bigint | null;
   document: string | null;
 };
 type Session = Kysely<Tables & { staged: Staged }>;
+type Line = Row & { readonly line: number };
 
 /** The columns of each kind, without the id. */
 const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['document'] } as const;
@@ -30,7 +31,7 @@ const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['docu
  * other writers only wait for that transaction.
  * @param onProgress is called with the number of records read so far.
  * @returns the number of imported records.
- * @throws ImportError with the number of the line and the reason.
+ * @throws an error with the number of the line and the reason.
  */
 export async function importLines(
   database: Database,
@@ -46,10 +47,7 @@ export async function importLines(
     for (let tries = 0; tries < maxTries; tries++) {
       await requireFreeIds(session, kind, staged);
       if (engine === 'postgres' && staged.withIds) await raiseIdentity(session, kind);
-      if (await move(session, kind, staged)) {
-        await session.schema.dropTable('staged').execute();
-        return staged.records;
-      }
+      if (await move(session, kind, staged)) return staged.records;
     }
     throw new Error(
       `Other sessions took ids of this import in ${maxTries} attempts. Nothing was imported. Try again.`,
@@ -58,18 +56,12 @@ export async function importLines(
 }
 
 async function createStaged(session: Session): Promise<void> {
-  await session.schema.dropTable('staged').ifExists().execute();
-  let table = session.schema
-    .createTable('staged')
-    .temporary()
-    .addColumn('line', 'bigint', (column) => column.primaryKey())
-    .addColumn('id', 'bigint', (column) => column.unique())
-    .addColumn('document', 'text');
-  for (const { column, type } of petColumns) table = table.addColumn(column, type);
-  await table.execute();
+  await sql`drop table if exists staged`.execute(session);
+  const columns = petColumns.map(({ column, type }) => `${column} ${type}`);
+  const all = ['line bigint primary key', 'id bigint unique', 'document text', ...columns];
+  await sql.raw(`create temporary table staged (${all.join()})`).execute(session);
 }
 
-/** The contents of the staging table. */
 type Contents = Awaited<ReturnType<typeof stage>>;
 
 async function stage(
@@ -81,7 +73,7 @@ async function stage(
   let line = 0;
   let records = 0;
   let withIds: boolean | undefined;
-  let batch: (Row & { readonly line: number })[] = [];
+  let batch: Line[] = [];
   const flush = async () => {
     await insert(session, batch);
     records += batch.length;
@@ -95,7 +87,7 @@ async function stage(
     // Otherwise the database could assign an id to one line that a later line contains.
     withIds ??= 'id' in row;
     if ('id' in row !== withIds) {
-      throw new ImportError(line, 'expected an id on every line or on none.');
+      throw importError(line, 'expected an id on every line or on none.');
     }
     batch.push({ line, ...row });
     if (batch.length === batchSize) await flush();
@@ -104,10 +96,7 @@ async function stage(
   return { records, lastLine: line, withIds: withIds ?? false };
 }
 
-async function insert(
-  session: Session,
-  batch: readonly (Row & { readonly line: number })[],
-): Promise<void> {
+async function insert(session: Session, batch: readonly Line[]): Promise<void> {
   const inserted = await session
     .insertInto('staged')
     .values(batch)
@@ -117,24 +106,19 @@ async function insert(
   if (inserted.length === batch.length) return;
   const lines = new Set(inserted.map(({ line }) => Number(line)));
   const duplicate = batch.find(({ line }) => !lines.has(line));
-  if (duplicate) throw new ImportError(duplicate.line, `the id ${duplicate.id} is already taken.`);
+  if (duplicate) throw importError(duplicate.line, `the id ${duplicate.id} is already taken.`);
 }
 
-/** Checks the ids against the database. @throws ImportError for the first line whose id is taken. */
+/** Checks the ids against the database. @throws for the first line whose id is taken. */
 async function requireFreeIds(session: Session, kind: Kind, staged: Contents): Promise<void> {
   if (!staged.withIds) return;
   for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
-    const taken = await session
-      .selectFrom('staged')
-      .select(['line', 'id'])
-      .where('line', '>', after)
-      .where('line', '<=', after + linesAtOnce)
-      .where(
-        sql<boolean>`exists (select 1 from ${sql.table(kind)} as kept where kept.id = staged.id)`,
-      )
-      .orderBy('line')
-      .executeTakeFirst();
-    if (taken) throw new ImportError(Number(taken.line), `the id ${taken.id} is already taken.`);
+    const { rows } = await sql<Pick<Staged, 'line' | 'id'>>`
+      select line, id from staged where line > ${after} and line <= ${after + linesAtOnce}
+        and exists (select 1 from ${sql.table(kind)} as kept where kept.id = staged.id)
+      order by line limit 1`.execute(session);
+    const [taken] = rows;
+    if (taken) throw importError(Number(taken.line), `the id ${taken.id} is already taken.`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isLocked } from './faults.ts';
+import { isLocked, isRefusedLogin } from './faults.ts';
 
 /**
  * What a statement does when another session holds a lock: it waits, or it fails within 100 ms and
@@ -12,9 +12,10 @@ export type OnLock = 'wait' | 'fail';
 const retryLimits = { total: 5000, pause: 100 };
 
 /**
- * Runs `work`, and retries it for as long as another session holds a lock that it needs. Other work
- * continues between the attempts.
- * @throws the error of the last attempt if the lock is not free after five seconds.
+ * Runs `work`, and retries it for as long as another session holds a lock that it needs, or PgBouncer
+ * refuses it, so that a short restart of PostgreSQL is not an outage. Other work continues between the
+ * attempts.
+ * @throws the error of the last attempt after five seconds.
  */
 export async function whenFree<T>(work: () => Promise<T>): Promise<T> {
   const start = performance.now();
@@ -22,7 +23,8 @@ export async function whenFree<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!isLocked(error) || performance.now() - start > retryLimits.total) throw error;
+      const isTemporary = isLocked(error) || isRefusedLogin(error);
+      if (!isTemporary || performance.now() - start > retryLimits.total) throw error;
     }
     // The jitter prevents sessions that wait for the same lock from retrying at the same time.
     await wait(pause * (0.5 + Math.random() / 2));

@@ -35,30 +35,17 @@ export interface BuiltinPetStoreOptions {
 }
 
 /** Opens the built-in backend, which implements the contract on a SQL database, and migrates it. */
-export async function openBuiltinPetStore(
-  options: BuiltinPetStoreOptions,
-  telemetry: Pick<Telemetry, 'log' | 'metrics'>,
-  keys: ApiKeys,
-): Promise<PetStore> {
-  const database = await openDatabase(options.databaseUrl, telemetry.log, {
-    onLock: 'fail',
-    poolSize: options.poolSize,
-    metrics: telemetry.metrics,
-  });
-  if (options.demoKey) {
-    await whenFree(() => addDemoData(database, engineOf(options.databaseUrl)));
-  }
-  return createPetStore(database, options, telemetry, keys);
-}
-
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the database and the check of keys.
-function createPetStore(
-  database: Database,
-  { databaseUrl, demoKey }: BuiltinPetStoreOptions,
+export async function openBuiltinPetStore(
+  { databaseUrl, demoKey, poolSize }: BuiltinPetStoreOptions,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
   keys: ApiKeys,
-): PetStore {
+): Promise<PetStore> {
+  const database = await openDatabase(databaseUrl, log, { onLock: 'fail', poolSize, metrics });
+  const engine = engineOf(databaseUrl);
+  if (demoKey) await whenFree(() => addDemoData(database, engine));
   const checkApiKey = createApiKeyCheck(database, demoKey, log);
+  const readPage = createPageReader(database, engine);
 
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
     try {
@@ -98,8 +85,6 @@ function createPetStore(
     }
   }
 
-  const readPage = createPageReader(database, engineOf(databaseUrl));
-
   return {
     listPets: (caller, query) => run('listPets', caller, () => readPage(query)),
 
@@ -126,16 +111,13 @@ function createPetStore(
 
     listOrders: (caller) =>
       run('listOrders', caller, async () => {
-        const first = database.selectFrom('orders').selectAll().orderBy('id').limit(maxOrders);
-        const counted = database
-          .selectFrom(first.as('first'))
-          .select(['id', 'document', bytesSoFar.as('bytes')]);
-        const rows = await database
-          .selectFrom(counted.as('counted'))
-          .select('document')
-          .where('bytes', '<=', maxOrdersBytes)
-          .orderBy('id')
-          .execute();
+        const query = sql<{ document: string }>`
+          with page as (select id, document from orders order by id limit ${maxOrders}),
+          counted as (
+            select id, document, sum(octet_length(document)) over (order by id) as bytes from page
+          )
+          select document from counted where bytes <= ${maxOrdersBytes} order by id`;
+        const { rows } = await query.execute(database);
         return new JsonText(`[${rows.map(({ document }) => document).join()}]`);
       }),
 
@@ -158,9 +140,7 @@ function createPetStore(
       await guard('readyz', false, () => query.execute());
     },
 
-    async [Symbol.asyncDispose]() {
-      await database.destroy();
-    },
+    [Symbol.asyncDispose]: () => database.destroy(),
   };
 }
 
@@ -194,9 +174,7 @@ const maxMessageLength = 10_000;
 
 /** Limits of the list of orders, because the contract specifies no paging for it. */
 const maxOrders = 1000;
-const maxOrdersBytes = 500_000n;
-
-const bytesSoFar = sql<bigint>`sum(octet_length(document)) over (order by id)`;
+const maxOrdersBytes = 500_000;
 
 const noService =
   'This field calls another path of the REST service: expected one in PETSTORE_BASE_URL, received none.';

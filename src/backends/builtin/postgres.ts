@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import {
   PostgresAdapter,
   PostgresDialect,
@@ -8,11 +7,11 @@ import {
 import pg from 'pg';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { isLocked, isRefusedLogin, NotConnectedError } from './faults.ts';
+import { isLocked, NotConnectedError } from './faults.ts';
 import type { OnLock } from './locks.ts';
 
 /** Timeouts for PostgreSQL, in milliseconds. */
-const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100, refusedLogin: 5000 };
+const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100 };
 
 /** Options of a pool of connections to PostgreSQL. */
 export interface PoolOptions {
@@ -112,43 +111,9 @@ function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): 
 
   return {
     options: pool.options,
-    connect: async () => {
-      let session: ReturnType<typeof openSession> | undefined = openSession(
-        await whileRefused(connect),
-      );
-      const query = (sql: string, parameters: unknown[]) =>
-        whileRefused(async () => {
-          session ??= openSession(await connect());
-          try {
-            return await session.query(sql, parameters);
-          } catch (error) {
-            if (isRefusedLogin(error)) {
-              session.release();
-              session = undefined;
-            }
-            throw error;
-          }
-        });
-      return { query, release: () => session?.release() } as unknown as PostgresPoolClient;
-    },
+    connect: async () => openSession(await connect()) as unknown as PostgresPoolClient,
     end: () => pool.end(),
   };
-}
-
-/**
- * Repeats work that PgBouncer refuses, for as long as a statement may take, so that a short restart of
- * PostgreSQL is not an outage. Only the first statement of a transaction can be refused.
- */
-async function whileRefused<T>(work: () => Promise<T>): Promise<T> {
-  const end = performance.now() + timeouts.refusedLogin;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isRefusedLogin(error) || performance.now() > end) throw error;
-      await setTimeout(100);
-    }
-  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
@@ -10,21 +10,23 @@ import type { OnLock } from './locks.ts';
  */
 export function sqliteDialect(databaseUrl: string, onLock: OnLock = 'wait'): SqliteDialect {
   const location = databaseUrl.replace(/^file:/, '');
-  return new NodeSqliteDialect({ database: async () => openDatabase(location, onLock) });
-}
-
-/** SQLite can roll back migrations; Kysely's adapter assumes that it cannot. */
-class NodeSqliteDialect extends SqliteDialect {
-  override createAdapter(): SqliteAdapter {
-    return Object.defineProperty(new SqliteAdapter(), 'supportsTransactionalDdl', { value: true });
-  }
+  const dialect = new SqliteDialect({ database: async () => openDatabase(location, onLock) });
+  // SQLite can roll back migrations; Kysely's adapter assumes that it cannot.
+  const createAdapter = () =>
+    Object.defineProperty(new SqliteAdapter(), 'supportsTransactionalDdl', { value: true });
+  return Object.assign(dialect, { createAdapter });
 }
 
 /** How long a statement of a command waits for a lock, in milliseconds. */
 const lockTimeoutMs = 10_000;
 
 function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
-  if (location !== ':memory:') requireDatabaseFile(location);
+  if (location !== ':memory:') {
+    mkdirSync(dirname(location), { recursive: true });
+    // SQLite refuses a file with other contents, but treats one of a single byte as an empty one.
+    const isByte = statSync(location, { throwIfNoEntry: false })?.size === 1;
+    if (isByte) throw new Error('file is not a database');
+  }
   // Without bigints, an insert of an integer beyond 2^53 throws after the row is stored.
   const database = new DatabaseSync(location, { readBigInts: true, timeout: lockTimeoutMs });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
@@ -51,45 +53,14 @@ function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
   };
 }
 
-/**
- * Creates the directory of a database, and checks the file: SQLite would overwrite any file that is
- * shorter than a page.
- * @throws if the file is not an SQLite database.
- */
-function requireDatabaseFile(location: string): void {
-  mkdirSync(dirname(location), { recursive: true });
-  if (!statSync(location, { throwIfNoEntry: false })?.isFile()) return;
-  const file = openSync(location, 'r');
-  try {
-    const start = Buffer.alloc(signature.length);
-    const length = readSync(file, start);
-    if (length > 0 && start.toString('latin1') !== signature) {
-      throw new Error('file is not a database');
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** The first bytes of every SQLite database (its file format, section 1.3). */
-const signature = 'SQLite format 3\0';
-
 function prepare(database: DatabaseSync, sql: string): SqliteStatement {
   // All transactions write. With a plain `begin`, a transaction would fail at its first write if
   // another process had written since it began.
   const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
-  const columns = statement.columns().map(({ name }) => name);
-  // Node's row objects are hash tables. With arrays, reading 20 animals takes 13.5 instead of 21.7 µs.
-  statement.setReturnArrays(true);
-  const toRow = (values: unknown) => {
-    const row: Record<string, unknown> = {};
-    for (const [index, name] of columns.entries()) row[name] = (values as unknown[])[index];
-    return row;
-  };
   return {
-    reader: columns.length > 0,
-    all: (parameters) => statement.all(...(parameters as SQLInputValue[])).map(toRow),
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
     run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])).map(toRow),
+    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
   };
 }
