@@ -59,8 +59,7 @@ function readJson(request: HttpRequest): unknown {
   try {
     return readJsonBody(request);
   } catch (error) {
-    // A body that was refused before it was read, because it is too large, has its own status.
-    if (!(error instanceof HttpError) || error === request.body) throw error;
+    if (!(error instanceof HttpError)) throw error;
     throw new InvalidInputError(error.message);
   }
 }

@@ -42,7 +42,7 @@ export type V1Handler = (request: V1Request) => Promise<HttpResponse>;
 interface Route {
   readonly path: RegExp;
   readonly template: string;
-  readonly operations: Readonly<Record<string, OperationId>>;
+  readonly operations: ReadonlyMap<string, OperationId>;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -50,6 +50,9 @@ const bases: Readonly<Record<Operation['service'], string>> = {
   pets: '/v1',
   messages: '/quickstart',
 };
+
+/** The methods of requests for an operation. */
+const methods = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
 
 /** Returns the routes, those without a parameter first. */
 function createRoutes(): readonly Route[] {
@@ -60,7 +63,9 @@ function createRoutes(): readonly Route[] {
   return byPath.map(([path, ids]) => ({
     template: path,
     path: new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`),
-    operations: Object.fromEntries(ids.map((id) => [operations[id].method, id])),
+    operations: new Map(
+      ids.flatMap((id) => methods[operations[id].method].map((method) => [method, id] as const)),
+    ),
     headers: Object.assign({}, ...ids.map((id) => deprecationOf(operations[id]))),
   }));
 }
@@ -90,8 +95,8 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
       const route = routes.find((one) => one.path.test(path));
       if (route === undefined) throw new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
       added = route.headers;
-      const operation = route.operations[method === 'HEAD' ? 'GET' : method];
-      if (operation === undefined) throw methodNotAllowed(allowedBy(route), method);
+      const operation = route.operations.get(method);
+      if (!operation) throw methodNotAllowed([...route.operations.keys()].join(', '), method);
       request.v1Operation = operation;
       request.route = route.template;
       await takeCall(request);
@@ -107,10 +112,4 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
     Object.assign(response.headers, added);
     return response;
   };
-}
-
-function allowedBy({ operations: byMethod }: Route): string {
-  return Object.keys(byMethod)
-    .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name))
-    .join(', ');
 }
