@@ -102,7 +102,11 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
       await takeCall(request);
       readBearer(headers['authorization']);
       const [, parameter = ''] = route.path.exec(path) ?? [];
-      response = await handlers[operation]({ petStore, request, parameter });
+      response = {
+        status: operations[operation].status ?? 200,
+        headers: { 'content-type': 'application/json' },
+        body: await handlers[operation](petStore, request, parameter),
+      };
     } catch (error) {
       if (error instanceof HttpError) throw error;
       const body = toErrorBody(error);
