@@ -25,11 +25,8 @@ export function createLocalExecution(options: LocalExecuteOptions): LocalExecuti
 
   function textOf(document: string | object): string {
     if (typeof document === 'string') return document;
-    let text = texts.get(document);
-    if (text === undefined) {
-      text = print(document as DocumentNode);
-      texts.set(document, text);
-    }
+    const text = texts.get(document) ?? print(document as DocumentNode);
+    texts.set(document, text);
     return text;
   }
 
