@@ -88,11 +88,9 @@ export interface Operation {
 }
 
 /** A request to the REST service. */
-export interface RestRequest {
+export interface RestRequest extends Pick<Operation, 'method'> {
   /** The operation id of the contract, or the method and path of another request, for the metrics. */
   readonly operation: string;
-  /** A GET reads, a POST writes. */
-  readonly method: 'GET' | 'POST';
   /** Below the base URL, with its query string. */
   readonly path: string;
   /** The path in the contract, with the names of parameters in braces. */

@@ -1,6 +1,7 @@
 import { parseInt64 } from '../contract/int64.ts';
 import {
   getPetRemoval,
+  isPageSize,
   type NewPet,
   type PetField,
   type Pet as PetRecord,
@@ -80,9 +81,7 @@ export function addPets(builder: PetStoreBuilder) {
       },
       resolve(_root, { limit, status }, { petStore }, { path }) {
         const size = limit ?? pageSize.default;
-        if (size < pageSize.minimum || size > pageSize.maximum) {
-          throw invalidArguments({ limit: size });
-        }
+        if (!isPageSize(size)) throw invalidArguments({ limit: size });
         // The default is not sent, because the service has the same one.
         const sent = size === pageSize.default ? undefined : size;
         return petStore.listPets({ limit: sent, status: status ?? undefined }, path.key);

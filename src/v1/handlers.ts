@@ -1,8 +1,8 @@
 import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/codec.ts';
 import { InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import type { Caller, ListPetsQuery, OperationId, PetStore } from '../contract/pet-store.ts';
-import { pageSize } from '../contract/records.ts';
+import type { Caller, OperationId, PetStore } from '../contract/pet-store.ts';
+import { isPageSize, pageSize } from '../contract/records.ts';
 import { HttpError } from '../http/error.ts';
 import { readJsonBody } from '../http/json-limits.ts';
 import type { HttpRequest } from '../http/message.ts';
@@ -21,11 +21,9 @@ type Handler = (
 export const handlers: Readonly<Record<OperationId, Handler>> = {
   async listPets(petStore, request) {
     const search = new URLSearchParams(request.search);
-    const query: ListPetsQuery = {
-      limit: readParameter(search, 'limit', parseLimit),
-      status: readParameter(search, 'status', decodePetStatus),
-    };
-    const pets = await petStore.listPets(request, query);
+    const limit = readParameter(search, 'limit', parseLimit);
+    const status = readParameter(search, 'status', decodePetStatus);
+    const pets = await petStore.listPets(request, { limit, status });
     return JSON.stringify(Array.from(pets, encodePet));
   },
 
@@ -78,7 +76,7 @@ function readParameter<T>(search: URLSearchParams, name: string, parse: (text: s
 
 function parseLimit(text: string): number {
   const limit = /^[0-9]{1,3}$/.test(text) ? Number(text) : Number.NaN;
-  if (limit >= pageSize.minimum && limit <= pageSize.maximum) return limit;
+  if (isPageSize(limit)) return limit;
   throw new InvalidInputError(
     `limit: expected an integer from ${pageSize.minimum} to ${pageSize.maximum}, received ${JSON.stringify(text)}.`,
   );
