@@ -10,7 +10,7 @@ import {
   type PersistedDocumentsOptions,
 } from './server/graphql/persisted-documents.ts';
 import { createHealth } from './server/health.ts';
-import { createLocalExecution } from './server/local-execute.ts';
+import { createLocalExecute } from './server/local-execute.ts';
 import {
   type RequestEnvironment,
   type RequestHead,
@@ -104,6 +104,6 @@ export function createApp(parts: AppParts) {
   });
   /** Begins a request. */
   const open = (head: RequestHead) => new RequestRecord(parts, head);
-  const localExecution = createLocalExecution({ ...parts, open, refuse, graphql });
-  return { open, handle, ...localExecution, health, checkReady };
+  const execute = createLocalExecute({ ...parts, open, refuse, graphql });
+  return { open, handle, execute, health, checkReady };
 }
