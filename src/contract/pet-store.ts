@@ -79,7 +79,7 @@ export interface Operation {
   /** The GraphQL field that makes the call, as a schema coordinate. */
   readonly field: string;
   /** When a deprecated operation is removed, and the path of its successor. */
-  readonly removal?: { readonly date: Date; readonly successor: string };
+  readonly removal?: { readonly date: string; readonly successor: string };
   /** The HTTP status of a success, if the contract has it. */
   readonly status?: 200 | 201;
   /** The fields of the record in a success, or of each one in a list, if the contract has them. */

@@ -78,4 +78,4 @@ export function isPageSize(limit: unknown): boolean {
 }
 
 /** When `GET /pets/{petId}` and the GraphQL field `pet` are removed (contract, "Versioning"). */
-export const getPetRemoval = new Date('2030-12-05T00:00:00Z');
+export const getPetRemoval = '2030-12-05';

@@ -94,11 +94,8 @@ export function addPets(builder: PetStoreBuilder) {
       type: Pet,
       nullable: true,
       description: 'One animal by its identifier. The error is `NOT_FOUND` if there is none.',
-      deprecationReason: 'The REST operation is removed on 2030-12-05; use pets(status:) instead.',
-      extensions: {
-        removal: getPetRemoval.toISOString().slice(0, 10),
-        replacement: 'Query.pets(status:)',
-      },
+      deprecationReason: `The REST operation is removed on ${getPetRemoval}; use pets(status:) instead.`,
+      extensions: { removal: getPetRemoval, replacement: 'Query.pets(status:)' },
       args: {
         id: t.arg.id({ required: true, description: 'An int64, as a string or an integer.' }),
       },

@@ -74,7 +74,7 @@ function createRoutes(): readonly Route[] {
 function deprecationOf({ removal, service }: Operation): Readonly<Record<string, string>> {
   if (removal === undefined) return {};
   const link = `<${bases[service]}${removal.successor}>; rel="successor-version"`;
-  return { sunset: removal.date.toUTCString(), link };
+  return { sunset: new Date(removal.date).toUTCString(), link };
 }
 
 const routes = createRoutes();
