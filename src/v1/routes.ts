@@ -54,13 +54,10 @@ const bases: Readonly<Record<Operation['service'], string>> = {
 /** The methods of requests for an operation. */
 const methods = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
 
-/** Returns the routes, those without a parameter first. */
 function createRoutes(): readonly Route[] {
   const ids = Object.keys(operations) as OperationId[];
   const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
-  const byPath = [...Map.groupBy(ids, pathOf)];
-  byPath.sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')));
-  return byPath.map(([path, ids]) => ({
+  return [...Map.groupBy(ids, pathOf)].map(([path, ids]) => ({
     template: path,
     path: new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`),
     operations: new Map(
@@ -84,22 +81,20 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
   const reference = createReference(demoKey);
   return async (request) => {
     const { path, method, headers } = request;
-    let added: Route['headers'] | undefined;
+    const file = reference.get(path);
+    if (file !== undefined) {
+      if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
+      return file(headers);
+    }
+    const route = routes.find((one) => one.path.test(path));
+    if (route === undefined) throw new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
+    const operation = route.operations.get(method);
+    if (!operation) throw methodNotAllowed([...route.operations.keys()].join(', '), method);
+    request.v1Operation = operation;
+    request.route = route.template;
+    await takeCall(request);
     let response: HttpResponse;
     try {
-      const file = reference.get(path);
-      if (file !== undefined) {
-        if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
-        return await file(headers);
-      }
-      const route = routes.find((one) => one.path.test(path));
-      if (route === undefined) throw new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
-      added = route.headers;
-      const operation = route.operations.get(method);
-      if (!operation) throw methodNotAllowed([...route.operations.keys()].join(', '), method);
-      request.v1Operation = operation;
-      request.route = route.template;
-      await takeCall(request);
       readBearer(headers['authorization']);
       const [, parameter = ''] = route.path.exec(path) ?? [];
       response = {
@@ -108,12 +103,11 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
         body: await handlers[operation](petStore, request, parameter),
       };
     } catch (error) {
-      if (error instanceof HttpError) throw error;
       const body = toErrorBody(error);
       if (body.status === 500) refuse(error, request.requestId);
       response = errorBodyResponse(body);
     }
-    Object.assign(response.headers, added);
+    Object.assign(response.headers, route.headers);
     return response;
   };
 }
