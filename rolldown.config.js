@@ -5,9 +5,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
-import { assetNames, listOperations, locateAsset } from './src/http/assets.ts';
+import { listOperations, locateAsset } from './src/http/assets.ts';
 
 const assets = fileURLToPath(new URL('src/http/assets.ts', import.meta.url));
+
+/** The names of all assets: the texts in `schema/` that are read at run time, and Swagger UI. */
+const assetNames = ['fragments', 'graphiql', 'operations', 'reference']
+  .flatMap((folder) => {
+    const files = readdirSync(new URL(`schema/${folder}`, import.meta.url));
+    return files.map((file) => `${folder}/${file}`);
+  })
+  .concat('openapi.yaml', 'swagger-ui.css', 'swagger-ui-bundle.js');
 
 /** Puts each text into a module of its own, which is loaded when the text is first read. */
 const embedAssets = {
@@ -19,10 +27,8 @@ const embedAssets = {
       return { code: await readFile(id.slice(0, -5), 'utf8'), moduleType: 'text' };
     }
     if (id !== assets) return undefined;
-    const operations = await listOperations();
-    const names = [...assetNames, ...operations.map((file) => `operations/${file}`)];
-    const imports = names.map((name) => `  '${name}': () => import('asset:${name}'),`);
-    return `export const listOperations = async () => ${JSON.stringify(operations)};
+    const imports = assetNames.map((name) => `  '${name}': () => import('asset:${name}'),`);
+    return `export const listOperations = async () => ${JSON.stringify(await listOperations())};
 const texts = {\n${imports.join('\n')}\n};
 export const readAsset = async (name) => (await texts[name]()).default;`;
   },

@@ -10,7 +10,7 @@ import {
   type PersistedDocumentsOptions,
 } from './server/graphql/persisted-documents.ts';
 import { createHealth } from './server/health.ts';
-import { createLocalExecution } from './server/local-execute.ts';
+import { createLocalExecute } from './server/local-execute.ts';
 import type { RequestEnvironment } from './server/request-record.ts';
 import { createRouter, type RouterOptions } from './server/router.ts';
 import type { createV1 } from './v1/routes.ts';
@@ -98,6 +98,6 @@ export function createApp(parts: AppParts) {
     }),
     mounted: isDraining === undefined,
   });
-  const localExecution = createLocalExecution({ ...parts, environment: parts, refuse, graphql });
-  return { environment: parts, handle, ...localExecution, health, checkReady };
+  const execute = createLocalExecute({ ...parts, environment: parts, refuse, graphql });
+  return { environment: parts, handle, execute, health, checkReady };
 }

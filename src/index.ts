@@ -83,15 +83,11 @@ export async function createGateway(
     const mounted = { ...environment, admission: gate, onlyLoopbackHosts: false };
     const app = opened.use(await openApp({ ...config, ...mounted }));
     opened.defer(() => gate.close());
-    let closed: Promise<void> | undefined;
     return Object.assign(createFetchHandler(app, config.forwardHeaders), {
       nodeListener: listenerOf(app),
       execute: app.execute,
       metrics: async () => (await metrics.scrape()).text,
-      [Symbol.asyncDispose]: () => {
-        closed ??= opened.disposeAsync();
-        return closed;
-      },
+      [Symbol.asyncDispose]: once(() => opened.disposeAsync()),
     });
   } catch (error) {
     await opened.disposeAsync();

@@ -104,7 +104,9 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       setRequestParser(async (limited) => {
         try {
           await readBody(limited, record);
-          return readParams(record) as GraphQLParams;
+          const params = readParams(record) as GraphQLParams;
+          record.forwarded = pickHeaders(forwardHeaders, record.headers);
+          return params;
         } catch (error) {
           const refusal = graphqlErrorResponse(fail(error, record), record, record.requestId);
           return toResponse(refusal, record.method);
@@ -112,14 +114,17 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       });
     },
     onParse(hook) {
-      const setParseFn: typeof hook.setParseFn = (parse) =>
-        hook.setParseFn((...source) => asGraphQLError(() => parse(...source)));
-      limits.onParse?.({ ...hook, setParseFn });
+      limits.onParse?.(hook);
+      return ({ result, replaceParseResult }) => {
+        if (!(result instanceof HttpError)) return;
+        // Yoga would mask it.
+        const { status, code, message } = result;
+        replaceParseResult(new GraphQLError(message, { extensions: { code, http: { status } } }));
+      };
     },
     onContextBuilding({ context, extendContext }) {
       const record = records.get(context.request);
       if (!record) return;
-      record.forwarded = asGraphQLError(() => pickHeaders(forwardHeaders, record.headers));
       extendContext(createContext(record, petStore, { hasEqualReads: true, isExplained: false }));
     },
     onExecute({ args: { schema, document, operationName, contextValue }, setExecuteFn }) {
@@ -170,14 +175,3 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
 
 /** An error with its code and the id of the request. */
 class TypedGraphQLError extends GraphQLError {}
-
-/** Throws an HttpError in the form that Yoga responds to. */
-function asGraphQLError<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof HttpError)) throw error;
-    const { status, headers, code, message } = error;
-    throw new GraphQLError(message, { extensions: { code, http: { status, headers } } });
-  }
-}

@@ -45,11 +45,9 @@ export const readingChecks: readonly Check[] = [
     const announced = ['deprecation', 'sunset', 'link']
       .filter((name) => headers.has(name))
       .map((name) => `${name}: ${shown(headers.get(name))}`);
-    const differs = sunset !== null && Date.parse(sunset) !== getPetRemoval.valueOf();
-    const date = getPetRemoval.toISOString().slice(0, 10);
-    return info(
-      (announced.join(', ') || 'none') + (differs ? `; the contract's date is ${date}` : ''),
-    );
+    const differs = sunset !== null && Date.parse(sunset) !== Date.parse(getPetRemoval);
+    const difference = differs ? `; the contract's date is ${getPetRemoval}` : '';
+    return info((announced.join(', ') || 'none') + difference);
   }),
   unspecified('orders', 'listOrders'),
 ];

@@ -85,7 +85,7 @@ export interface Operation {
   /** The GraphQL field that makes the call, as a schema coordinate. */
   readonly field: string;
   /** When a deprecated operation is removed, and the path of its successor. */
-  readonly removal?: { readonly date: Date; readonly successor: string };
+  readonly removal?: { readonly date: string; readonly successor: string };
   /** The HTTP status of a success, if the contract has it. */
   readonly status?: 200 | 201;
   /** The fields of the record in a success, or of each one in a list, if the contract has them. */
@@ -94,11 +94,9 @@ export interface Operation {
 }
 
 /** A request to the REST service. */
-export interface RestRequest {
+export interface RestRequest extends Pick<Operation, 'method'> {
   /** The operation id of the contract, or the method and path of another request, for the metrics. */
   readonly operation: string;
-  /** A GET reads, a POST writes. */
-  readonly method: 'GET' | 'POST';
   /** Below the base URL, with its query string. */
   readonly path: string;
   /** The path in the contract, with the names of parameters in braces. */

@@ -72,5 +72,10 @@ export type Pets = Iterable<Pet>;
 /** The bounds and the default of `limit`, in animals (contract, "Limits"). */
 export const pageSize = { minimum: 1, maximum: 100, default: 20 } as const;
 
+/** Whether a value is within the bounds of `limit`. */
+export function isPageSize(limit: unknown): boolean {
+  return Number(limit) >= pageSize.minimum && Number(limit) <= pageSize.maximum;
+}
+
 /** When `GET /pets/{petId}` and the GraphQL field `pet` are removed (contract, "Versioning"). */
-export const getPetRemoval = new Date('2030-12-05T00:00:00Z');
+export const getPetRemoval = '2030-12-05';

@@ -14,24 +14,7 @@ import {
 import type { InputIssue } from './invalid-input.ts';
 import type { TypedError } from './result.ts';
 
-/** The codes of field errors. */
-export type FieldErrorCode =
-  | 'BAD_USER_INPUT'
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'NOT_FOUND'
-  | 'CONFLICT'
-  | 'RATE_LIMITED'
-  | 'NOT_CONFIGURED'
-  | 'UPSTREAM_ERROR'
-  | 'UPSTREAM_TIMEOUT'
-  | 'UPSTREAM_UNAVAILABLE'
-  | 'UPSTREAM_INVALID_RESPONSE'
-  | 'RESPONSE_TOO_LARGE'
-  | 'CANCELLED'
-  | 'INTERNAL_SERVER_ERROR';
-
-const codeOfStatus: Readonly<Record<number, FieldErrorCode>> = {
+const codeOfStatus = {
   400: 'BAD_USER_INPUT',
   401: 'UNAUTHENTICATED',
   403: 'FORBIDDEN',
@@ -39,9 +22,9 @@ const codeOfStatus: Readonly<Record<number, FieldErrorCode>> = {
   409: 'CONFLICT',
   422: 'BAD_USER_INPUT',
   429: 'RATE_LIMITED',
-};
+} as const;
 
-const codeOfError = new Map<unknown, FieldErrorCode>([
+const codeOfError = [
   [InvalidInputError, 'BAD_USER_INPUT'],
   [UnauthenticatedError, 'UNAUTHENTICATED'],
   [NotConfiguredError, 'NOT_CONFIGURED'],
@@ -49,7 +32,15 @@ const codeOfError = new Map<unknown, FieldErrorCode>([
   [BackendTimeoutError, 'UPSTREAM_TIMEOUT'],
   [BackendUnavailableError, 'UPSTREAM_UNAVAILABLE'],
   [InvalidResponseError, 'UPSTREAM_INVALID_RESPONSE'],
-]);
+] as const;
+
+/** The codes of field errors. */
+export type FieldErrorCode =
+  | (typeof codeOfStatus)[keyof typeof codeOfStatus]
+  | (typeof codeOfError)[number][1]
+  | 'UPSTREAM_ERROR'
+  | 'RESPONSE_TOO_LARGE'
+  | 'INTERNAL_SERVER_ERROR';
 
 /** The part of an error that is shown to clients. All other errors are masked. */
 interface Description {
@@ -151,8 +142,8 @@ function describeContractError(cause: unknown): Description | undefined {
   const { status, body, retryAfterMs } = cause as Partial<ErrorResponse>;
   const code =
     status === undefined
-      ? codeOfError.get(cause.constructor)
-      : (codeOfStatus[status] ?? 'UPSTREAM_ERROR');
+      ? codeOfError.find(([type]) => cause instanceof type)?.[1]
+      : (codeOfStatus[status as keyof typeof codeOfStatus] ?? 'UPSTREAM_ERROR');
   if (code === undefined) return undefined;
   const isInvalid = cause instanceof InvalidResponseError;
   const problem = isInvalid ? 'The pet store sent a response that breaks its contract. ' : '';

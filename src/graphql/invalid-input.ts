@@ -14,7 +14,7 @@ import { int64 } from '../contract/fields.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { jsonType, shown } from '../contract/json.ts';
 import { operations } from '../contract/pet-store.ts';
-import { pageSize, petFields } from '../contract/records.ts';
+import { isPageSize, pageSize, petFields } from '../contract/records.ts';
 
 /** What is wrong with one value, and its path from the variable or else from the argument. */
 export interface InputIssue {
@@ -42,11 +42,6 @@ const checks = new Map<unknown, Check>([
   ),
   ['limit', [`an integer from ${pageSize.minimum} to ${pageSize.maximum}`, isPageSize]],
 ]);
-
-/** Whether `pets` accepts a limit. */
-function isPageSize(limit: unknown): boolean {
-  return Number(limit) >= pageSize.minimum && Number(limit) <= pageSize.maximum;
-}
 
 /** Returns the error for arguments that a resolver refuses, with all of their problems. */
 export function invalidArguments(values: object): GraphQLError {

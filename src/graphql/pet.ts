@@ -1,6 +1,7 @@
 import { parseInt64 } from '../contract/int64.ts';
 import {
   getPetRemoval,
+  isPageSize,
   type NewPet,
   type PetField,
   type Pet as PetRecord,
@@ -80,9 +81,7 @@ export function addPets(builder: PetStoreBuilder) {
       },
       resolve(_root, { limit, status }, { petStore }, { path }) {
         const size = limit ?? pageSize.default;
-        if (size < pageSize.minimum || size > pageSize.maximum) {
-          throw invalidArguments({ limit: size });
-        }
+        if (!isPageSize(size)) throw invalidArguments({ limit: size });
         // The default is not sent, because the service has the same one.
         const sent = size === pageSize.default ? undefined : size;
         return petStore.listPets({ limit: sent, status: status ?? undefined }, path.key);
@@ -95,11 +94,8 @@ export function addPets(builder: PetStoreBuilder) {
       type: Pet,
       nullable: true,
       description: 'One animal by its identifier. The error is `NOT_FOUND` if there is none.',
-      deprecationReason: 'The REST operation is removed on 2030-12-05; use pets(status:) instead.',
-      extensions: {
-        removal: getPetRemoval.toISOString().slice(0, 10),
-        replacement: 'Query.pets(status:)',
-      },
+      deprecationReason: `The REST operation is removed on ${getPetRemoval}; use pets(status:) instead.`,
+      extensions: { removal: getPetRemoval, replacement: 'Query.pets(status:)' },
       args: {
         id: t.arg.id({ required: true, description: 'An int64, as a string or an integer.' }),
       },

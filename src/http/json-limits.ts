@@ -1,6 +1,5 @@
 import { decodeUtf8, parseJson, sizeOfJson, toBigInt } from '../contract/json.ts';
 import { badRequest, HttpError } from './error.ts';
-import { isJsonType, unsupportedMediaType } from './media-type.ts';
 import type { HttpRequest } from './message.ts';
 
 /**
@@ -8,8 +7,7 @@ import type { HttpRequest } from './message.ts';
  * @throws HttpError with status 400, 413 or 415. It does not quote the body.
  */
 export function readJsonBody({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): unknown {
-  const contentType = headers['content-type'];
-  if (!isJsonType(contentType)) throw unsupportedMediaType(contentType);
+  requireJson(headers['content-type']);
   if (body instanceof HttpError) throw body;
   let text: string;
   try {
@@ -18,6 +16,16 @@ export function readJsonBody({ headers, body }: Pick<HttpRequest, 'headers' | 'b
     throw badRequest('body: expected UTF-8 text, received other bytes.');
   }
   return parseSmallJson('body', text);
+}
+
+/** `application/json`, in UTF-8 if it names a charset. */
+const json = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;
+
+function requireJson(contentType: string | undefined): void {
+  if (contentType !== undefined && json.test(contentType)) return;
+  const received = contentType === undefined ? 'none' : JSON.stringify(contentType.slice(0, 100));
+  const message = `content-type: expected application/json in UTF-8, received ${received}. Send the body as a JSON object: forms and file uploads are not accepted.`;
+  throw new HttpError(415, 'UNSUPPORTED_MEDIA_TYPE', message);
 }
 
 /**

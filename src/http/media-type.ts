@@ -1,22 +1,4 @@
 import { parseAccept as parse } from 'hono/utils/accept';
-import { HttpError } from './error.ts';
-
-const json = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;
-
-/** Whether a `Content-Type` is `application/json`, in UTF-8 if it names a charset. */
-export function isJsonType(contentType: string | undefined): boolean {
-  return contentType === 'application/json' || json.test(contentType ?? '');
-}
-
-/** 415: the `Content-Type` of the body is not JSON. */
-export function unsupportedMediaType(contentType: string | undefined): HttpError {
-  const received = contentType === undefined ? 'none' : JSON.stringify(contentType.slice(0, 100));
-  return new HttpError(
-    415,
-    'UNSUPPORTED_MEDIA_TYPE',
-    `content-type: expected application/json in UTF-8, received ${received}. Send the body as a JSON object: forms and file uploads are not accepted.`,
-  );
-}
 
 let last: ReturnType<typeof negotiate> | undefined;
 

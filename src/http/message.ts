@@ -30,7 +30,6 @@ export type RequestHeaders = Readonly<
 /** An HTTP request as plain data, independent of the server that received it. */
 export interface HttpRequest {
   readonly method: string;
-  readonly scheme: 'http' | 'https';
   /** The path of the request target, percent-encoding included: `/v1/pets`. */
   readonly path: string;
   /** The query string without the `?`; empty if there is none. */

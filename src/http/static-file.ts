@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { parseAccept } from './media-type.ts';
@@ -29,14 +29,15 @@ type Compression = keyof typeof compressions;
 export function createStaticFile(
   type: string,
   headers: Readonly<Record<string, string>>,
-  read: () => Promise<Bytes | string>,
+  read: () => Promise<string>,
 ): StaticFile {
   const identity = once(async () => {
-    const content = await read();
-    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-    const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
-    const described = { 'content-type': type, ...restrictions(type, content) };
-    return { bytes, etag, headers: described };
+    const text = await read();
+    return {
+      bytes: Buffer.from(text),
+      etag: `"${hash('sha256', text, 'base64url')}"`,
+      headers: { 'content-type': type, ...restrictions(type, text) },
+    };
   });
   const compressed = (coding: Compression) =>
     once(async () => {
@@ -71,8 +72,8 @@ const sources =
  * Returns headers by which browsers restrict a page to requests to this server, and to its inline
  * scripts, or the scripts of this server if it has none.
  */
-function restrictions(type: string, content: Bytes | string): Record<string, string> {
-  const page = type.startsWith('text/html') ? String(content) : '';
+function restrictions(type: string, text: string): Record<string, string> {
+  const page = type.startsWith('text/html') ? text : '';
   const hashes = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, script = '']) => {
     return `'sha256-${hash('sha256', script, 'base64')}'`;
   });

@@ -1,4 +1,4 @@
-import { type AssetName, listOperations, readAsset } from '../http/assets.ts';
+import { listOperations, readAsset } from '../http/assets.ts';
 import { readAccept } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
@@ -116,7 +116,7 @@ async function readTabs() {
   const files = new Set([...Object.keys(examples), ...(await listOperations())]);
   return Promise.all(
     Array.from(files, async (file) => {
-      const text = await readAsset(`operations/${file}` as AssetName);
+      const text = await readAsset(`operations/${file}`);
       return {
         query: text.includes('...PetFields') ? `${text}\n${fragment}` : text,
         variables: JSON.stringify(examples[file] ?? {}, undefined, 2),

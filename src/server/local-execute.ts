@@ -1,69 +1,60 @@
 import { type DocumentNode, print } from 'graphql';
 import { jsonType, parseJson } from '../contract/json.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
-import type { Refuse } from '../http/refuse.ts';
-import type { Admission } from './admission.ts';
 import { pickHeaders } from './graphql/forwarded-headers.ts';
-import type { GraphqlHandler } from './graphql/handler.ts';
-import type { LocalExecution, LocalResult } from './local-caller.ts';
-import { type RequestEnvironment, RequestRecord } from './request-record.ts';
+import type { GraphqlHandler, GraphqlHandlerOptions } from './graphql/handler.ts';
+import type { LocalExecute, LocalResult } from './local-caller.ts';
+import { RequestRecord, type RequestServer } from './request-record.ts';
 
 /** What local execution shares with HTTP requests. */
-interface LocalExecuteOptions {
-  readonly environment: RequestEnvironment;
-  readonly admission: Admission;
+interface LocalExecuteOptions
+  extends Pick<GraphqlHandlerOptions, 'admission' | 'forwardHeaders' | 'refuse'>,
+    Pick<RequestServer, 'environment'> {
   readonly graphql: GraphqlHandler;
-  readonly forwardHeaders: readonly string[] | undefined;
-  readonly refuse: Refuse;
 }
 
 /** Creates local execution. Each document object is printed once. */
-export function createLocalExecution(options: LocalExecuteOptions): LocalExecution {
+export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
   const { admission, graphql, forwardHeaders } = options;
   const texts = new WeakMap<object, string>();
 
   function textOf(document: string | object): string {
     if (typeof document === 'string') return document;
-    let text = texts.get(document);
-    if (text === undefined) {
-      text = print(document as DocumentNode);
-      texts.set(document, text);
-    }
+    const text = texts.get(document) ?? print(document as DocumentNode);
+    texts.set(document, text);
     return text;
   }
 
-  return {
-    async execute(document, variables, caller = {}) {
-      const { signal } = caller;
-      const headers = {
-        authorization: caller.authorization ?? undefined,
-        'x-request-id': caller.requestId ?? undefined,
-        traceparent: caller.traceparent ?? undefined,
-        // Those who execute in this process know whether the result has data.
-        accept: 'application/graphql-response+json',
-      };
-      const head = { method: 'execute', path: '', headers };
-      const record = new RequestRecord(options.environment, head);
-      if (signal) record.follow(signal);
-      try {
-        admission.admit(record);
-        if (forwardHeaders && caller.headers) {
-          const all = Object.fromEntries(new Headers(caller.headers));
-          record.forwarded = pickHeaders(forwardHeaders, all);
-        }
-        const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
-        const { status, body } = await graphql.execute(record, params, caller.explain === true);
-        record.status = status;
-        return parseJson(body as string, String) as LocalResult<never>;
-      } catch (error) {
-        const refusal = options.refuse(error, record.requestId);
-        record.codes = [refusal.code];
-        record.status = 400;
-        return graphqlErrorResult(refusal, record.requestId);
-      } finally {
-        record.end();
+  return async (document, variables, caller = {}) => {
+    const { signal } = caller;
+    const headers = {
+      authorization: caller.authorization ?? undefined,
+      'x-request-id': caller.requestId ?? undefined,
+      traceparent: caller.traceparent ?? undefined,
+      // Those who execute in this process know whether the result has data.
+      accept: 'application/graphql-response+json',
+    };
+    const head = { method: 'execute', path: '', headers };
+    const record = new RequestRecord(options.environment, head);
+    if (signal) record.follow(signal);
+    try {
+      admission.admit(record);
+      if (forwardHeaders && caller.headers) {
+        const all = Object.fromEntries(new Headers(caller.headers));
+        record.forwarded = pickHeaders(forwardHeaders, all);
       }
-    },
+      const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
+      const { status, body } = await graphql.execute(record, params, caller.explain === true);
+      record.status = status;
+      return parseJson(body as string, String) as LocalResult<never>;
+    } catch (error) {
+      const refusal = options.refuse(error, record.requestId);
+      record.codes = [refusal.code];
+      record.status = 400;
+      return graphqlErrorResult(refusal, record.requestId);
+    } finally {
+      record.end();
+    }
   };
 }
 

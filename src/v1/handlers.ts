@@ -1,57 +1,52 @@
 import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/codec.ts';
 import { InvalidInputError } from '../contract/error.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import type { Caller, ListPetsQuery, OperationId, PetStore } from '../contract/pet-store.ts';
-import { pageSize } from '../contract/records.ts';
+import type { Caller, OperationId, PetStore } from '../contract/pet-store.ts';
+import { isPageSize, pageSize } from '../contract/records.ts';
 import { HttpError } from '../http/error.ts';
 import { readJsonBody } from '../http/json-limits.ts';
-import type { HttpRequest, HttpResponse } from '../http/message.ts';
-
-/** A request of an operation, and what handles it. */
-interface RoutedRequest {
-  readonly petStore: PetStore;
-  readonly request: HttpRequest & Caller;
-  /** The parameter in the path; empty if there is none. */
-  readonly parameter: string;
-}
+import type { HttpRequest } from '../http/message.ts';
 
 /**
- * Handles the requests of each operation of the contract.
- * @throws InvalidInputError if a parameter or the body is invalid, before the pet store is called.
+ * Handles a request of an operation, and returns the JSON of its success. `parameter` is the one in
+ * the path. Rejects with InvalidInputError if the request is invalid, before the pet store is called.
  */
-export const handlers: Readonly<
-  Record<OperationId, (routed: RoutedRequest) => Promise<HttpResponse>>
-> = {
-  async listPets({ petStore, request }) {
+type Handler = (
+  petStore: PetStore,
+  request: HttpRequest & Caller,
+  parameter: string,
+) => Promise<string>;
+
+/** The handler of each operation of the contract. */
+export const handlers: Readonly<Record<OperationId, Handler>> = {
+  async listPets(petStore, request) {
     const search = new URLSearchParams(request.search);
-    const query: ListPetsQuery = {
-      limit: readParameter(search, 'limit', parseLimit),
-      status: readParameter(search, 'status', decodePetStatus),
-    };
-    const pets = await petStore.listPets(request, query);
-    return json(200, JSON.stringify(Array.from(pets, encodePet)));
+    const limit = readParameter(search, 'limit', parseLimit);
+    const status = readParameter(search, 'status', decodePetStatus);
+    const pets = await petStore.listPets(request, { limit, status });
+    return JSON.stringify(Array.from(pets, encodePet));
   },
 
-  async createPet({ petStore, request }) {
+  async createPet(petStore, request) {
     const pet = await petStore.createPet(request, decodeNewPet(readJson(request)));
-    return json(201, JSON.stringify(encodePet(pet)));
+    return JSON.stringify(encodePet(pet));
   },
 
-  async getPet({ petStore, request, parameter }) {
+  async getPet(petStore, request, parameter) {
     const petId = parseInt64(decodeSegment(parameter));
     if (petId !== undefined) {
-      return json(200, JSON.stringify(encodePet(await petStore.getPet(request, petId))));
+      return JSON.stringify(encodePet(await petStore.getPet(request, petId)));
     }
     throw new InvalidInputError(`petId: expected an int64, received ${JSON.stringify(parameter)}.`);
   },
 
-  async listOrders({ petStore, request }) {
-    return json(200, (await petStore.listOrders(request)).text);
+  async listOrders(petStore, request) {
+    return (await petStore.listOrders(request)).text;
   },
 
-  async sendMessage({ petStore, request }) {
+  async sendMessage(petStore, request) {
     const message = decodeNewMessage(readJson(request));
-    return json(200, JSON.stringify(await petStore.sendMessage(request, message)));
+    return JSON.stringify(await petStore.sendMessage(request, message));
   },
 };
 
@@ -59,8 +54,7 @@ function readJson(request: HttpRequest): unknown {
   try {
     return readJsonBody(request);
   } catch (error) {
-    // A body that was refused before it was read, because it is too large, has its own status.
-    if (!(error instanceof HttpError) || error === request.body) throw error;
+    if (!(error instanceof HttpError)) throw error;
     throw new InvalidInputError(error.message);
   }
 }
@@ -82,12 +76,8 @@ function readParameter<T>(search: URLSearchParams, name: string, parse: (text: s
 
 function parseLimit(text: string): number {
   const limit = /^[0-9]{1,3}$/.test(text) ? Number(text) : Number.NaN;
-  if (limit >= pageSize.minimum && limit <= pageSize.maximum) return limit;
+  if (isPageSize(limit)) return limit;
   throw new InvalidInputError(
     `limit: expected an integer from ${pageSize.minimum} to ${pageSize.maximum}, received ${JSON.stringify(text)}.`,
   );
-}
-
-function json(status: number, body: string): HttpResponse {
-  return { status, headers: { 'content-type': 'application/json' }, body };
 }

@@ -1,4 +1,4 @@
-import { type AssetName, readAsset } from '../http/assets.ts';
+import { readAsset } from '../http/assets.ts';
 import { createStaticFile, type StaticFile } from '../http/static-file.ts';
 
 /** The files of the reference page by path, with asset and media type. */
@@ -8,7 +8,7 @@ const files = {
   '/v1/docs/page.js': ['reference/page.js', 'text/javascript; charset=utf-8'],
   '/v1/docs/swagger-ui.css': ['swagger-ui.css', 'text/css; charset=utf-8'],
   '/v1/docs/swagger-ui-bundle.js': ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-} as const satisfies Record<string, [AssetName, type: string]>;
+} as const;
 
 /**
  * Creates the OpenAPI document and its reference page, by path. An API key is prefilled, so that the

@@ -42,7 +42,7 @@ export type V1Handler = (request: V1Request) => Promise<HttpResponse>;
 interface Route {
   readonly path: RegExp;
   readonly template: string;
-  readonly operations: Readonly<Record<string, OperationId>>;
+  readonly operations: ReadonlyMap<string, OperationId>;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -51,16 +51,18 @@ const bases: Readonly<Record<Operation['service'], string>> = {
   messages: '/quickstart',
 };
 
-/** Returns the routes, those without a parameter first. */
+/** The methods of requests for an operation. */
+const methods = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
+
 function createRoutes(): readonly Route[] {
   const ids = Object.keys(operations) as OperationId[];
   const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
-  const byPath = [...Map.groupBy(ids, pathOf)];
-  byPath.sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')));
-  return byPath.map(([path, ids]) => ({
+  return [...Map.groupBy(ids, pathOf)].map(([path, ids]) => ({
     template: path,
     path: new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`),
-    operations: Object.fromEntries(ids.map((id) => [operations[id].method, id])),
+    operations: new Map(
+      ids.flatMap((id) => methods[operations[id].method].map((method) => [method, id] as const)),
+    ),
     headers: Object.assign({}, ...ids.map((id) => deprecationOf(operations[id]))),
   }));
 }
@@ -69,7 +71,7 @@ function createRoutes(): readonly Route[] {
 function deprecationOf({ removal, service }: Operation): Readonly<Record<string, string>> {
   if (removal === undefined) return {};
   const link = `<${bases[service]}${removal.successor}>; rel="successor-version"`;
-  return { sunset: removal.date.toUTCString(), link };
+  return { sunset: new Date(removal.date).toUTCString(), link };
 }
 
 const routes = createRoutes();
@@ -79,38 +81,33 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
   const reference = createReference(demoKey);
   return async (request) => {
     const { path, method, headers } = request;
-    let added: Route['headers'] | undefined;
+    const file = reference.get(path);
+    if (file !== undefined) {
+      if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
+      return file(headers);
+    }
+    const route = routes.find((one) => one.path.test(path));
+    if (route === undefined) throw new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
+    const operation = route.operations.get(method);
+    if (!operation) throw methodNotAllowed([...route.operations.keys()].join(', '), method);
+    request.v1Operation = operation;
+    request.route = route.template;
+    await takeCall(request);
     let response: HttpResponse;
     try {
-      const file = reference.get(path);
-      if (file !== undefined) {
-        if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
-        return await file(headers);
-      }
-      const route = routes.find((one) => one.path.test(path));
-      if (route === undefined) throw new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
-      added = route.headers;
-      const operation = route.operations[method === 'HEAD' ? 'GET' : method];
-      if (operation === undefined) throw methodNotAllowed(allowedBy(route), method);
-      request.v1Operation = operation;
-      request.route = route.template;
-      await takeCall(request);
       readBearer(headers['authorization']);
       const [, parameter = ''] = route.path.exec(path) ?? [];
-      response = await handlers[operation]({ petStore, request, parameter });
+      response = {
+        status: operations[operation].status ?? 200,
+        headers: { 'content-type': 'application/json' },
+        body: await handlers[operation](petStore, request, parameter),
+      };
     } catch (error) {
-      if (error instanceof HttpError) throw error;
       const body = toErrorBody(error);
       if (body.status === 500) refuse(error, request.requestId);
       response = errorBodyResponse(body);
     }
-    Object.assign(response.headers, added);
+    Object.assign(response.headers, route.headers);
     return response;
   };
-}
-
-function allowedBy({ operations: byMethod }: Route): string {
-  return Object.keys(byMethod)
-    .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name))
-    .join(', ');
 }

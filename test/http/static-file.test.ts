@@ -6,7 +6,7 @@ import { createEnvironment } from '../../src/server/request-record.ts';
 import { quiet } from '../support/log.ts';
 
 const css = '.pet { color: green }\n'.repeat(1000);
-const style = (read = async (): Promise<Uint8Array<ArrayBuffer> | string> => css) =>
+const style = (read = async () => css) =>
   createStaticFile('text/css', { 'cache-control': 'no-cache' }, read);
 
 describe('a static file', () => {
@@ -89,7 +89,7 @@ describe('a static file', () => {
   });
 
   it('is copied for a Fetch response only as far as the client reads', async () => {
-    const content = Buffer.alloc(8_000_000, 'pet');
+    const content = 'pet'.repeat(2_500_000);
     const file = style(async () => content);
     const environment = createEnvironment(quiet);
     const handle = createFetchHandler({ environment, handle: ({ headers }) => file(headers) });
@@ -101,7 +101,7 @@ describe('a static file', () => {
     }
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
     for (const response of responses.slice(0, 2)) {
-      expect(content.equals(await response.bytes())).toBe(true);
+      expect((await response.text()) === content).toBe(true);
     }
   });
 });

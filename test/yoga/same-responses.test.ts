@@ -22,7 +22,8 @@ async function startService() {
     else sendJson(response, 200, `[${pet('1')},{"id":2,"name":"Tom","categoryId":3,"status":"x"}]`);
   });
   disposeAfterAll(service);
-  return { PETSTORE_BASE_URL: `${service.url}/v1`, MESSAGES_BASE_URL: service.url };
+  const address = { PETSTORE_BASE_URL: `${service.url}/v1`, MESSAGES_BASE_URL: service.url };
+  return { ...address, FORWARD_HEADERS: 'x-tenant' };
 }
 
 /** What clients see of a response, without the id and the order of fields that run concurrently. */
@@ -84,6 +85,7 @@ describe('examples/yoga responds as the gateway does', () => {
       'query=mutation{sendMessage(message:"x"){id}}',
       { 'content-type': 'application/x-www-form-urlencoded' },
     ],
+    ['headers to forward of 5 KB', '{"query":"{ orders }"}', { 'x-tenant': 'x'.repeat(5000) }],
     ['a body of 300 KiB', JSON.stringify({ query: '{ orders }', a: 'x'.repeat(300 * 1024) }), {}],
     [
       'graphql-response+json and a variable',

@@ -40,9 +40,12 @@ export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onPar
       setParseFn((source, options) => {
         try {
           const document = parse(source, { ...options, maxTokens });
-          refuseLongTokens(document);
-          refuseManyLines(document);
-          for (const cost of operationCosts(document)) refuseBeyond(limits, cost);
+          checkTokens(document);
+          for (const cost of operationCosts(document)) {
+            for (const measure of Object.keys(measures) as Measure[]) {
+              checkSize(measures[measure], limits[measure], cost[measure]);
+            }
+          }
           return document;
         } catch (error) {
           // Only the message differs from that of a syntax error.
@@ -56,30 +59,26 @@ export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onPar
 }
 
 /** The most characters of a name and of a number. */
-const tokenLimits: Readonly<Partial<Record<TokenKind, readonly [number, string]>>> = {
-  [TokenKind.NAME]: [256, 'characters of a name'],
-  [TokenKind.INT]: [1000, 'characters of a number'],
-  [TokenKind.FLOAT]: [1000, 'characters of a number'],
-};
-
-/**
- * Refuses long names and numbers: errors quote them, suggestions compare names, and reading a
- * number takes time quadratic in its length.
- */
-function refuseLongTokens({ loc }: DocumentNode): void {
-  for (let token = loc?.startToken; token; token = token.next ?? undefined) {
-    const [maximum = Number.POSITIVE_INFINITY, what = ''] = tokenLimits[token.kind] ?? [];
-    const length = token.end - token.start;
-    if (length > maximum) throw tooLarge(what, maximum, String(length));
-  }
-}
+const tokenLimits: Readonly<Partial<Record<TokenKind, readonly [what: string, maximum: number]>>> =
+  {
+    [TokenKind.NAME]: ['characters of a name', 256],
+    [TokenKind.INT]: ['characters of a number', 1000],
+    [TokenKind.FLOAT]: ['characters of a number', 1000],
+  };
 
 /** The most lines of a document: graphql-js searches all line breaks for the location of each error. */
 const maxLines = 5000;
 
-function refuseManyLines({ loc }: DocumentNode): void {
-  const lines = loc?.endToken.line ?? 0;
-  if (lines > maxLines) throw tooLarge('lines', maxLines, String(lines));
+/**
+ * Refuses many lines, and long names and numbers: errors quote them, suggestions compare names, and
+ * reading a number takes time quadratic in its length.
+ */
+function checkTokens({ loc }: DocumentNode): void {
+  for (let token = loc?.startToken; token; token = token.next ?? undefined) {
+    const limit = tokenLimits[token.kind];
+    if (limit) checkSize(...limit, token.end - token.start);
+  }
+  checkSize('lines', maxLines, loc?.endToken.line ?? 0);
 }
 
 /**
@@ -136,11 +135,8 @@ const nothing: Cost = {
 
 const isDefer = ({ name }: DirectiveNode) => name.value === GraphQLDeferDirective.name;
 
-function refuseBeyond(limits: OperationLimits, cost: Cost): void {
-  for (const measure of Object.keys(measures) as Measure[]) {
-    if (cost[measure] <= limits[measure]) continue;
-    throw tooLarge(measures[measure], limits[measure], String(cost[measure]));
-  }
+function checkSize(what: string, maximum: number, actual: number): void {
+  if (actual > maximum) throw tooLarge(what, maximum, String(actual));
 }
 
 function tooLarge(what: string, maximum: number, actual: string): HttpError {
