@@ -11,7 +11,7 @@ import {
 } from './server/graphql/persisted-documents.ts';
 import { createHealth } from './server/health.ts';
 import { createLocalExecute } from './server/local-execute.ts';
-import type { RequestEnvironment } from './server/request-record.ts';
+import type { RequestEnvironment } from './server/request-environment.ts';
 import { createRouter, type RouterOptions } from './server/router.ts';
 import type { createV1 } from './v1/routes.ts';
 

@@ -7,7 +7,7 @@ import { createFetchHandler } from './server/fetch.ts';
 import type { FetchHandler, NodeListener } from './server/handlers.ts';
 import type { LocalExecute, LocalExecution } from './server/local-caller.ts';
 import { createNodeListener as listenerOf } from './server/node.ts';
-import { createEnvironment } from './server/request-record.ts';
+import { createEnvironment } from './server/request-environment.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';

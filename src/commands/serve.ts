@@ -11,7 +11,7 @@ import { listenAdmin } from '../server/admin.ts';
 import { type ListenOptions, listen } from '../server/listen.ts';
 import { openOverloadGuard } from '../server/overload.ts';
 import { openRateLimit } from '../server/rate-limit.ts';
-import { createEnvironment } from '../server/request-record.ts';
+import { createEnvironment } from '../server/request-environment.ts';
 import { removeStaleSocket, unixSocketOf } from '../server/unix-socket.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { openLogWriter } from '../telemetry/log-writer.ts';

@@ -4,7 +4,8 @@ import type { HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Health, probePaths } from './health.ts';
 import { type Listener, listen } from './listen.ts';
-import type { RequestEnvironment, RequestRecord } from './request-record.ts';
+import type { RequestEnvironment } from './request-environment.ts';
+import type { RequestRecord } from './request-record.ts';
 
 /** Where to serve metrics and health checks. */
 export interface AdminOptions {

@@ -2,7 +2,8 @@ import { ReadableStream, TextEncoderStream } from 'node:stream/web';
 import { maxBodyBytes } from '../http/body.ts';
 import { type HttpResponse, type RequestHeaders, requestHeaders } from '../http/message.ts';
 import type { FetchHandler } from './handlers.ts';
-import { type RequestHead, RequestRecord, type RequestServer } from './request-record.ts';
+import type { RequestHead } from './request-environment.ts';
+import { RequestRecord, type RequestServer } from './request-record.ts';
 
 /**
  * Translates between Fetch and the gateway. Rejects if the request body can't be read.

@@ -7,7 +7,8 @@ import { restErrorResponse } from '../http/error-response.ts';
 import type { BodyParts, HttpResponse, RequestHeaders } from '../http/message.ts';
 import type { Connections } from './connections.ts';
 import type { NodeListener } from './handlers.ts';
-import { type RequestHead, RequestRecord, type RequestServer } from './request-record.ts';
+import type { RequestHead } from './request-environment.ts';
+import { RequestRecord, type RequestServer } from './request-record.ts';
 
 /**
  * Translates between `node:http` and the gateway. If the client disconnects early, the request is

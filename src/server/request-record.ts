@@ -4,10 +4,11 @@ import type { Caller, CallerIdentity, ServiceCall } from '../contract/pet-store.
 import { RequestBody } from '../http/body.ts';
 import { internalError } from '../http/error.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
-import { ApiKeys } from '../limits/api-keys.ts';
-import type { Limit, Releasable } from '../limits/limit.ts';
+import type { Releasable } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';
+import { type ClientName, readClientHeaders } from './client-name.ts';
+import type { RequestEnvironment, RequestHead } from './request-environment.ts';
 
 /** Maximum length of a path in the log, in characters. */
 const maxPathLength = 256;
@@ -21,45 +22,6 @@ export interface OperationLabel {
   readonly name: string | undefined;
   /** Both, as the log shows them. */
   readonly title: string;
-}
-
-/** The name by which a client identifies itself, unverified; only for logs and metrics. */
-type ClientName = ReturnType<typeof readClientName>;
-
-/** What a request begins with; without a scheme if its caller is in this process. */
-export interface RequestHead {
-  readonly method: string;
-  readonly scheme?: 'http' | 'https';
-  readonly path: string;
-  readonly search?: string;
-  readonly headers: RequestHeaders;
-  readonly mayStream?: boolean;
-}
-
-/** Serves requests: each has a record from its headers on, and is handled when its body has arrived. */
-export interface RequestServer {
-  /** What its records are created with. */
-  readonly environment: RequestEnvironment;
-  /** Ends the record, or lets the body of a response in parts end it. Never rejects. */
-  handle(record: RequestRecord): Promise<HttpResponse>;
-}
-
-/** What all requests of a process share. */
-export interface RequestEnvironment {
-  readonly telemetry: Telemetry;
-  /** The API keys in use. */
-  readonly keys: ApiKeys;
-  /** Limits the bytes of request bodies, each until its request ends. */
-  readonly bodyBytes: Limit;
-}
-
-const MiB = 1024 * 1024;
-
-/** Creates what the requests of a process share. */
-export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): RequestEnvironment {
-  const bodyBytes = keys.openLimit('body_bytes', { total: 32 * MiB, perKey: 8 * MiB });
-  telemetry.metrics.watchLimit(bodyBytes);
-  return { telemetry, keys, bodyBytes };
 }
 
 /**
@@ -103,8 +65,9 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   refusedOrigin: string | undefined;
   /** The time to the first part of a response in parts. */
   firstPartMs: number | undefined;
-  #client: ClientName;
-  #clientLibrary: ClientName;
+  /** The application's GraphQL library, from the parameters. */
+  clientLibrary: ClientName | undefined;
+  #client: ClientName | undefined;
   readonly #telemetry: Telemetry;
   #signal: AbortSignal | undefined;
   #held: Releasable[] = [];
@@ -127,21 +90,11 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     const { 'x-request-id': requestId } = headers;
     const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
     this.requestId = isValid ? requestId : randomUUID();
-    const name = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
-    if (name !== undefined) {
-      const version = headers['graphql-client-version'];
-      this.#client = readClientName(name, version ?? headers['apollographql-client-version']);
-    }
+    const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
+    if (client !== undefined) this.#client = readClientHeaders(client, headers);
     const { tracing } = telemetry;
     const isTraced = tracing.isRecording || headers.traceparent !== undefined;
     this.trace = isTraced ? tracing.startRequest(head) : undefined;
-  }
-
-  /** Records the name of the application's GraphQL library from an unchecked value. */
-  setClientLibrary(library: unknown): void {
-    if (typeof library !== 'object' || library === null) return;
-    const { name, version } = library as { readonly name?: unknown; readonly version?: unknown };
-    this.#clientLibrary = readClientName(name, version);
   }
 
   /** Whether its operation is a mutation, whose errors report what became of the write. */
@@ -202,7 +155,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       traceId: this.trace?.traceId,
       operation: operation?.title ?? `${this.method} ${this.path.slice(0, maxPathLength)}`,
       client: this.#client,
-      clientLibrary: this.#clientLibrary,
+      clientLibrary: this.clientLibrary,
       refusedOrigin: this.refusedOrigin?.slice(0, maxOriginLength),
       status,
       codes: codes.length > 1 ? [...new Set(codes)] : codes,
@@ -264,7 +217,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       metrics.errors.inc({ labels: { code }, value: 1, exemplarLabels });
     }
     if (!this.usedKey || this.deprecatedFields.length === 0) return;
-    const clientName = (this.#client ?? this.#clientLibrary)?.name;
+    const clientName = (this.#client ?? this.clientLibrary)?.name;
     const client = metrics.clientLabel(clientName, this.key.isAccepted);
     for (const field of this.deprecatedFields) {
       metrics.deprecatedFieldUses.inc({ field, operation, client });
@@ -279,17 +232,14 @@ function impliesAcceptedKey(code: string): boolean {
   return code === 'NOT_FOUND' || code === 'CONFLICT' || code === 'BAD_USER_INPUT';
 }
 
-/** Returns the client's name if it is short and plain. A version without a name is ignored. */
-function readClientName(name: unknown, version: unknown) {
-  if (!isPlain(name)) return undefined;
-  return { name, version: isPlain(version) ? version : undefined };
-}
-
-/** Whether a value is text such as `@apollo/client`, `My App (iOS)` and `1.4.2+7`. */
-function isPlain(value: unknown): value is string {
-  return typeof value === 'string' && /^[\w @.,:/()+-]{1,64}$/.test(value);
-}
-
 function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
+}
+
+/** Serves requests: each has a record from its headers on, and is handled when its body has arrived. */
+export interface RequestServer {
+  /** What its records are created with. */
+  readonly environment: RequestEnvironment;
+  /** Ends the record, or lets the body of a response in parts end it. Never rejects. */
+  handle(record: RequestRecord): Promise<HttpResponse>;
 }

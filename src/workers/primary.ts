@@ -3,7 +3,7 @@ import { on, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createHealth } from '../server/health.ts';
-import { createEnvironment } from '../server/request-record.ts';
+import { createEnvironment } from '../server/request-environment.ts';
 import type { MetricsSnapshot, Scrape } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker.ts';

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createStaticFile } from '../../src/http/static-file.ts';
 import { createFetchHandler } from '../../src/server/fetch.ts';
-import { createEnvironment } from '../../src/server/request-record.ts';
+import { createEnvironment } from '../../src/server/request-environment.ts';
 import { quiet } from '../support/log.ts';
 
 const css = '.pet { color: green }\n'.repeat(1000);

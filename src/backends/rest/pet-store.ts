@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
-import { driftOf } from '../../contract/drift.ts';
-import { ErrorResponse, InvalidResponseError, NotConfiguredError } from '../../contract/error.ts';
+import { NotConfiguredError } from '../../contract/error.ts';
 import type { Int64 } from '../../contract/int64.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
@@ -16,21 +15,16 @@ import {
 import { readPets } from '../../contract/pets-text.ts';
 import type { NewPet } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
-import type { ApiKey } from '../../limits/api-key.ts';
 import type { ApiKeys } from '../../limits/api-keys.ts';
-import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import { createLabels } from '../../telemetry/label-values.ts';
-import type { Log } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
 import { type Inspect, RestCall, type Service, type Success } from './call.ts';
-import { ConnectionFailed } from './connections.ts';
+import { Completion, logFailure } from './completion.ts';
 import { Deadlines } from './deadlines.ts';
-import { createDriftReport } from './drift-report.ts';
 import { defaultLimits, Origin, type OriginLimits } from './origin.ts';
-import { consequencesOf, type Outcome, type Responded, toError } from './outcome.ts';
+import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
-import { readError, readText } from './response.ts';
 
 /** Options of the REST backend. */
 export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
@@ -95,16 +89,16 @@ export function openRestPetStore(
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared ? petsOrigin : open('messages', 1, messagesBaseUrl);
   const deadlines = new Deadlines();
-  const reportDrift = createDriftReport(telemetry);
-  /** When a write last ended. Later reads must see it, which reads in flight may have missed. */
-  let writtenAt = 0;
+  const origins = [petsOrigin, messagesOrigin];
+  const completion = new Completion(origins, keys, telemetry);
 
   /** A proxy for an `http:` URL gets whole URLs, and its own credential (RFC 9112, section 3.2.2). */
   function destinationOf(origin: Origin, url: URL): Destination {
     const forwarder = url.protocol === 'http:' ? origin.proxy : undefined;
     const prefix = (forwarder ? url.origin : '') + url.pathname.replace(/\/+$/, '');
     const headers = forwarder?.headers;
-    return { origin, deadlines, timeoutMs, metrics, complete, baseUrl: url, prefix, headers };
+    const shared = { deadlines, timeoutMs, metrics, completion };
+    return { ...shared, origin, writtenAt: 0, baseUrl: url, prefix, headers };
   }
 
   const destinations: Readonly<Record<Operation['service'], Destination | undefined>> = {
@@ -137,7 +131,7 @@ export function openRestPetStore(
     const isShared = shareReads && method === 'GET';
     const id = isShared ? operation + path + (forwarded ? JSON.stringify(forwarded) : '') : '';
     if (isShared) {
-      const earliest = Math.max(performance.now() - maxSharedAgeMs, writtenAt);
+      const earliest = Math.max(performance.now() - maxSharedAgeMs, destination.writtenAt);
       const found = key.reads.find((read) => read.id === id && read.startedAt > earliest);
       if (found !== undefined) {
         metrics.coalescedReads.inc({ operation });
@@ -162,89 +156,6 @@ export function openRestPetStore(
     const result = call.wait(caller) as Promise<T>;
     call.start();
     return result;
-  }
-
-  /** Reads the outcome of a call. A large body is read in a turn of its own. */
-  function complete(call: RestCall, outcome: Outcome): void {
-    if (call.parts.request.method === 'POST') writtenAt = performance.now();
-    if (outcome.why !== undefined || outcome.status < 200 || outcome.status > 299) {
-      fail(call, outcome);
-      return;
-    }
-    if (outcome.body.byteLength <= sliceBytes) readSuccess(call, outcome);
-    else nextSlice().then(() => readSuccess(call, outcome));
-  }
-
-  function readSuccess(call: RestCall, response: Responded): void {
-    const { caller, operation, parts } = call;
-    const { success } = parts;
-    const { status } = response;
-    if (success.status !== undefined && status !== success.status) {
-      reportDrift(caller, operation, [{ kind: 'status', field: String(status) }]);
-    }
-    let value: unknown;
-    try {
-      value = success.read(readText(response), (json) => {
-        reportDrift(caller, operation, driftOf(success, json));
-        return json;
-      });
-    } catch (error) {
-      failToRead(call, response, error);
-      return;
-    }
-    if (!call.key.isAccepted) accept(call.key);
-    report(call, status, response);
-    call.releaseBody(true);
-    call.resolve(value);
-  }
-
-  /** Records that a key is accepted, which gives its calls more places. */
-  function accept(key: ApiKey): void {
-    keys.accept(key);
-    for (const origin of [petsOrigin, messagesOrigin]) origin.sendWaiting();
-  }
-
-  function failToRead(call: RestCall, response: Responded, error: unknown): void {
-    if (error instanceof InvalidResponseError) {
-      const { message: problem, cause } = error;
-      fail(call, { why: 'invalid', status: response.status, problem, cause }, response);
-    } else {
-      report(call, response.status, response);
-      call.releaseBody(false);
-      call.reject(error);
-    }
-  }
-
-  function fail(call: RestCall, outcome: Outcome, response?: Responded): void {
-    const { caller, operation, key, parts } = call;
-    const { kind, label, isLogged } = consequencesOf(outcome);
-    let error: Error;
-    if (outcome.why === undefined) {
-      error = readError(outcome, key.credential);
-      if (outcome.status === 404 && !key.isAccepted) accept(key);
-      report(call, outcome.status, outcome);
-    } else {
-      error = toError(outcome, parts.request.method === 'POST');
-      report(call, label, response);
-    }
-    call.releaseBody(false);
-    // Only a write goes on without the caller that it was started for.
-    const cancelled = parts.request.method === 'POST' ? caller.cancelled : undefined;
-    const { requestId } = caller;
-    if (isLogged) logFailure(log, { requestId, cancelled }, operation, kind, error);
-    call.reject(error);
-  }
-
-  /** Reports the end of a call, with its complete response if there is one. */
-  function report(call: RestCall, outcome: number | string, response?: Responded): void {
-    call.ms = performance.now() - call.startedAt;
-    call.outcome = outcome;
-    if (response !== undefined) {
-      call.status = response.status;
-      call.bytes = response.body.byteLength;
-    }
-    metrics.restCalls.observe({ operation: call.operation, status: outcome }, call.ms / 1000);
-    call.parts.span?.end(outcome, call);
   }
 
   /** Creates the method of an operation. `describe` returns what its request has beside the path. */
@@ -285,10 +196,10 @@ export function openRestPetStore(
     },
     reload(files) {
       const next = readTlsFiles('UPSTREAM', files);
-      for (const origin of [petsOrigin, messagesOrigin]) origin.setTls(next);
+      for (const origin of origins) origin.setTls(next);
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([petsOrigin, messagesOrigin].map((one) => one[Symbol.asyncDispose]()));
+      await Promise.all(origins.map((one) => one[Symbol.asyncDispose]()));
     },
   };
 }
@@ -304,27 +215,4 @@ function describePage({ limit, status }: ListPetsQuery): Parameters {
   if (limit !== undefined) parameters.push(`limit=${limit}`);
   if (status !== undefined) parameters.push(`status=${status}`);
   return { search: parameters.length === 0 ? '' : `?${parameters.join('&')}` };
-}
-
-/**
- * Logs a failed call. Of the cause, logs only the name and code, because the message may contain an
- * address. `clientLeft`: nobody received the error.
- */
-function logFailure(
-  log: Log,
-  { requestId, cancelled }: Pick<Caller, 'requestId'> & Partial<Pick<Caller, 'cancelled'>>,
-  operation: string,
-  outcome: string,
-  error: Error,
-): void {
-  const { message: reason, cause } = error;
-  const deepest = cause instanceof ConnectionFailed ? cause.cause : cause;
-  const { name, code } = (deepest ?? {}) as NodeJS.ErrnoException;
-  const details = { reason, causeName: name, causeCode: code };
-  const { status, hidden }: Partial<ErrorResponse> = error instanceof ErrorResponse ? error : {};
-  // Shortened, so that the line fits into an atomic write to a pipe.
-  const body = { code: hidden?.code.slice(0, 100), message: hidden?.message.slice(0, 500) };
-  const client = cancelled && { clientLeft: true };
-  const entry = { requestId, operation, outcome, ...client, ...details, ...body, status };
-  log.warn(entry, 'REST call failed');
 }

@@ -7,6 +7,7 @@ import type { HttpResponse } from '../../http/message.ts';
 import type { Refuse } from '../../http/refuse.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { Admission } from '../admission.ts';
+import { readClientLibrary } from '../client-name.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import type { RequestRecord } from '../request-record.ts';
 import { Documents } from './documents.ts';
@@ -100,7 +101,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       const params = readParams(record);
       const { headers } = record;
       const library = params.extensions?.['clientLibrary'];
-      if (library !== undefined) record.setClientLibrary(library);
+      if (library !== undefined) record.clientLibrary = readClientLibrary(library);
       if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, headers);
       return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
     },

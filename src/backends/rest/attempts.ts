@@ -1,0 +1,239 @@
+import type { Dispatcher } from 'undici';
+import type { ApiKey } from '../../limits/api-key.ts';
+import { nextSlice } from '../../limits/slices.ts';
+import type { TrackedClient } from './connections.ts';
+import type { Origin } from './origin.ts';
+import { type Failed, type Outcome, outcomeOfFailure, type Responded } from './outcome.ts';
+import { codingOf, type Decode, decoders } from './response.ts';
+
+/**
+ * Limits for the body of an error response. A longer or slower body is truncated, because the
+ * status is sufficient.
+ */
+const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
+
+type Controller = Dispatcher.DispatchController;
+type Headers = Responded['headers'];
+
+/** What all attempts of a call have in common. */
+export interface AttemptOptions {
+  readonly origin: Origin;
+  readonly key: ApiKey;
+  readonly request: Dispatcher.DispatchOptions;
+  /** As a `performance.now()` timestamp. */
+  readonly deadlineAt: number;
+}
+
+/**
+ * Attempts to send a call, one after the other, each from its place in the queue to its outcome:
+ * undici's handler. Using the dispatcher directly spares the stream that undici's `request` creates for
+ * every body.
+ */
+export abstract class Attempts implements Dispatcher.DispatchHandler {
+  readonly key: ApiKey;
+  readonly deadlineAt: number;
+  /** Set by the client that takes the request. */
+  client: TrackedClient | undefined;
+  /** How often the request has been sent, by all attempts. */
+  protected timesSent = 0;
+  /** Whether there is no attempt now, and whether the last one was sent. */
+  protected isSettled = true;
+  protected wasSent = false;
+  readonly #origin: Origin;
+  readonly #request: Dispatcher.DispatchOptions;
+  #startedAt = 0;
+  #hasPlace = false;
+  #controller: Controller | undefined;
+  /** The status; 0 until the headers arrive. */
+  #status = 0;
+  /** Whether the body is that of an error, which may be truncated. */
+  #isError = false;
+  #headers: Headers = {};
+  /** The only chunk so far, or a buffer that all chunks are copied into. */
+  #body: Buffer = nothing;
+  /** The number of bytes of `#body` that were received, and how many of them are counted. */
+  #size = 0;
+  #counted = 0;
+  #errorTimeout: NodeJS.Timeout | undefined;
+
+  constructor({ origin, key, request, deadlineAt }: AttemptOptions) {
+    this.#origin = origin;
+    this.key = key;
+    this.#request = request;
+    this.deadlineAt = deadlineAt;
+  }
+
+  /** Decides what follows from the outcome of an attempt. */
+  protected abstract conclude(outcome: Outcome): void;
+
+  /** Ends the call, because its deadline has passed. */
+  abstract expire(): void;
+
+  /** Begins an attempt, which is sent when the limits of the origin allow it. */
+  protected begin(): void {
+    this.isSettled = false;
+    this.wasSent = false;
+    this.#controller = undefined;
+    if (performance.now() >= this.deadlineAt) {
+      this.#settle({ why: 'deadline' });
+      return;
+    }
+    const refused = this.#origin.enter(this);
+    if (refused !== undefined) this.#settle({ why: refused, retryAfterMs: 1000 });
+  }
+
+  /** Called when the call has its place among those in flight. Returns whether it uses it. */
+  send(): boolean {
+    this.#startedAt = performance.now();
+    const refusal = this.#origin.refusal(this.key, this.#startedAt);
+    if (refusal !== undefined) {
+      this.#settle(refusal);
+      return false;
+    }
+    this.#hasPlace = true;
+    this.#status = 0;
+    this.#isError = false;
+    this.#headers = {};
+    this.#body = nothing;
+    this.#size = 0;
+    this.#origin.pool.dispatch(this.#request, this);
+    return true;
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    // A call that was cancelled while its connection opened is dropped now.
+    if (!this.isSettled && performance.now() >= this.deadlineAt) this.expire();
+    if (this.isSettled) return void controller.abort(ended);
+    this.wasSent = true;
+    this.timesSent++;
+  }
+
+  onResponseStart(_: Controller, status: number, headers: Headers): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    if (status < 300) return;
+    this.#isError = true;
+    this.#errorTimeout = setTimeout(() => this.#end(), errorBodyLimits.timeoutMs);
+  }
+
+  /** Copies chunks into one buffer, because each Buffer has an overhead. */
+  onResponseData(_: Controller, chunk: Buffer): void {
+    if (this.isSettled) return;
+    if (this.#origin.bodyBytes.take(this.key, chunk.byteLength) !== undefined) {
+      this.#end({ why: 'noMemory', retryAfterMs: 1000 });
+      return;
+    }
+    this.#counted += chunk.byteLength;
+    const start = this.#size;
+    this.#size += chunk.byteLength;
+    if (start === 0) this.#body = chunk;
+    else {
+      if (this.#size > this.#body.byteLength) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#size, 4096));
+        this.#body.copy(larger, 0, 0, start);
+        this.#body = larger;
+      }
+      chunk.copy(this.#body, start);
+    }
+    if (this.#isError && this.#size > errorBodyLimits.maxBytes) this.#end();
+  }
+
+  onResponseEnd(controller: Controller): void {
+    clearTimeout(this.#errorTimeout);
+    if (this.client) this.client.wasUsed = true;
+    const decode = decoders.get(codingOf(this.#headers));
+    if (decode === undefined || this.#size === 0) this.#settle(this.#response());
+    else nextSlice().then(() => this.#decode(decode, controller));
+  }
+
+  /** Replaces the body by the decoded one, to which the same limits apply. */
+  #decode(decode: Decode, controller: Controller): void {
+    if (this.isSettled) return;
+    const { maxBodyBytes } = this.#origin;
+    const maxOutputLength = this.#isError ? errorBodyLimits.maxBytes : maxBodyBytes;
+    try {
+      const decoded = decode(this.#response().body, { maxOutputLength });
+      this.#size = 0;
+      this.onResponseData(controller, decoded);
+      this.#settle(this.#response());
+    } catch (cause) {
+      const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+      const problem = `body: expected ${isTooLarge ? 'a smaller body' : 'the encoding of its header'}.`;
+      this.#end({ why: 'invalid', status: this.#status, problem, cause });
+    }
+  }
+
+  onResponseError(_: Controller, cause: Error): void {
+    const mayBeStale = this.timesSent === 1 && this.client?.wasUsed === true;
+    const failed = outcomeOfFailure(cause, this.wasSent, this.#status, mayBeStale);
+    this.#settle(this.#isError ? this.#response() : failed);
+    this.#leave();
+  }
+
+  /** Ends the attempt early, with the response if its status is an error. */
+  #end(outcome?: Failed): void {
+    if (this.isSettled) return;
+    this.#settle(outcome === undefined || this.#isError ? this.#response() : outcome);
+    this.#controller?.abort(ended);
+  }
+
+  /** The response as far as it has arrived. */
+  #response(): Responded {
+    const isWhole = this.#size === this.#body.byteLength;
+    const body = isWhole ? this.#body : this.#body.subarray(0, this.#size);
+    return { status: this.#status, headers: this.#headers, body };
+  }
+
+  /** Records the outcome of the attempt, once. Its place is free when undici has let go, too. */
+  #settle(outcome: Outcome): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    clearTimeout(this.#errorTimeout);
+    if (this.#hasPlace) this.#origin.record(this.key, outcome, this.#startedAt);
+    if (this.#controller !== undefined) this.#leave();
+    this.conclude(outcome);
+  }
+
+  /**
+   * Gives up the attempt, if there is one, without `conclude`. Returns its outcome: the response, if its
+   * status is an error and the client waits for it. Call `abort` when the call has ended.
+   */
+  protected giveUp(outcome: Failed): Outcome {
+    if (this.isSettled) return outcome;
+    this.isSettled = true;
+    clearTimeout(this.#errorTimeout);
+    if (!this.#hasPlace) {
+      this.#origin.leaveQueue(this);
+      return outcome;
+    }
+    const last = this.#isError && outcome.why !== 'clientLeft' ? this.#response() : outcome;
+    this.#origin.record(this.key, last, this.#startedAt);
+    if (this.#controller !== undefined) this.#leave();
+    return last;
+  }
+
+  /** Lets undici end the request. */
+  protected abort(): void {
+    this.#controller?.abort(ended);
+  }
+
+  #leave(): void {
+    if (!this.#hasPlace) return;
+    this.#hasPlace = false;
+    this.#origin.leave(this.key);
+  }
+
+  /** Stops counting the bytes of the body, and lets go of it. Returns how many there were. */
+  protected takeBodyBytes(): number {
+    const counted = this.#counted;
+    this.#counted = 0;
+    this.#body = nothing;
+    return counted;
+  }
+}
+
+const nothing = Buffer.alloc(0);
+/** The reason given to undici, which nobody reads. */
+const ended = new Error('The call has ended');

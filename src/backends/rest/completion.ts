@@ -1,0 +1,145 @@
+import { driftOf } from '../../contract/drift.ts';
+import { ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
+import type { Caller } from '../../contract/pet-store.ts';
+import type { ApiKey } from '../../limits/api-key.ts';
+import type { ApiKeys } from '../../limits/api-keys.ts';
+import { nextSlice, sliceBytes } from '../../limits/slices.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { RestCall } from './call.ts';
+import { ConnectionFailed } from './connections.ts';
+import { createDriftReport } from './drift-report.ts';
+import type { Origin } from './origin.ts';
+import { consequencesOf, type Outcome, type Responded, toError } from './outcome.ts';
+import { readError, readText } from './response.ts';
+
+/**
+ * What follows from the outcome of a call: it is read, reported and passed to the callers that wait. A
+ * large body is read in a turn of its own.
+ */
+export class Completion {
+  readonly #origins: readonly Origin[];
+  readonly #keys: ApiKeys;
+  readonly #log: Log;
+  readonly #metrics: Telemetry['metrics'];
+  readonly #reportDrift: ReturnType<typeof createDriftReport>;
+
+  constructor(
+    origins: readonly Origin[],
+    keys: ApiKeys,
+    telemetry: Pick<Telemetry, 'log' | 'metrics'>,
+  ) {
+    this.#origins = origins;
+    this.#keys = keys;
+    this.#log = telemetry.log;
+    this.#metrics = telemetry.metrics;
+    this.#reportDrift = createDriftReport(telemetry);
+  }
+
+  /** Reads the outcome of a call, and resolves or rejects it. */
+  complete(call: RestCall, outcome: Outcome): void {
+    const { request, service } = call.parts;
+    if (request.method === 'POST') service.writtenAt = performance.now();
+    if (outcome.why !== undefined || outcome.status < 200 || outcome.status > 299) {
+      this.#fail(call, outcome);
+      return;
+    }
+    if (outcome.body.byteLength <= sliceBytes) this.#readSuccess(call, outcome);
+    else nextSlice().then(() => this.#readSuccess(call, outcome));
+  }
+
+  #readSuccess(call: RestCall, response: Responded): void {
+    const { caller, operation, parts } = call;
+    const { success } = parts;
+    const { status } = response;
+    if (success.status !== undefined && status !== success.status) {
+      this.#reportDrift(caller, operation, [{ kind: 'status', field: String(status) }]);
+    }
+    let value: unknown;
+    try {
+      value = success.read(readText(response), (json) => {
+        this.#reportDrift(caller, operation, driftOf(success, json));
+        return json;
+      });
+    } catch (error) {
+      this.#failToRead(call, response, error);
+      return;
+    }
+    if (!call.key.isAccepted) this.#accept(call.key);
+    this.#report(call, status, response);
+    call.releaseBody(true);
+    call.resolve(value);
+  }
+
+  /** Records that a key is accepted, which gives its calls more places. */
+  #accept(key: ApiKey): void {
+    this.#keys.accept(key);
+    for (const origin of this.#origins) origin.sendWaiting();
+  }
+
+  #failToRead(call: RestCall, response: Responded, error: unknown): void {
+    if (error instanceof InvalidResponseError) {
+      const { message: problem, cause } = error;
+      this.#fail(call, { why: 'invalid', status: response.status, problem, cause }, response);
+    } else {
+      this.#report(call, response.status, response);
+      call.releaseBody(false);
+      call.reject(error);
+    }
+  }
+
+  #fail(call: RestCall, outcome: Outcome, response?: Responded): void {
+    const { caller, operation, key, parts } = call;
+    const { kind, label, isLogged } = consequencesOf(outcome);
+    let error: Error;
+    if (outcome.why === undefined) {
+      error = readError(outcome, key.credential);
+      if (outcome.status === 404 && !key.isAccepted) this.#accept(key);
+      this.#report(call, outcome.status, outcome);
+    } else {
+      error = toError(outcome, parts.request.method === 'POST');
+      this.#report(call, label, response);
+    }
+    call.releaseBody(false);
+    // Only a write goes on without the caller that it was started for.
+    const cancelled = parts.request.method === 'POST' ? caller.cancelled : undefined;
+    const { requestId } = caller;
+    if (isLogged) logFailure(this.#log, { requestId, cancelled }, operation, kind, error);
+    call.reject(error);
+  }
+
+  /** Reports the end of a call, with its complete response if there is one. */
+  #report(call: RestCall, outcome: number | string, response?: Responded): void {
+    call.ms = performance.now() - call.startedAt;
+    call.outcome = outcome;
+    if (response !== undefined) {
+      call.status = response.status;
+      call.bytes = response.body.byteLength;
+    }
+    this.#metrics.restCalls.observe({ operation: call.operation, status: outcome }, call.ms / 1000);
+    call.parts.span?.end(outcome, call);
+  }
+}
+
+/**
+ * Logs a failed call. Of the cause, logs only the name and code, because the message may contain an
+ * address. `clientLeft`: nobody received the error.
+ */
+export function logFailure(
+  log: Log,
+  { requestId, cancelled }: Pick<Caller, 'requestId'> & Partial<Pick<Caller, 'cancelled'>>,
+  operation: string,
+  outcome: string,
+  error: Error,
+): void {
+  const { message: reason, cause } = error;
+  const deepest = cause instanceof ConnectionFailed ? cause.cause : cause;
+  const { name, code } = (deepest ?? {}) as NodeJS.ErrnoException;
+  const details = { reason, causeName: name, causeCode: code };
+  const { status, hidden }: Partial<ErrorResponse> = error instanceof ErrorResponse ? error : {};
+  // Shortened, so that the line fits into an atomic write to a pipe.
+  const body = { code: hidden?.code.slice(0, 100), message: hidden?.message.slice(0, 500) };
+  const client = cancelled && { clientLeft: true };
+  const entry = { requestId, operation, outcome, ...client, ...details, ...body, status };
+  log.warn(entry, 'REST call failed');
+}

@@ -1,0 +1,32 @@
+import type { RequestHeaders } from '../http/message.ts';
+import { ApiKeys } from '../limits/api-keys.ts';
+import type { Limit } from '../limits/limit.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+
+/** What all requests of a process share. */
+export interface RequestEnvironment {
+  readonly telemetry: Telemetry;
+  /** The API keys in use. */
+  readonly keys: ApiKeys;
+  /** Limits the bytes of request bodies, each until its request ends. */
+  readonly bodyBytes: Limit;
+}
+
+const MiB = 1024 * 1024;
+
+/** Creates what the requests of a process share. */
+export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): RequestEnvironment {
+  const bodyBytes = keys.openLimit('body_bytes', { total: 32 * MiB, perKey: 8 * MiB });
+  telemetry.metrics.watchLimit(bodyBytes);
+  return { telemetry, keys, bodyBytes };
+}
+
+/** What a request begins with; without a scheme if its caller is in this process. */
+export interface RequestHead {
+  readonly method: string;
+  readonly scheme?: 'http' | 'https';
+  readonly path: string;
+  readonly search?: string;
+  readonly headers: RequestHeaders;
+  readonly mayStream?: boolean;
+}
