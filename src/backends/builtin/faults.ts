@@ -58,11 +58,13 @@ function reasonOf(error: unknown): string | undefined {
   return reasons.find(([pattern]) => pattern.test(code))?.[1];
 }
 
+type DatabaseError = NodeJS.ErrnoException & { readonly errcode?: number };
+
 /** Returns the code of an error, or its message if it has none. */
 function codeOf(error: unknown): string {
-  const { code, errcode = 0, message } = error as NodeJS.ErrnoException & { errcode?: number };
+  const { code, errcode: result = 0, message } = error as DatabaseError;
   // The low byte is the primary result code; the other bytes are details.
-  return code === 'ERR_SQLITE_ERROR' ? `SQLITE_${errcode & 0xff}` : code || message;
+  return code === 'ERR_SQLITE_ERROR' ? `SQLITE_${result & 0xff}` : code || message;
 }
 
 /** Whether a statement failed without effect because another session holds a lock. */
