@@ -34,24 +34,23 @@ export function createEngine({ introspection, operationLimits }: EngineOptions):
   });
   // No plugin reads the request, so all requests share one envelope.
   const { parse, validate } = yoga.getEnveloped({} as never);
-  const hideSuggestions = !introspection;
-  const options = { maxCoercionErrors: 1 };
+  const execution = {
+    schema,
+    compile: compileOperation,
+    hideSuggestions: !introspection,
+    options: { maxCoercionErrors: 1 },
+  };
 
   return (text) => {
     try {
       const document = parse(text);
       const errors: readonly GraphQLError[] = validate(schema, document);
-      if (errors.length > 0) return errors;
-      const compile = compileOperation;
-      return new PreparedDocument({ schema, document, hideSuggestions, options, compile });
+      return errors.length > 0 ? errors : new PreparedDocument({ ...execution, document });
     } catch (error) {
-      if (error instanceof GraphQLError) return [syntaxError(error)];
-      throw error;
+      if (!(error instanceof GraphQLError)) throw error;
+      const { message, source, positions } = error;
+      const extensions = { code: 'GRAPHQL_PARSE_FAILED' };
+      return [new GraphQLError(message, { source, positions, extensions })];
     }
   };
-}
-
-function syntaxError({ message, source, positions }: GraphQLError): GraphQLError {
-  const extensions = { code: 'GRAPHQL_PARSE_FAILED' };
-  return new GraphQLError(message, { source, positions, extensions });
 }

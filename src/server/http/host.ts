@@ -7,7 +7,7 @@ import { badRequest } from '../../http/error.ts';
  */
 export function checkHost(host: string | undefined, onlyLoopback: boolean): void {
   if (host === undefined) return;
-  if (!isUrlHost(host)) {
+  if (!wellFormed.test(host) || !URL.canParse(`http://${host}`)) {
     throw badRequest(
       'Host: expected one host name or address with an optional port, received another value.',
     );
@@ -19,8 +19,6 @@ export function checkHost(host: string | undefined, onlyLoopback: boolean): void
   }
 }
 
-const loopback = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+const wellFormed = /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i;
 
-function isUrlHost(host: string): boolean {
-  return /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i.test(host) && URL.canParse(`http://${host}`);
-}
+const loopback = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
