@@ -1,17 +1,6 @@
 import { InvalidResponseError } from './error.ts';
 import { JsonText, parseJson, sizeOfJson } from './json.ts';
 
-/** Parses JSON, int64-exact. @throws InvalidResponseError if it is invalid or exceeds a limit. */
-export function readJson(text: string): unknown {
-  return read(text, parseJson);
-}
-
-/** Validates JSON and passes its text on. @throws InvalidResponseError as `readJson` does. */
-export function readJsonText(text: string): JsonText {
-  read(text, JSON.parse);
-  return new JsonText(text);
-}
-
 /**
  * Maximum number of JSON values per body, because even a short value takes dozens of bytes of
  * memory.
@@ -21,7 +10,8 @@ const maxValues = 250_000;
 /** Maximum nesting of a body, because clients may read it with recursive functions. */
 const maxDepth = 500;
 
-function read(text: string, parse: (text: string) => unknown): unknown {
+/** Parses JSON, int64-exact. @throws InvalidResponseError if it is invalid or exceeds a limit. */
+export function readJson(text: string, parse: (text: string) => unknown = parseJson): unknown {
   // A shorter text cannot be nested too deeply.
   const { values, depth } = text.length > maxDepth ? sizeOfJson(text) : { values: 0, depth: 0 };
   if (values > maxValues) {
@@ -35,4 +25,10 @@ function read(text: string, parse: (text: string) => unknown): unknown {
   } catch (cause) {
     throw new InvalidResponseError('body: expected JSON, received other text.', { cause });
   }
+}
+
+/** Validates JSON and passes its text on. @throws InvalidResponseError as `readJson` does. */
+export function readJsonText(text: string): JsonText {
+  readJson(text, JSON.parse);
+  return new JsonText(text);
 }

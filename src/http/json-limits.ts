@@ -29,30 +29,25 @@ function requireJson(contentType: string | undefined): void {
 }
 
 /**
- * Parses the JSON of a part of a request, which the error names.
+ * Parses the JSON of a part of a request, which the error names, unless it is far more expensive to
+ * parse and check than its size suggests.
  * @throws HttpError with status 400. It does not quote the text, as the parser would.
  */
 export function parseSmallJson(name: string, text: string): unknown {
   try {
-    return text.length > harmlessLength ? parseLongJson(name, text) : parseJson(text);
+    // Valid JSON of this length can't exceed the limits.
+    if (text.length <= 1000) return parseJson(text);
+    const { values, depth } = sizeOfJson(text);
+    if (depth > 500) throw tooMuch(name, 500, 'levels of nesting');
+    if (values > 10_000) throw tooMuch(name, 10_000, 'JSON values');
+    return parseJson(text, (source) => {
+      if (source.length > 1000) throw tooMuch(name, 1000, 'characters of a number');
+      return toBigInt(source);
+    });
   } catch (error) {
     if (error instanceof HttpError) throw error;
     throw badRequest(`${name}: expected JSON, received other text.`);
   }
-}
-
-/** Valid JSON of at most this length can't exceed the limits. */
-const harmlessLength = 1000;
-
-/** Refuses JSON that is far more expensive to parse and check than its size suggests. */
-function parseLongJson(name: string, text: string): unknown {
-  const { values, depth } = sizeOfJson(text);
-  if (depth > 500) throw tooMuch(name, 500, 'levels of nesting');
-  if (values > 10_000) throw tooMuch(name, 10_000, 'JSON values');
-  return parseJson(text, (source) => {
-    if (source.length > 1000) throw tooMuch(name, 1000, 'characters of a number');
-    return toBigInt(source);
-  });
 }
 
 function tooMuch(name: string, maximum: number, what: string): HttpError {
