@@ -46,26 +46,25 @@ interface Route {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const bases: Readonly<Record<Operation['service'], string>> = {
-  pets: '/v1',
-  messages: '/quickstart',
-};
+const bases = { pets: '/v1', messages: '/quickstart' } as const;
 
 /** The methods of requests for an operation. */
 const methods = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
 
-function createRoutes(): readonly Route[] {
-  const ids = Object.keys(operations) as OperationId[];
-  const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
-  return [...Map.groupBy(ids, pathOf)].map(([path, ids]) => ({
+const ids = Object.keys(operations) as OperationId[];
+const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
+
+/** The routes, those without a parameter first. */
+const routes: readonly Route[] = [...Map.groupBy(ids, pathOf)]
+  .sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')))
+  .map(([path, ofPath]) => ({
     template: path,
     path: new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`),
     operations: new Map(
-      ids.flatMap((id) => methods[operations[id].method].map((method) => [method, id] as const)),
+      ofPath.flatMap((id) => methods[operations[id].method].map((method) => [method, id] as const)),
     ),
-    headers: Object.assign({}, ...ids.map((id) => deprecationOf(operations[id]))),
+    headers: Object.assign({}, ...ofPath.map((id) => deprecationOf(operations[id]))),
   }));
-}
 
 /** Returns the headers of a deprecated operation: Sunset (RFC 8594), successor (RFC 5829). */
 function deprecationOf({ removal, service }: Operation): Readonly<Record<string, string>> {
@@ -73,8 +72,6 @@ function deprecationOf({ removal, service }: Operation): Readonly<Record<string,
   const link = `<${bases[service]}${removal.successor}>; rel="successor-version"`;
   return { sunset: new Date(removal.date).toUTCString(), link };
 }
-
-const routes = createRoutes();
 
 /** Creates the contract's REST interface for any `PetStore`. */
 export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1Handler {
