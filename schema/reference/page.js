@@ -34,38 +34,28 @@ function operationMarks({ specSelectors, React }) {
 /** The heading of the operations that have no tag: Swagger UI's own word for them is "default". */
 const untagged = 'Operations without a tag';
 
-/**
- * Lists the document's tags above the operations. A tag without operations is a navigation group: it
- * stands there only, for as a section it would be empty.
- */
+/** Lists the tags above the operations, without the navigation groups, which have no operations. */
 function tagNavigation({ React }) {
   const element = React.createElement;
-  const item = (name, description, isSection) => {
-    const id = `operations-tag-${name.replaceAll(' ', '_')}`;
+  const item = ([name, section]) => {
+    const href = `#operations-tag-${name.replaceAll(' ', '_')}`;
+    const description = section.getIn(['tagDetails', 'description']);
     return element(
       'li',
       { key: name },
-      isSection ? element('a', { href: `#${id}` }, name) : element('strong', null, name),
+      element('a', { href }, name),
       description && element('span', null, description),
     );
-  };
-  const navigation = (tags, sections) => {
-    const items = tags.map((tag) =>
-      item(tag.get('name'), tag.get('description'), sections.has(tag.get('name'))),
-    );
-    const rest = sections.has(untagged) && item(untagged, undefined, true);
-    const list = element('ul', null, items, rest);
-    return element('nav', { className: 'tag-navigation', 'aria-label': 'Tags' }, list);
   };
   return {
     wrapComponents: {
       operations: (Original) => (props) => {
-        const { specSelectors } = props;
-        const tags = specSelectors.tags().toArray();
+        const items = props.specSelectors.taggedOperations().entrySeq().map(item);
+        const list = element('ul', null, items);
         return element(
           React.Fragment,
           null,
-          navigation(tags, specSelectors.taggedOperations()),
+          element('nav', { className: 'tag-navigation', 'aria-label': 'Tags' }, list),
           element(Original, props),
         );
       },

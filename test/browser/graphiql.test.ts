@@ -106,6 +106,11 @@ describe('GraphiQL in Chromium', () => {
   browserTest('fits a window of 390 pixels, with descriptions and reasons', async () => {
     const { page, result } = await open();
     await page.setViewportSize({ width: 390, height: 800 });
+    const query = page.locator('.graphiql-query-editor .monaco-editor').first();
+    const lineHeight = 20;
+    await vi.waitFor(async () =>
+      expect((await query.boundingBox())?.height).toBeGreaterThan(8 * lineHeight),
+    );
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const docs = page.locator('.graphiql-doc-explorer');
     await docs.getByRole('link', { name: 'Query', exact: true }).click();
