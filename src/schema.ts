@@ -162,7 +162,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       // Those of Yoga allow every origin, with credentials.
       const isOfCors = (name: string) => name.startsWith('access-control-');
       for (const name of [...headers.keys()].filter(isOfCors)) headers.delete(name);
-      const own = record.method === 'OPTIONS' ? cors.preflight(record, record)?.headers : undefined;
+      const own = record.method === 'OPTIONS' ? cors.preflight(record)?.headers : undefined;
       const added = { ...own, 'x-request-id': record.requestId };
       if (corsOrigins.length > 0) cors.addHeaders(record, { headers: added });
       for (const [name, value] of Object.entries(added)) headers.set(name, value);

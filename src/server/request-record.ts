@@ -31,7 +31,6 @@ export interface OperationLabel {
  */
 export class RequestRecord extends RequestBody implements HttpRequest, Caller, EndedRequest {
   readonly method: string;
-  readonly scheme: 'http' | 'https';
   readonly path: string;
   readonly search: string;
   readonly headers: RequestHeaders;
@@ -80,7 +79,6 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     super(keys.find(headers.authorization), bodyBytes);
     this.#telemetry = telemetry;
     this.method = head.method;
-    this.scheme = head.scheme ?? 'http';
     this.path = head.path;
     this.search = head.search ?? '';
     this.headers = headers;

@@ -40,7 +40,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
   function route(record: RequestRecord): HttpResponse | Promise<HttpResponse> {
     const { method, path } = record;
     checkHost(record.headers.host, options.onlyLoopbackHosts);
-    const preflight = method === 'OPTIONS' ? cors.preflight(record, record) : undefined;
+    const preflight = method === 'OPTIONS' ? cors.preflight(record) : undefined;
     if (preflight !== undefined) return preflight;
     admission.admit(record);
     if (record.refusal) throw record.refusal;

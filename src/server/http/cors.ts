@@ -16,10 +16,8 @@ export function createCors(origins: readonly string[]) {
     (origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`));
   return {
     /** Returns the response to an OPTIONS request that is a preflight from an allowed origin. */
-    preflight(
-      { headers }: Head,
-      record: { refusedOrigin: string | undefined },
-    ): HttpResponse | undefined {
+    preflight(record: Head & { refusedOrigin: string | undefined }): HttpResponse | undefined {
+      const { headers } = record;
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
       if (!allows(origin)) {
