@@ -11,7 +11,7 @@ export type ShowProgress = (count: number, part: number | undefined) => void;
 
 /**
  * Imports JSON Lines from a file, or from `input` if the path is `-`. It imports all lines or none.
- * @throws ImportError with the number of the first invalid line; the system error if there is no such
+ * @throws an error with the number of the first invalid line; the system error if there is no such
  *   file.
  */
 export async function importFrom(

@@ -5,13 +5,9 @@ import { decodeUtf8, parseJson, sizeOfJson } from '../../contract/json.ts';
 import { petFields } from '../../contract/records.ts';
 import { type PetRow, requirePetStorable, toPetRow } from './rows.ts';
 
-/** A line cannot be imported; the whole import is undone. */
-export class ImportError extends Error {
-  override readonly name = 'ImportError';
-
-  constructor(lineNumber: number, reason: string) {
-    super(`Line ${lineNumber}: ${reason} Nothing was imported.`);
-  }
+/** Returns the error for a line that cannot be imported, which ends the whole import. */
+export function importError(lineNumber: number, reason: string): Error {
+  return new Error(`Line ${lineNumber}: ${reason} Nothing was imported.`);
 }
 
 /** A kind of record that can be imported and exported as JSON Lines. */
@@ -28,7 +24,7 @@ const maxId = 2n ** 62n;
 
 /**
  * Decodes one line; returns undefined for a blank one.
- * @throws ImportError with the number of the line and the reason.
+ * @throws an error with the number of the line and the reason.
  */
 export function decodeLine(kind: Kind, line: Buffer, lineNumber: number): Row | undefined {
   try {
@@ -36,7 +32,7 @@ export function decodeLine(kind: Kind, line: Buffer, lineNumber: number): Row | 
     return text === '' ? undefined : decodeText(kind, text);
   } catch (error) {
     const reason = error instanceof SyntaxError ? 'expected JSON.' : (error as Error).message;
-    throw new ImportError(lineNumber, reason);
+    throw importError(lineNumber, reason);
   }
 }
 

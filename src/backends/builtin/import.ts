@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database, Tables } from './database.ts';
-import { decodeLine, ImportError, type Kind, type Row } from './import-line.ts';
+import { decodeLine, importError, type Kind, type Row } from './import-line.ts';
 import type { Engine } from './migrations.ts';
 import { type PetRow, petColumns } from './rows.ts';
 
@@ -20,6 +20,7 @@ type Staged = { [Column in keyof PetRow]: PetRow[Column] | null } & {
   document: string | null;
 };
 type Session = Kysely<Tables & { staged: Staged }>;
+type Line = Row & { readonly line: number };
 
 /** The columns of each kind, without the id. */
 const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['document'] } as const;
@@ -30,7 +31,7 @@ const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['docu
  * other writers only wait for that transaction.
  * @param onProgress is called with the number of records read so far.
  * @returns the number of imported records.
- * @throws ImportError with the number of the line and the reason.
+ * @throws an error with the number of the line and the reason.
  */
 export async function importLines(
   database: Database,
@@ -77,7 +78,7 @@ async function stage(
   let line = 0;
   let records = 0;
   let withIds: boolean | undefined;
-  let batch: (Row & { readonly line: number })[] = [];
+  let batch: Line[] = [];
   const flush = async () => {
     await insert(session, batch);
     records += batch.length;
@@ -91,7 +92,7 @@ async function stage(
     // Otherwise the database could assign an id to one line that a later line contains.
     withIds ??= 'id' in row;
     if ('id' in row !== withIds) {
-      throw new ImportError(line, 'expected an id on every line or on none.');
+      throw importError(line, 'expected an id on every line or on none.');
     }
     batch.push({ line, ...row });
     if (batch.length === batchSize) await flush();
@@ -100,10 +101,7 @@ async function stage(
   return { records, lastLine: line, withIds: withIds ?? false };
 }
 
-async function insert(
-  session: Session,
-  batch: readonly (Row & { readonly line: number })[],
-): Promise<void> {
+async function insert(session: Session, batch: readonly Line[]): Promise<void> {
   const inserted = await session
     .insertInto('staged')
     .values(batch)
@@ -113,10 +111,10 @@ async function insert(
   if (inserted.length === batch.length) return;
   const lines = new Set(inserted.map(({ line }) => Number(line)));
   const duplicate = batch.find(({ line }) => !lines.has(line));
-  if (duplicate) throw new ImportError(duplicate.line, `the id ${duplicate.id} is already taken.`);
+  if (duplicate) throw importError(duplicate.line, `the id ${duplicate.id} is already taken.`);
 }
 
-/** Checks the ids against the database. @throws ImportError for the first line whose id is taken. */
+/** Checks the ids against the database. @throws for the first line whose id is taken. */
 async function requireFreeIds(session: Session, kind: Kind, staged: Contents): Promise<void> {
   if (!staged.withIds) return;
   for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
@@ -130,7 +128,7 @@ async function requireFreeIds(session: Session, kind: Kind, staged: Contents): P
       )
       .orderBy('line')
       .executeTakeFirst();
-    if (taken) throw new ImportError(Number(taken.line), `the id ${taken.id} is already taken.`);
+    if (taken) throw importError(Number(taken.line), `the id ${taken.id} is already taken.`);
   }
 }
 
