@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
@@ -21,7 +21,12 @@ export function sqliteDialect(databaseUrl: string, onLock: OnLock = 'wait'): Sql
 const lockTimeoutMs = 10_000;
 
 function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
-  if (location !== ':memory:') requireDatabaseFile(location);
+  if (location !== ':memory:') {
+    mkdirSync(dirname(location), { recursive: true });
+    // SQLite refuses a file with other contents, but treats one of a single byte as an empty one.
+    const isByte = statSync(location, { throwIfNoEntry: false })?.size === 1;
+    if (isByte) throw new Error('file is not a database');
+  }
   // Without bigints, an insert of an integer beyond 2^53 throws after the row is stored.
   const database = new DatabaseSync(location, { readBigInts: true, timeout: lockTimeoutMs });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
@@ -47,29 +52,6 @@ function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
     close: () => database.close(),
   };
 }
-
-/**
- * Creates the directory of a database, and checks the file: SQLite would overwrite any file that is
- * shorter than a page.
- * @throws if the file is not an SQLite database.
- */
-function requireDatabaseFile(location: string): void {
-  mkdirSync(dirname(location), { recursive: true });
-  if (!statSync(location, { throwIfNoEntry: false })?.isFile()) return;
-  const file = openSync(location, 'r');
-  try {
-    const start = Buffer.alloc(signature.length);
-    const length = readSync(file, start);
-    if (length > 0 && start.toString('latin1') !== signature) {
-      throw new Error('file is not a database');
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** The first bytes of every SQLite database (its file format, section 1.3). */
-const signature = 'SQLite format 3\0';
 
 function prepare(database: DatabaseSync, sql: string): SqliteStatement {
   // All transactions write. With a plain `begin`, a transaction would fail at its first write if

@@ -68,7 +68,9 @@ describe('the built-in backend on a file', () => {
   });
 
   it('does not change a file with other contents', async () => {
-    for (const text of ['x', 'milk, eggs', 'x'.repeat(5000), 'SQLite format 3']) {
+    const lengths = [1, 2, 99, 100, 511, 512, 4095, 4096, 5000];
+    const texts = lengths.map((length) => 'x'.repeat(length));
+    for (const text of [...texts, 'milk, eggs', 'SQLite format 3']) {
       const path = `${folder}/${text.length}.txt`;
       await writeFile(path, text);
       await expect(openBuiltin(`file:${path}`)).rejects.toThrow('file is not a database');
