@@ -25,22 +25,20 @@ export class ApiKeys {
   }
 
   /** Creates an account. @throws if the name is taken or contains invalid characters. */
-  async createAccount(name: string): Promise<{ name: string; createdAt: string }> {
+  async createAccount(name: string) {
     if (!/^[\w.@+-]{1,64}$/.test(name)) {
       throw new Error(
         `Account name: expected 1 to 64 characters of A-Z a-z 0-9 _ . @ + -, received ${JSON.stringify(name)}.`,
       );
     }
-    const row = { name, created_at: timeAfter(0) };
-    const { numInsertedOrUpdatedRows } = await this.#database
+    const account = await this.#database
       .insertInto('accounts')
-      .values(row)
+      .values({ name, created_at: timeAfter(0) })
       .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirstOrThrow();
-    if (numInsertedOrUpdatedRows === 0n) {
-      throw new Error(`An account with the name ${JSON.stringify(name)} already exists.`);
-    }
-    return { name, createdAt: row.created_at };
+      .returning(['name', 'created_at as createdAt'])
+      .executeTakeFirst();
+    if (account !== undefined) return account;
+    throw new Error(`An account with the name ${JSON.stringify(name)} already exists.`);
   }
 
   /** Lists all accounts, ordered by name. */
