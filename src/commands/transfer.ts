@@ -88,14 +88,13 @@ export function progressOn(
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
+    rest = Buffer.concat([rest, chunk]);
     let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      const part = chunk.subarray(start, end);
-      yield rest.byteLength === 0 ? part : Buffer.concat([rest, part]);
-      rest = Buffer.alloc(0);
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10, start)) {
+      yield rest.subarray(start, end);
       start = end + 1;
     }
-    if (start < chunk.byteLength) rest = Buffer.concat([rest, chunk.subarray(start)]);
+    rest = rest.subarray(start);
     if (rest.byteLength > maxLineBytes) yield rest;
   }
   yield rest;
