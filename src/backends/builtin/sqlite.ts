@@ -57,18 +57,10 @@ function prepare(database: DatabaseSync, sql: string): SqliteStatement {
   // All transactions write. With a plain `begin`, a transaction would fail at its first write if
   // another process had written since it began.
   const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
-  const columns = statement.columns().map(({ name }) => name);
-  // Node's row objects are hash tables. With arrays, reading 20 animals takes 13.5 instead of 21.7 µs.
-  statement.setReturnArrays(true);
-  const toRow = (values: unknown) => {
-    const row: Record<string, unknown> = {};
-    for (const [index, name] of columns.entries()) row[name] = (values as unknown[])[index];
-    return row;
-  };
   return {
-    reader: columns.length > 0,
-    all: (parameters) => statement.all(...(parameters as SQLInputValue[])).map(toRow),
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
     run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])).map(toRow),
+    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
   };
 }
