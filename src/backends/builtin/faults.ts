@@ -17,8 +17,8 @@ export function storageFault(
   if (!(cause instanceof Error)) return undefined;
   const reason =
     cause instanceof NotConnectedError
-      ? (postgresReason(cause.cause as Error) ?? 'cannot be reached')
-      : (sqliteReason(cause) ?? postgresReason(cause));
+      ? (reasonOf(cause.cause) ?? 'cannot be reached')
+      : reasonOf(cause);
   if (reason === undefined) return undefined;
   // SQLite, and a server that is busy, full or read-only, refuses a statement as a whole.
   const isKnown =
@@ -37,28 +37,39 @@ export function storageFault(
   });
 }
 
-/** SQLite's result codes for failures of the file or the system, not of a statement. */
-const sqliteReasons = new Map([
-  [5, 'is busy'],
-  [6, 'is busy'],
-  [8, 'is read-only'],
-  [10, 'cannot be read or written'],
-  [11, 'is damaged'],
-  [13, 'has no space left'],
-  [14, 'cannot be opened'],
-  [26, 'is damaged'],
-]);
+/**
+ * Failures of the server, the file or the system, by the codes of SQLite and PostgreSQL (SQLSTATE,
+ * appendix A), by the system's codes, and by the messages of pg that have no code.
+ */
+const reasons: readonly [RegExp, string][] = [
+  [/^(?:SQLITE_13$|53100)/, 'has no space left'],
+  [/^(?:SQLITE_[56]$|53|57014|55P03|40001|40P01)/, 'is busy'],
+  [/^(?:SQLITE_8$|25006)/, 'is read-only'],
+  [/^SQLITE_10$/, 'cannot be read or written'],
+  [/^SQLITE_14$/, 'cannot be opened'],
+  [/^(?:SQLITE_(?:11|26)$|XX)/, 'is damaged'],
+  [/^(?:57P0|08|40003|58|EAI_|E[A-Z]+$)/, 'cannot be reached'],
+  [/^(?:Connection terminated|timeout exceeded when trying to connect)/, 'cannot be reached'],
+  [/^(?:Query read timeout|Client has encountered a connection error)/, 'cannot be reached'],
+];
 
-function sqliteReason(error: unknown): string | undefined {
-  const { code, errcode = 0 } = error as { code?: string; errcode?: number };
+function reasonOf(error: unknown): string | undefined {
+  const code = codeOf(error);
+  return reasons.find(([pattern]) => pattern.test(code))?.[1];
+}
+
+type DatabaseError = NodeJS.ErrnoException & { readonly errcode?: number };
+
+/** Returns the code of an error, or its message if it has none. */
+function codeOf(error: unknown): string {
+  const { code, errcode: result = 0, message } = error as DatabaseError;
   // The low byte is the primary result code; the other bytes are details.
-  return code === 'ERR_SQLITE_ERROR' ? sqliteReasons.get(errcode & 0xff) : undefined;
+  return code === 'ERR_SQLITE_ERROR' ? `SQLITE_${result & 0xff}` : code || message;
 }
 
 /** Whether a statement failed without effect because another session holds a lock. */
 export function isLocked(error: unknown): boolean {
-  // PostgreSQL's SQLSTATE for lock_not_available.
-  return sqliteReason(error) === 'is busy' || (error as { code?: string }).code === '55P03';
+  return /^(?:SQLITE_[56]|55P03)$/.test(codeOf(error));
 }
 
 /**
@@ -70,24 +81,3 @@ export function isRefusedLogin(error: unknown): boolean {
   const { code, message } = cause as NodeJS.ErrnoException;
   return code === '08P01' && /server_login_retry|^server login failed/.test(message);
 }
-
-/** SQLSTATE classes and codes (PostgreSQL, appendix A) for failures of the server, not the query. */
-const postgresReasons: readonly [RegExp, string][] = [
-  [/^53100/, 'has no space left'],
-  [/^(?:53|57014|55P03|40001|40P01)/, 'is busy'],
-  [/^25006/, 'is read-only'],
-  [/^(?:57P0|08|40003|58)/, 'cannot be reached'],
-  [/^XX/, 'is damaged'],
-];
-
-function postgresReason({ message, ...error }: Error): string | undefined {
-  const { code = '' } = error as { code?: string };
-  const known = postgresReasons.find(([pattern]) => pattern.test(code));
-  if (known !== undefined) return known[1];
-  // Connection errors of pg have no SQLSTATE; those of the system have an errno code.
-  const isConnection = /^(?:EAI_|E[A-Z]+$)/.test(code) || connectionMessage.test(message);
-  return isConnection ? 'cannot be reached' : undefined;
-}
-
-const connectionMessage =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
