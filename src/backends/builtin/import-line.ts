@@ -28,18 +28,14 @@ const maxId = 2n ** 62n;
  */
 export function decodeLine(kind: Kind, line: Buffer, lineNumber: number): Row | undefined {
   try {
-    const text = textOf(line);
+    if (line.byteLength > maxLineBytes) throw new Error(`expected at most ${maxLineBytes} bytes.`);
+    if (!isUtf8(line)) throw new Error('expected UTF-8.');
+    const text = decodeUtf8(line).trim();
     return text === '' ? undefined : decodeText(kind, text);
   } catch (error) {
     const reason = error instanceof SyntaxError ? 'expected JSON.' : (error as Error).message;
     throw importError(lineNumber, reason);
   }
-}
-
-function textOf(line: Buffer): string {
-  if (line.byteLength > maxLineBytes) throw new Error(`expected at most ${maxLineBytes} bytes.`);
-  if (!isUtf8(line)) throw new Error('expected UTF-8.');
-  return decodeUtf8(line).trim();
 }
 
 function decodeText(kind: Kind, text: string): Row {
