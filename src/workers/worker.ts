@@ -15,9 +15,7 @@ export type WorkerMessage =
   | { readonly url: string }
   | { readonly id: number; readonly reply?: unknown; readonly problem?: string };
 
-/**
- * How long a worker that stops on its own waits for the primary to close the port, in milliseconds.
- */
+/** How long a worker that stops on its own waits for the primary, in milliseconds. */
 const releaseTimeoutMs = 1000;
 
 /** The options of a worker: the primary serves the admin port, and closes the port first. */
