@@ -107,16 +107,13 @@ export async function openBuiltinPetStore(
 
     listOrders: (caller) =>
       run('listOrders', caller, async () => {
-        const first = database.selectFrom('orders').selectAll().orderBy('id').limit(maxOrders);
-        const counted = database
-          .selectFrom(first.as('first'))
-          .select(['id', 'document', bytesSoFar.as('bytes')]);
-        const rows = await database
-          .selectFrom(counted.as('counted'))
-          .select('document')
-          .where('bytes', '<=', maxOrdersBytes)
-          .orderBy('id')
-          .execute();
+        const query = sql<{ document: string }>`
+          with page as (select id, document from orders order by id limit ${maxOrders}),
+          counted as (
+            select id, document, sum(octet_length(document)) over (order by id) as bytes from page
+          )
+          select document from counted where bytes <= ${maxOrdersBytes} order by id`;
+        const { rows } = await query.execute(database);
         return new JsonText(`[${rows.map(({ document }) => document).join()}]`);
       }),
 
@@ -174,9 +171,7 @@ const maxMessageLength = 10_000;
 
 /** Limits of the list of orders, because the contract specifies no paging for it. */
 const maxOrders = 1000;
-const maxOrdersBytes = 500_000n;
-
-const bytesSoFar = sql<bigint>`sum(octet_length(document)) over (order by id)`;
+const maxOrdersBytes = 500_000;
 
 const noService =
   'This field calls another path of the REST service: expected one in PETSTORE_BASE_URL, received none.';
