@@ -56,15 +56,10 @@ export async function importLines(
 }
 
 async function createStaged(session: Session): Promise<void> {
-  await session.schema.dropTable('staged').ifExists().execute();
-  let table = session.schema
-    .createTable('staged')
-    .temporary()
-    .addColumn('line', 'bigint', (column) => column.primaryKey())
-    .addColumn('id', 'bigint', (column) => column.unique())
-    .addColumn('document', 'text');
-  for (const { column, type } of petColumns) table = table.addColumn(column, type);
-  await table.execute();
+  await sql`drop table if exists staged`.execute(session);
+  const columns = petColumns.map(({ column, type }) => `${column} ${type}`);
+  const all = ['line bigint primary key', 'id bigint unique', 'document text', ...columns];
+  await sql.raw(`create temporary table staged (${all.join()})`).execute(session);
 }
 
 type Contents = Awaited<ReturnType<typeof stage>>;
@@ -118,16 +113,11 @@ async function insert(session: Session, batch: readonly Line[]): Promise<void> {
 async function requireFreeIds(session: Session, kind: Kind, staged: Contents): Promise<void> {
   if (!staged.withIds) return;
   for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
-    const taken = await session
-      .selectFrom('staged')
-      .select(['line', 'id'])
-      .where('line', '>', after)
-      .where('line', '<=', after + linesAtOnce)
-      .where(
-        sql<boolean>`exists (select 1 from ${sql.table(kind)} as kept where kept.id = staged.id)`,
-      )
-      .orderBy('line')
-      .executeTakeFirst();
+    const { rows } = await sql<Pick<Staged, 'line' | 'id'>>`
+      select line, id from staged where line > ${after} and line <= ${after + linesAtOnce}
+        and exists (select 1 from ${sql.table(kind)} as kept where kept.id = staged.id)
+      order by line limit 1`.execute(session);
+    const [taken] = rows;
     if (taken) throw importError(Number(taken.line), `the id ${taken.id} is already taken.`);
   }
 }
