@@ -26,10 +26,6 @@ export function createApiKeyCheck(database: Database, demoKey: string | undefine
       .updateTable('api_keys')
       .set({ last_used_at: timeAfter(0) })
       .where('id', '=', id)
-      // Another gateway may have stored a use meanwhile.
-      .where(({ eb }) =>
-        eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', timeAfter(-lastUseMs))]),
-      )
       .execute()
       .catch((err) => log.debug({ err, keyId: id }, 'the last use of a key was not stored'));
   }
