@@ -27,7 +27,7 @@ export interface PoolOptions {
  * works behind PgBouncer in transaction mode.
  */
 export function postgresDialect(databaseUrl: string, log: Log, options: PoolOptions) {
-  const { onLock, poolSize } = options;
+  const { onLock, poolSize, metrics } = options;
   // The server cancels a slow statement; the client gives up if the server does not respond.
   const settings = {
     statement_timeout: timeouts.statement,
@@ -49,7 +49,6 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
     log.warn({ error: name, reason: message }, 'a database connection broke');
   // The pool handles errors of idle connections only; any other unhandled error ends the process.
   pool.on('error', onBroken).on('connect', (client) => client.on('error', onBroken));
-  const { metrics } = options;
   metrics?.databaseConnections({ state: 'used' }, () => pool.totalCount - pool.idleCount);
   metrics?.databaseConnections({ state: 'idle' }, () => pool.idleCount);
   metrics?.waitingQueries({}, () => pool.waitingCount);
