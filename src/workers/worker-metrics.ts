@@ -16,7 +16,7 @@ export class WorkerMetrics {
 
   /** Keeps the counts of a worker that has exited. */
   recordExit(worker: Worker): void {
-    const last = countsIn(this.#live.get(worker) ?? []);
+    const last = (this.#live.get(worker) ?? []).filter(({ type }) => type !== 'gauge');
     this.#live.delete(worker);
     this.#exited = this.#exited.then((sum) => Registry.aggregate([sum, last]).getMetricsAsJSON());
   }
@@ -35,9 +35,4 @@ export class WorkerMetrics {
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
     return { contentType: registry.contentType, text: await registry.metrics() };
   }
-}
-
-/** Returns the counters and histograms, without the gauges. */
-function countsIn(snapshot: MetricsSnapshot): MetricsSnapshot {
-  return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram');
 }
