@@ -59,7 +59,10 @@ export async function openDatabase(
   } catch (cause) {
     await database.destroy();
     const { message, code } = cause as NodeJS.ErrnoException;
-    const reason = newerThanThis(message) ?? `cannot be opened: ${message || code}`;
+    const [, missing] = /previously executed migration (\S+) is missing/.exec(message) ?? [];
+    const reason = missing
+      ? `is newer than this version of petstore-gateway, which does not have its migration ${missing}. Run the version that migrated it or a later one, or restore the backup from before the upgrade.`
+      : `cannot be opened: ${message || code}`;
     const name = databaseUrl.replace(/\/\/.*@/, '//');
     throw new Error(`DATABASE_URL: the database ${name} ${reason}`, { cause });
   }
@@ -88,11 +91,4 @@ async function openSize(database: Database, engine: Engine): Promise<() => numbe
     update();
     return bytes;
   };
-}
-
-/** Explains a migration that this version does not have; returns undefined for any other failure. */
-function newerThanThis(message: string): string | undefined {
-  const [, migration] = /previously executed migration (\S+) is missing/.exec(message) ?? [];
-  if (migration === undefined) return undefined;
-  return `is newer than this version of petstore-gateway, which does not have its migration ${migration}. Run the version that migrated it or a later one, or restore the backup from before the upgrade.`;
 }
