@@ -1,9 +1,16 @@
 /**
  * Formats a log line for a terminal: time, level, message, and the rest as `name=value`, with
- * control characters escaped. A line that is not a JSON object is only escaped.
+ * control characters escaped.
  */
 export function formatForTerminal(line: string): string {
-  return `${escapeControls(format(line))}\n`;
+  const { level, time, msg, ...rest } = JSON.parse(line);
+  const details = Object.entries(rest)
+    .filter(([, value]) => !(Array.isArray(value) && value.length === 0))
+    .map(
+      ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    );
+  const text = `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${msg}${details.join('')}`;
+  return `${escapeControls(text)}\n`;
 }
 
 /**
@@ -21,20 +28,3 @@ export function escapeControls(text: string): string {
  * C0, DEL, C1, line separators, and characters that change the direction of text (Bidi_Control).
  */
 const controlCharacters = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-
-function format(line: string): string {
-  let entry: Record<string, unknown>;
-  try {
-    entry = JSON.parse(line);
-  } catch {
-    return line.replace(/\n$/, '');
-  }
-  const { level, time, msg, ...rest } = entry;
-  const details = Object.entries(rest)
-    .filter(([, value]) => !(Array.isArray(value) && value.length === 0))
-    .map(
-      ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    );
-  const clock = String(time).slice(11, 23);
-  return `${clock} ${String(level).toUpperCase().padEnd(5)} ${msg}${details.join('')}`;
-}

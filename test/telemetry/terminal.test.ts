@@ -29,10 +29,5 @@ describe('a log line on a terminal', () => {
     expect(formatForTerminal(`${line}\n`)).toBe(
       '10:00:00.123 WARN  REST\\u202e error code=a\\u001b[2Jb hidden={"message":"c\\u009b31md\\u007f"} na\\u0007me=line\\u000aline\\u000dline\n',
     );
-    expect(formatForTerminal('oops \u001b]0;title\u0007\n')).toBe('oops \\u001b]0;title\\u0007\n');
-  });
-
-  it('is unchanged when it is not JSON', () => {
-    expect(formatForTerminal('oops\n')).toBe('oops\n');
   });
 });
