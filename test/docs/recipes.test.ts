@@ -48,9 +48,9 @@ const settings = JSON.stringify({
 });
 const node = ['@types/node', 'undici-types'];
 
-describe('docs/clients.md', () => {
+describe('docs/clients', () => {
   it('runs a new application', async () => {
-    const { files, commands } = await recipe('clients.md', 'New application');
+    const { files, commands } = await recipe('clients/README.md', 'New application');
     const { shell, tsc } = await consumer.project({
       ours: ['graphql', ...node],
       files: { ...files, 'tsconfig.json': settings },
@@ -61,7 +61,7 @@ describe('docs/clients.md', () => {
   });
 
   it('types the application’s own documents', async () => {
-    const { files, commands } = await recipe('clients.md', 'Your own documents');
+    const { files, commands } = await recipe('clients/codegen.md', 'Codegen');
     const codegen = ['@graphql-codegen/cli', '@graphql-codegen/client-preset'];
     const types = ['@graphql-typed-document-node/core'];
     const { shell, tsc } = await consumer.project({
@@ -74,7 +74,7 @@ describe('docs/clients.md', () => {
   });
 
   consumerTest('infers types with gql.tada', async () => {
-    const { files, commands, packages: named } = await recipe('clients.md', 'gql.tada');
+    const { files, commands, packages: named } = await recipe('clients/gql-tada.md');
     const ours = named.filter((name) => name.startsWith('@types/'));
     const theirs = ['graphql', ...named.filter((name) => !ours.includes(name))];
     const packages = { ours, theirs };
@@ -90,7 +90,7 @@ describe('docs/clients.md', () => {
   });
 
   it('configures editors and tools', async () => {
-    const { files } = await recipe('clients.md', 'Editors and tools: `.graphqlrc.yml`');
+    const { files } = await recipe('clients/codegen.md', 'Editors');
     const { root, shell } = await consumer.project({
       ours: ['graphql', 'graphql-config'],
       files: {
@@ -107,7 +107,7 @@ describe('docs/clients.md', () => {
   });
 
   consumerTest('sends requests with graphql-request', async () => {
-    const { files, commands } = await recipe('clients.md', 'graphql-request');
+    const { files, commands } = await recipe('clients/graphql-request.md');
     const packages = { ours: node, theirs: ['graphql', 'graphql-request'] };
     const right = await consumer.project({
       ...packages,
@@ -124,7 +124,7 @@ describe('docs/clients.md', () => {
   });
 
   consumerTest('runs tests with MSW', async () => {
-    const { files, commands } = await recipe('clients.md', 'Tests with MSW');
+    const { files, commands } = await recipe('clients/msw.md');
     const { shell, tsc } = await consumer.project({
       ours: node,
       theirs: ['graphql', 'msw'],
@@ -137,7 +137,7 @@ describe('docs/clients.md', () => {
 
   describe('Relay', () => {
     const open = async (url: string, ...sources: readonly string[]) => {
-      const { files, commands } = await recipe('clients.md', 'Relay');
+      const { files, commands } = await recipe('clients/relay.md');
       const { 'src/environment.ts': environment = '' } = files;
       const project = await consumer.project({
         theirs: ['relay-runtime', 'relay-compiler'],
@@ -173,7 +173,7 @@ describe('docs/clients.md', () => {
     });
 
     consumerTest('has non-null types for fields that are null only beside an error', async () => {
-      const { files, commands } = await recipe('clients.md', 'Relay');
+      const { files, commands } = await recipe('clients/relay.md');
       const { 'relay.config.json': config = '' } = files;
       const { shell, tsc } = await consumer.project({
         ours: node,
@@ -244,10 +244,10 @@ describe('docs/incremental-delivery.md', () => {
   });
 });
 
-describe('docs/urql.md in Chromium', () => {
+describe('docs/clients/urql.md in Chromium', () => {
   browserTest('lists animals, adds one optimistically, and explains errors', async ({ skip }) => {
     skip(!isConsumerInstalled, 'test/consumers could not be installed');
-    const { files } = await recipe('urql.md');
+    const { files } = await recipe('clients/urql.md', 'In React');
     const { root, tsc } = await consumer.project({
       ours: ['@types/react', '@types/react-dom'],
       theirs: ['graphql', 'urql', '@urql/core', '@urql/exchange-graphcache', 'react', 'react-dom'],
