@@ -85,7 +85,7 @@ describe('docs/tutorial.md', () => {
       expect(devDependencies[name].split('.')[0], name).toBe(major);
     }
     for (const name of ['petstore-gateway', 'petstore-gateway-client']) {
-      expect(install).toContain(` ./${name}-${version}.tgz`);
+      expect(install).toContain(` ../${name}-${version}.tgz`);
     }
   });
 
