@@ -175,19 +175,16 @@ describe('the packed package', () => {
 
   it('compiles the TypeScript blocks of the documentation', async () => {
     const others =
-      '@types/node undici-types graphql graphql-yoga @pothos/core @apollo/client rxjs @urql/core wonka @urql/exchange-persisted';
+      '@types/node undici-types graphql graphql-yoga @pothos/core @apollo/client rxjs @urql/core wonka @urql/exchange-graphcache @urql/exchange-persisted';
     const pages = [
       'README.md',
       'docs/bff.md',
+      'docs/clients/apollo.md',
+      'docs/clients/urql.md',
       'docs/extending.md',
-      'docs/persisted-documents.md',
       'docs/retrying.md',
     ];
     const texts = await Promise.all(pages.map((page) => readFile(join(repository, page), 'utf8')));
-    const clients = await readFile(join(repository, 'docs/clients.md'), 'utf8');
-    for (const section of ['Apollo Client', 'urql']) {
-      texts.push(clients.split(/^## /m).find((text) => text.startsWith(`${section}\n`)) ?? '');
-    }
     const blocks = texts.flatMap((text) =>
       [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block),
     );

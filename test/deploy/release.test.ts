@@ -69,13 +69,13 @@ describe('npm run release -- --dry-run', () => {
   });
 
   registryTest(
-    'writes a package that starts as the README says, with the Node of the machine',
+    'packs and starts the gateway as the README says, with the Node of the machine',
     async () => {
-      const [{ block = '' } = {}] = await blocksOf('README.md', 'Without a clone');
-      const script = block.replace('~/Downloads', join(checkout, 'release'));
-      expect(script).not.toBe(block);
+      const [pack, start] = await blocksOf('README.md', 'Packages');
+      const command = (pack?.block ?? '').replace('npm ci\n', '').replace('..', folder);
+      await run('bash', ['-ec', command], { cwd: checkout });
       const path = (process.env['PATH'] ?? '').split(':');
-      await using started = await shellStart(folder, script, {
+      await using started = await shellStart(folder, start?.block ?? '', {
         PATH: path.filter((entry) => !entry.includes('node_modules')).join(':'),
         npm_config_cache: join(folder, 'cache'),
       });

@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build, preview } from 'vite';
 import { describe, expect, it, vi } from 'vitest';
 import { commandsOf, filesOf } from '../support/blocks.ts';
-import { browserTest, openBrowser } from '../support/browser.ts';
-import { consumerTest, isConsumerInstalled, openConsumer } from '../support/consumer.ts';
+import { consumerTest, openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
@@ -48,9 +46,9 @@ const settings = JSON.stringify({
 });
 const node = ['@types/node', 'undici-types'];
 
-describe('docs/clients.md', () => {
+describe('docs/clients', () => {
   it('runs a new application', async () => {
-    const { files, commands } = await recipe('clients.md', 'New application');
+    const { files, commands } = await recipe('clients/README.md', 'New application');
     const { shell, tsc } = await consumer.project({
       ours: ['graphql', ...node],
       files: { ...files, 'tsconfig.json': settings },
@@ -61,7 +59,7 @@ describe('docs/clients.md', () => {
   });
 
   it('types the application’s own documents', async () => {
-    const { files, commands } = await recipe('clients.md', 'Your own documents');
+    const { files, commands } = await recipe('clients/codegen.md', 'Codegen');
     const codegen = ['@graphql-codegen/cli', '@graphql-codegen/client-preset'];
     const types = ['@graphql-typed-document-node/core'];
     const { shell, tsc } = await consumer.project({
@@ -74,7 +72,7 @@ describe('docs/clients.md', () => {
   });
 
   consumerTest('infers types with gql.tada', async () => {
-    const { files, commands, packages: named } = await recipe('clients.md', 'gql.tada');
+    const { files, commands, packages: named } = await recipe('clients/gql-tada.md');
     const ours = named.filter((name) => name.startsWith('@types/'));
     const theirs = ['graphql', ...named.filter((name) => !ours.includes(name))];
     const packages = { ours, theirs };
@@ -90,7 +88,7 @@ describe('docs/clients.md', () => {
   });
 
   it('configures editors and tools', async () => {
-    const { files } = await recipe('clients.md', 'Editors and tools: `.graphqlrc.yml`');
+    const { files } = await recipe('clients/codegen.md', 'Editors');
     const { root, shell } = await consumer.project({
       ours: ['graphql', 'graphql-config'],
       files: {
@@ -107,7 +105,7 @@ describe('docs/clients.md', () => {
   });
 
   consumerTest('sends requests with graphql-request', async () => {
-    const { files, commands } = await recipe('clients.md', 'graphql-request');
+    const { files, commands } = await recipe('clients/graphql-request.md');
     const packages = { ours: node, theirs: ['graphql', 'graphql-request'] };
     const right = await consumer.project({
       ...packages,
@@ -124,7 +122,7 @@ describe('docs/clients.md', () => {
   });
 
   consumerTest('runs tests with MSW', async () => {
-    const { files, commands } = await recipe('clients.md', 'Tests with MSW');
+    const { files, commands } = await recipe('clients/msw.md');
     const { shell, tsc } = await consumer.project({
       ours: node,
       theirs: ['graphql', 'msw'],
@@ -135,9 +133,34 @@ describe('docs/clients.md', () => {
     expect(await shell(commands)).toMatch(/pass 2\n/);
   });
 
+  consumerTest('updates a list optimistically with Graphcache', async () => {
+    const { files } = await recipe('clients/urql.md', 'Graphcache');
+    const { shell, tsc } = await consumer.project({
+      ours: node,
+      theirs: ['graphql', '@urql/core', '@urql/exchange-graphcache'],
+      files: {
+        ...files,
+        'main.ts': `import { AddPetDocument, ListPetsDocument } from 'petstore-gateway-client';
+          import { client } from './client.ts';
+          const input = { name: 'Rex', categoryId: '9223372036854775807' };
+          const { unsubscribe } = client.query(ListPetsDocument, { limit: 100 }).subscribe(({ data }) => {
+            const { id, name, categoryId } = data?.pets?.at(-1) ?? {};
+            console.log(data?.pets?.length, id, name, categoryId);
+            if (id === '12') client.mutation(AddPetDocument, { input }).toPromise();
+            if (id === '13') queueMicrotask(() => unsubscribe());
+          });`,
+        'tsconfig.json': settings,
+      },
+    });
+    expect(await tsc('7.0')).toBe('');
+    const added = 'Rex 9223372036854775807';
+    const printed = await shell(['node main.ts']);
+    expect(printed.split('\n').slice(1)).toEqual([`13 unsaved ${added}`, `13 13 ${added}`, '']);
+  });
+
   describe('Relay', () => {
     const open = async (url: string, ...sources: readonly string[]) => {
-      const { files, commands } = await recipe('clients.md', 'Relay');
+      const { files, commands } = await recipe('clients/relay.md');
       const { 'src/environment.ts': environment = '' } = files;
       const project = await consumer.project({
         theirs: ['relay-runtime', 'relay-compiler'],
@@ -173,7 +196,7 @@ describe('docs/clients.md', () => {
     });
 
     consumerTest('has non-null types for fields that are null only beside an error', async () => {
-      const { files, commands } = await recipe('clients.md', 'Relay');
+      const { files, commands } = await recipe('clients/relay.md');
       const { 'relay.config.json': config = '' } = files;
       const { shell, tsc } = await consumer.project({
         ours: node,
@@ -241,45 +264,5 @@ describe('docs/incremental-delivery.md', () => {
     });
     expect(await tsc('7.0')).toBe('');
     expect(await shell(commands)).toBe(printed);
-  });
-});
-
-describe('docs/urql.md in Chromium', () => {
-  browserTest('lists animals, adds one optimistically, and explains errors', async ({ skip }) => {
-    skip(!isConsumerInstalled, 'test/consumers could not be installed');
-    const { files } = await recipe('urql.md');
-    const { root, tsc } = await consumer.project({
-      ours: ['@types/react', '@types/react-dom'],
-      theirs: ['graphql', 'urql', '@urql/core', '@urql/exchange-graphcache', 'react', 'react-dom'],
-      files,
-    });
-    expect(await tsc('7.0')).toBe('');
-    await build({ root, configFile: false, logLevel: 'error' });
-    await using stack = new AsyncDisposableStack();
-    const server = await preview({
-      root,
-      configFile: false,
-      logLevel: 'silent',
-      preview: { host: '127.0.0.1', port: 0, proxy: { '/graphql': service.url } },
-    });
-    stack.defer(() => server.close());
-    const page = await stack.use(await openBrowser()).newPage();
-    await page.goto(server.resolvedUrls?.local[0] ?? '');
-    const animals = page.getByRole('listitem');
-    await animals.nth(11).waitFor();
-    const add = async (category: string) => {
-      await page.getByLabel('Name').fill('Rex');
-      await page.getByLabel('Category').fill(category);
-      await page.getByRole('button', { name: 'Add' }).click();
-    };
-    await add('9223372036854775807');
-    await animals.nth(12).getByText('saving').waitFor({ state: 'detached' });
-    expect(await animals.nth(12).innerText()).toBe('Rex, category 9223372036854775807, no status');
-    await add('dogs');
-    await page
-      .getByRole('alert')
-      .getByText(/^input\.categoryId: expected a whole number/)
-      .waitFor();
-    expect(await animals.count()).toBe(13);
   });
 });

@@ -12,8 +12,13 @@ const repository = join(import.meta.dirname, '../..');
 /**
  * Follows a page in the folder of the packed gateway: runs its first block of commands, writes its
  * files, and runs the commands of its last block except the last one, which starts the server.
+ * @param copied files that the page only links to
  */
-export async function pastePage(page: string, parent: string) {
+export async function pastePage(
+  page: string,
+  parent: string,
+  copied: Readonly<Record<string, string>> = {},
+) {
   const text = await readFile(join(repository, page), 'utf8');
   // The blocks above the sections.
   const blocks = [...(text.split(/^## /m)[0] ?? '').matchAll(/^```sh\n(.*?)\n```/gms)];
@@ -24,7 +29,7 @@ export async function pastePage(page: string, parent: string) {
     run('bash', ['-ec', script.join('\n')], { cwd, env: installEnv });
   await shell(parent, setUp);
   const folder = join(parent, /cd (\S+)/.exec(setUp.join('\n'))?.[1] ?? '');
-  for (const [path, content] of Object.entries(await filesOf(page))) {
+  for (const [path, content] of Object.entries({ ...(await filesOf(page)), ...copied })) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }

@@ -47,7 +47,10 @@ describe('petstore-gateway-client in React Native', () => {
   });
 
   it('reads, writes and retries with Apollo Client as documented, with hashes only', async () => {
-    const page = await readFile(join(import.meta.dirname, '../../../docs/react-native.md'), 'utf8');
+    const page = await readFile(
+      join(import.meta.dirname, '../../../docs/clients/react-native.md'),
+      'utf8',
+    );
     const [, client = ''] = /^`client\.ts`:\n\n```ts\n(.*?)```/ms.exec(page) ?? [];
     const persistedDocuments = await openPersistedDocuments({
       mode: 'only',
@@ -86,7 +89,10 @@ describe('petstore-gateway-client in React Native', () => {
   });
 
   it('reads a document with @defer as a whole with urql and the documented header', async () => {
-    const page = await readFile(join(import.meta.dirname, '../../../docs/react-native.md'), 'utf8');
+    const page = await readFile(
+      join(import.meta.dirname, '../../../docs/clients/react-native.md'),
+      'utf8',
+    );
     const fetchOptions = /`fetchOptions: (\{.*?\} \})`/.exec(page)?.[1] ?? '';
     await using service = await startGateway();
     const script = await bundle({

@@ -18,7 +18,9 @@ describe('docs/next.md as pasted into a new application', () => {
   beforeAll(async () => {
     if (!hasRegistry) return;
     await packGateway(parent);
-    folder = (await pastePage('docs/next.md', parent)).folder;
+    const pets = join(import.meta.dirname, '../../../examples/next/app/pets.tsx');
+    const copied = { 'app/pets.tsx': await readFile(pets, 'utf8') };
+    folder = (await pastePage('docs/next.md', parent, copied)).folder;
   });
 
   registryTest('has the configuration of create-next-app, and opened no database', async () => {
