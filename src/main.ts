@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { type AdministrativeCommand, administer, printOutcome } from './commands/administer.ts';
+import { type AdministrativeCommand, administer, printResult } from './commands/administer.ts';
 import { exitOnClosedPipe, fail } from './commands/exit.ts';
 import { keyCommands } from './commands/keys.ts';
 import { runServe } from './commands/serve.ts';
@@ -94,7 +94,7 @@ program
   .argument('<file>', 'path of a new file')
   .option('--json', 'print the result as JSON')
   .action(async (file, options) =>
-    printOutcome(await backUpTo(process.env, file, progressOn(process.stderr, 'MB')), options),
+    printResult(await backUpTo(process.env, file, progressOn(process.stderr, 'MB')), options),
   );
 
 program

@@ -9,7 +9,7 @@ import { HttpError } from './http/error.ts';
 import { graphqlErrorResponse } from './http/error-response.ts';
 import { createRefuse } from './http/refuse.ts';
 import { openGate } from './server/admission.ts';
-import { readBody, readHead, toResponse } from './server/fetch.ts';
+import { readBody, readHead, toFetchResponse } from './server/fetch.ts';
 import { pickHeaders } from './server/graphql/forwarded-headers.ts';
 import { readParams } from './server/graphql/params.ts';
 import { useBoundedValidation } from './server/graphql/plugins/use-bounded-validation.ts';
@@ -110,7 +110,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
           return params;
         } catch (error) {
           const refusal = graphqlErrorResponse(fail(error, record), record, record.requestId);
-          return toResponse(refusal, record.method);
+          return toFetchResponse(refusal, record.method);
         }
       });
     },

@@ -4,7 +4,7 @@ import type { Environment } from '../config/environment.ts';
 import { createLog } from '../telemetry/log.ts';
 
 /** The result of a command: text for people, and the same information as JSON. */
-export interface Outcome {
+export interface CommandResult {
   readonly text: string;
   readonly json: unknown;
 }
@@ -17,7 +17,10 @@ export interface AdministrativeCommand {
   /** The flags of each option, its description, and its default. */
   readonly options?: readonly (readonly [flags: string, description: string, standard?: string])[];
   /** The work, with the command's arguments and options. */
-  readonly work: (administration: Administration, ...args: never[]) => Promise<Outcome | undefined>;
+  readonly work: (
+    administration: Administration,
+    ...args: never[]
+  ) => Promise<CommandResult | undefined>;
 }
 
 /**
@@ -32,10 +35,10 @@ export async function administer(
 ): Promise<void> {
   const { databaseUrl, log } = readBuiltinConfig(env);
   const administration = await openAdministration(databaseUrl, log);
-  const outcome = await work(administration, ...(args as never[])).finally(() =>
+  const result = await work(administration, ...(args as never[])).finally(() =>
     administration[Symbol.asyncDispose](),
   );
-  if (outcome !== undefined) printOutcome(outcome, options);
+  if (result !== undefined) printResult(result, options);
 }
 
 /** Reads the configuration of the built-in backend. @throws if a REST service is configured. */
@@ -50,6 +53,6 @@ export function readBuiltinConfig(env: Environment) {
 }
 
 /** Prints the result of a command. */
-export function printOutcome(outcome: Outcome, options: { readonly json?: true }): void {
-  process.stdout.write(options.json ? `${JSON.stringify(outcome.json)}\n` : outcome.text);
+export function printResult(result: CommandResult, options: { readonly json?: true }): void {
+  process.stdout.write(options.json ? `${JSON.stringify(result.json)}\n` : result.text);
 }

@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts';
 import { isSocket } from '../config/kinds.ts';
-import type { Service } from '../workers/primary.ts';
+import type { RunningGateway } from '../workers/primary.ts';
 
 /** Formats the startup message: the backend, the URLs and the API key. */
 export function banner(
-  { url, adminUrl }: Pick<Service, 'url' | 'adminUrl'>,
+  { url, adminUrl }: Pick<RunningGateway, 'url' | 'adminUrl'>,
   { host, backend, graphiql, persistedDocuments, workers }: Config,
 ): string {
   // A browser cannot open a Unix domain socket.

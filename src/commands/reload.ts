@@ -3,7 +3,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { type Environment, needRestart, readFiles } from '../config/environment.ts';
 import type { createLog } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Service } from '../workers/primary.ts';
+import type { RunningGateway } from '../workers/primary.ts';
 
 /**
  * Creates a function that reads the configuration again and puts into effect what needs no restart.
@@ -11,7 +11,7 @@ import type { Service } from '../workers/primary.ts';
  */
 export function createReload(
   env: Environment,
-  service: Service<Config>,
+  service: RunningGateway<Config>,
   log: ReturnType<typeof createLog>,
   metrics: Metrics,
 ): () => Promise<void> {

@@ -20,7 +20,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { openTracing } from '../telemetry/tracing.ts';
 import { readTlsFiles } from '../tls-files.ts';
 import { createV1 } from '../v1/routes.ts';
-import type { Service } from '../workers/primary.ts';
+import type { RunningGateway } from '../workers/primary.ts';
 import { banner } from './banner.ts';
 import { exitOnClosedPipe } from './exit.ts';
 import { createReload, reloadOnHangup } from './reload.ts';
@@ -110,7 +110,10 @@ function printBanner(text: string, log: Log): void {
 }
 
 /** Opens the backend and starts listening. @throws if the backend or a port is not available. */
-export async function serve(options: ServeOptions, telemetry: Telemetry): Promise<Service<Config>> {
+export async function serve(
+  options: ServeOptions,
+  telemetry: Telemetry,
+): Promise<RunningGateway<Config>> {
   const opened = new AsyncDisposableStack();
   try {
     return await open(options, telemetry, opened);
@@ -154,7 +157,7 @@ async function open(
   options: ServeOptions,
   telemetry: Telemetry,
   opened: AsyncDisposableStack,
-): Promise<Service<Config>> {
+): Promise<RunningGateway<Config>> {
   const { shutdownGraceMs } = options;
   const { metrics } = telemetry;
   opened.use(telemetry.tracing);

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Administration, backUp, maxLineBytes } from '../backends/open.ts';
 import type { Environment } from '../config/environment.ts';
-import { type Outcome, readBuiltinConfig } from './administer.ts';
+import { type CommandResult, readBuiltinConfig } from './administer.ts';
 
 /** Shows the progress of a command: the records or megabytes, and the fraction of all if known. */
 export type ShowProgress = (count: number, part: number | undefined) => void;
@@ -20,7 +20,7 @@ export async function importFrom(
   path: string,
   input: Readable,
   showProgress: ShowProgress,
-): Promise<Outcome> {
+): Promise<CommandResult> {
   const file = path === '-' ? undefined : await stat(path);
   if (file?.isDirectory()) throw new Error(`${path}: expected a file, received a directory.`);
   const source = file ? createReadStream(path) : undefined;
@@ -35,7 +35,7 @@ export async function importFrom(
 export async function migrateTo(
   administration: Administration,
   { to }: { readonly to?: string },
-): Promise<Outcome> {
+): Promise<CommandResult> {
   if (to === undefined) return { text: 'The database is up to date.\n', json: { upToDate: true } };
   await administration.migrateTo(to);
   return { text: `The database is at the migration ${to}.\n`, json: { migration: to } };
@@ -58,7 +58,7 @@ export async function backUpTo(
   env: Environment,
   file: string,
   showProgress: ShowProgress,
-): Promise<Outcome> {
+): Promise<CommandResult> {
   const megabytes = (bytes: number) => Math.round(bytes / 1e6);
   const { databaseUrl } = readBuiltinConfig(env);
   const bytes = await backUp(databaseUrl, file, (written, part) =>

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 
 /** What a variable accepts: a description for messages, and how its text becomes a value. */
-export interface Kind<T = unknown> {
+export interface ValueKind<T = unknown> {
   readonly accepts: string;
   /** Returns the value, or undefined for invalid text. */
   readonly parse: (text: string) => T | undefined;
@@ -96,7 +96,7 @@ export const origins = {
 };
 
 /** A kind whose values can change without a restart. */
-export function reloaded<K extends Kind>(kind: K) {
+export function reloaded<K extends ValueKind>(kind: K) {
   return { ...kind, isReloaded: true as const };
 }
 

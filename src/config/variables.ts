@@ -5,7 +5,6 @@ import {
   hostList,
   isLoopback,
   isSocket,
-  type Kind,
   matching,
   oneOf,
   onOff,
@@ -17,11 +16,12 @@ import {
   proxyUrl,
   redisUrl,
   reloaded,
+  type ValueKind,
   wholeNumber,
 } from './kinds.ts';
 
 /** An environment variable, with the description that `--help` and docs/configuration.md show. */
-export interface Variable extends Kind {
+export interface Variable extends ValueKind {
   /** The member of the configuration that has its value; none if other variables affect it. */
   readonly setting?: string;
   /** The default, as text or as it follows from other variables; undefined if there is none. */
@@ -326,7 +326,7 @@ function inDevelopment(textOf: TextOf): 'on' | 'off' {
 /** Puts the value of a variable into the configuration. */
 function setting<
   const S extends string,
-  K extends Kind,
+  K extends ValueKind,
   const F extends Fallback | undefined = undefined,
 >(path: S, kind: K, fallback?: F) {
   return { ...kind, setting: path, fallback: fallback as F };

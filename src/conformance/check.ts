@@ -4,7 +4,7 @@ import type { Pet } from '../contract/records.ts';
 import type { Send } from './http-client.ts';
 
 /** The service under check, with some of its animals. */
-export interface Service {
+export interface CheckedService {
   readonly send: Send;
   /** Up to 100 animals; empty if the list could not be read. */
   readonly animals: readonly Pet[];
@@ -26,7 +26,7 @@ export interface Check {
    * Resolves to what a service did that follows the rule, or to another finding.
    * @throws PetStoreError, which fails the check.
    */
-  readonly run: (service: Service) => Promise<string | Finding>;
+  readonly run: (service: CheckedService) => Promise<string | Finding>;
 }
 
 /** Creates the check of an operation; its rule follows the method and path. */

@@ -8,7 +8,7 @@ import type { ServiceResponse } from './http-client.ts';
 /** Returns the animals of a list. @throws InvalidResponseError unless it is a 200 with at most `limit` Pets. */
 export function expectPets(response: ServiceResponse, limit: number): Pet[] {
   expectStatus(response, 200);
-  const json = readJson(response);
+  const json = readResponseJson(response);
   const pets = decodePets(json).map((pet, index) => exact(pet, (json as unknown[])[index]));
   requireThat(
     pets.length <= limit,
@@ -22,7 +22,7 @@ export function expectPets(response: ServiceResponse, limit: number): Pet[] {
 /** Returns the animal of a response. @throws InvalidResponseError unless it is a Pet with this status. */
 export function expectPet(response: ServiceResponse, status: 200 | 201): Pet {
   expectStatus(response, status);
-  const json = readJson(response);
+  const json = readResponseJson(response);
   return exact(decodePet(json), json);
 }
 
@@ -38,7 +38,7 @@ export function expectSame(pet: Pet, sent: NewPet | Pet): void {
 /** Describes an error. @throws InvalidResponseError unless it and its Error body have this status. */
 export function expectError(response: ServiceResponse, status: number): string {
   expectStatus(response, status);
-  const body = decodeErrorBody(readJson(response));
+  const body = decodeErrorBody(readResponseJson(response));
   requireThat(body !== undefined, 'expected an Error body with code, message and status');
   const problem = `status in the Error body: expected ${status}, received ${body.status}`;
   requireThat(body.status === status, problem);
@@ -53,7 +53,7 @@ export function expectStatus(response: ServiceResponse, status: number): void {
 /** Summarizes a response on one line. */
 export function describe(response: ServiceResponse): string {
   try {
-    const json = readJson(response);
+    const json = readResponseJson(response);
     const code = decodeErrorBody(json)?.code;
     const what = Array.isArray(json) ? `an array of ${json.length}` : 'JSON';
     return `${response.status}, ${code === undefined ? what : `code ${shown(code)}`}`;
@@ -66,7 +66,7 @@ export function describe(response: ServiceResponse): string {
  * Parses the JSON body of a response, int64-exact.
  * @throws InvalidResponseError unless the body is `application/json` in UTF-8, without an encoding.
  */
-export function readJson({ headers, body }: ServiceResponse): unknown {
+export function readResponseJson({ headers, body }: ServiceResponse): unknown {
   const encoding = headers.get('content-encoding') ?? 'identity';
   const encoded = `content-encoding: expected none, received ${shown(encoding)}`;
   requireThat(encoding === 'identity', encoded);

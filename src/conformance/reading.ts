@@ -7,7 +7,7 @@ import {
   pageSize,
   petStatuses,
 } from '../contract/records.ts';
-import { type Check, check, info, requireThat, type Service, skip } from './check.ts';
+import { type Check, type CheckedService, check, info, requireThat, skip } from './check.ts';
 import { describe, expectError, expectPet, expectPets, formatAnimals } from './expect.ts';
 import type { ServiceRequest } from './http-client.ts';
 import { withoutKey } from './refusal.ts';
@@ -101,7 +101,7 @@ function unspecified(id: string, operation: OperationId, search = ''): Check {
 }
 
 /** Returns the request of an animal that probably exists. */
-function getAny({ animals }: Service): ServiceRequest {
+function getAny({ animals }: CheckedService): ServiceRequest {
   return { parameter: greatest(animals)?.id ?? '1' };
 }
 

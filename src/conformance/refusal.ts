@@ -1,10 +1,10 @@
 import type { OperationId } from '../contract/pet-store.ts';
-import { type Check, check, info, type Service } from './check.ts';
+import { type Check, type CheckedService, check, info } from './check.ts';
 import { describe, expectError, expectStatus } from './expect.ts';
 import type { ServiceRequest } from './http-client.ts';
 
 /** Returns the request that a service must refuse. */
-type Refused = (service: Service) => ServiceRequest;
+type Refused = (service: CheckedService) => ServiceRequest;
 
 /**
  * Checks that a service refuses a request with this status. The contract specifies the body of the

@@ -3,8 +3,8 @@ import { BackendUnavailableError, InvalidResponseError, PetStoreError } from '..
 import { shown } from '../contract/json.ts';
 import { operations } from '../contract/pet-store.ts';
 import { redactKey } from '../contract/redact-key.ts';
-import { type Check, type Finding, type Service, skip } from './check.ts';
-import { expectPets, readJson } from './expect.ts';
+import { type Check, type CheckedService, type Finding, skip } from './check.ts';
+import { expectPets, readResponseJson } from './expect.ts';
 import { createSend, type Send } from './http-client.ts';
 import { readingChecks } from './reading.ts';
 import { writingChecks } from './writing.ts';
@@ -62,7 +62,7 @@ function observed(send: Send, differences: Set<string>): Send {
     const add = (text: string) => differences.add(`${id}: ${text}`);
     if (operation.status && operation.status !== response.status) add(`status ${response.status}`);
     try {
-      const drifts = driftOf(operation, readJson(response));
+      const drifts = driftOf(operation, readResponseJson(response));
       for (const { kind, field } of drifts) add(`${kind} ${shown(field)}`);
     } catch {
       // The checks report a body that is not JSON.
@@ -71,7 +71,7 @@ function observed(send: Send, differences: Set<string>): Send {
   };
 }
 
-async function openService(baseUrl: URL, send: Send): Promise<Service> {
+async function openService(baseUrl: URL, send: Send): Promise<CheckedService> {
   try {
     const response = await send('listPets', { search: '?limit=100' });
     const { href } = baseUrl;
@@ -94,7 +94,7 @@ async function openService(baseUrl: URL, send: Send): Promise<Service> {
   }
 }
 
-async function runCheck(check: Check, service: Service): Promise<Finding> {
+async function runCheck(check: Check, service: CheckedService): Promise<Finding> {
   try {
     const found = await check.run(service);
     return typeof found === 'string' ? { verdict: 'pass', seen: found } : found;

@@ -1,8 +1,15 @@
 import { decodeMessage, encodePet } from '../contract/codec.ts';
 import { shown } from '../contract/json.ts';
 import { mapPet, type NewPet, type Pet, petFields } from '../contract/records.ts';
-import { type Check, check, type Finding, info, requireThat, type Service } from './check.ts';
-import { describe, expectError, expectPet, expectSame, readJson } from './expect.ts';
+import {
+  type Check,
+  type CheckedService,
+  check,
+  type Finding,
+  info,
+  requireThat,
+} from './check.ts';
+import { describe, expectError, expectPet, expectSame, readResponseJson } from './expect.ts';
 import type { ServiceResponse } from './http-client.ts';
 import { refusal, withoutKey } from './refusal.ts';
 
@@ -55,7 +62,10 @@ export const writingChecks: readonly Check[] = [
   ),
 ];
 
-async function addAndGet({ send, animals }: Service, pet: NewPet): Promise<string | Finding> {
+async function addAndGet(
+  { send, animals }: CheckedService,
+  pet: NewPet,
+): Promise<string | Finding> {
   const response = await send('createPet', { body: bodyOf(pet) });
   if (response.status === 400 && pet.categoryId !== validPet(animals).categoryId) {
     const seen = expectError(response, 400);
@@ -80,7 +90,7 @@ function bodyOf(pet: NewPet): string {
 
 function expectMessage(response: ServiceResponse): string {
   requireThat(response.ok, `expected a 2xx status, received ${describe(response)}`);
-  const received = decodeMessage(readJson(response));
+  const received = decodeMessage(readResponseJson(response));
   const problem = `message: expected ${shown(text)}, received ${shown(received.message)}`;
   requireThat(received.message === text, problem);
   return `${response.status}, status ${shown(received.status)}`;

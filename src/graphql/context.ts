@@ -168,6 +168,7 @@ class ExplainedCalls {
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100;
 
+// When the module loads, because the methods follow from declarations alone.
 for (const [id, { method }] of Object.entries(operations)) {
   Object.defineProperty(RequestCalls.prototype, id, {
     value(this: RequestCalls, parameters: unknown, field: ResponseKey) {

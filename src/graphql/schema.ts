@@ -34,5 +34,5 @@ export function createSchema(stability: OperationStability): GraphQLSchema {
   return Object.assign(schema, { description });
 }
 
-/** The gateway's GraphQL schema. */
+/** The gateway's GraphQL schema. Built when the module loads, because it follows from declarations alone. */
 export const schema = createSchema(operationStability);

@@ -5,7 +5,8 @@ let last: ReturnType<typeof negotiate> | undefined;
 /**
  * Reads an `Accept` header (RFC 9110, section 12.5.1): the media type of a GraphQL response, and the
  * ranges with at least the weight of JSON, in lower case, the highest weight first. The last header
- * is kept, because clients repeat theirs: parsing Apollo's takes 1 µs.
+ * is kept, for all gateways of the process because the result follows from it alone: clients repeat
+ * theirs, and parsing Apollo's takes 1 µs.
  */
 export function readAccept(accept = ''): ReturnType<typeof negotiate> {
   if (accept !== last?.accept) last = negotiate(accept);

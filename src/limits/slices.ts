@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 /** Work on more bytes or characters than this takes milliseconds: call `nextSlice` before it. */
 export const sliceBytes = 64 * 1024;
 
+/** Shared by all gateways of the process, which share its event loop. */
 let last = Promise.resolve();
 
 /**

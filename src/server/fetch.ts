@@ -22,7 +22,7 @@ export function createFetchHandler(
       record.endUnreported();
       throw error;
     }
-    return toResponse(await handle(record), request.method);
+    return toFetchResponse(await handle(record), request.method);
   };
 }
 
@@ -70,7 +70,7 @@ function readHeaders(headers: Headers, names: readonly string[]): RequestHeaders
 }
 
 /** Returns the response to a request with this method. */
-export function toResponse(
+export function toFetchResponse(
   { status, headers, body, parts }: HttpResponse,
   method: string,
 ): Response {

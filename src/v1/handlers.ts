@@ -28,7 +28,7 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
   },
 
   async createPet(petStore, request) {
-    const pet = await petStore.createPet(request, decodeNewPet(readJson(request)));
+    const pet = await petStore.createPet(request, decodeNewPet(readRequestJson(request)));
     return JSON.stringify(encodePet(pet));
   },
 
@@ -45,12 +45,12 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
   },
 
   async sendMessage(petStore, request) {
-    const message = decodeNewMessage(readJson(request));
+    const message = decodeNewMessage(readRequestJson(request));
     return JSON.stringify(await petStore.sendMessage(request, message));
   },
 };
 
-function readJson(request: HttpRequest): unknown {
+function readRequestJson(request: HttpRequest): unknown {
   try {
     return readJsonBody(request);
   } catch (error) {

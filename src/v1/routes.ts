@@ -54,7 +54,7 @@ const methods = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
 const ids = Object.keys(operations) as OperationId[];
 const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
 
-/** The routes, those without a parameter first. */
+/** The routes, those without a parameter first. Derived when the module loads: they follow from constants alone. */
 const routes: readonly Route[] = [...Map.groupBy(ids, pathOf)]
   .sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')))
   .map(([path, ofPath]) => ({

@@ -22,7 +22,7 @@ const delays = { restart: 100, maxRestart: 5000, ping: 1000 };
 const timeouts = { reply: 1500, reload: 10_000, exit: 1000 };
 
 /** A running gateway, in one process or several. */
-export interface Service<Options = unknown> {
+export interface RunningGateway<Options = unknown> {
   /** The base address, such as `http://127.0.0.1:4000`. */
   readonly url: string;
   /** The base address of the admin port. */
@@ -51,7 +51,7 @@ interface SupervisorOptions extends AdminOptions {
 export async function superviseWorkers(
   options: SupervisorOptions,
   telemetry: Telemetry,
-): Promise<Service> {
+): Promise<RunningGateway> {
   const supervisor = new Supervisor(telemetry, options.shutdownGraceMs);
   // The first worker starts alone: it migrates the database, and a failed start is logged once.
   const url = await supervisor.start();

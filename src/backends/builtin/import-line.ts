@@ -11,7 +11,7 @@ export function importError(lineNumber: number, reason: string): Error {
 }
 
 /** A kind of record that can be imported and exported as JSON Lines. */
-export type Kind = 'pets' | 'orders';
+export type RecordKind = 'pets' | 'orders';
 
 /** The row of `pets` or `orders` for a line, with the id of the line if it has one. */
 export type Row = { readonly id?: bigint } & (PetRow | { readonly document: string });
@@ -26,7 +26,7 @@ const maxId = 2n ** 62n;
  * Decodes one line; returns undefined for a blank one.
  * @throws an error with the number of the line and the reason.
  */
-export function decodeLine(kind: Kind, line: Buffer, lineNumber: number): Row | undefined {
+export function decodeLine(kind: RecordKind, line: Buffer, lineNumber: number): Row | undefined {
   try {
     if (line.byteLength > maxLineBytes) throw new Error(`expected at most ${maxLineBytes} bytes.`);
     if (!isUtf8(line)) throw new Error('expected UTF-8.');
@@ -38,7 +38,7 @@ export function decodeLine(kind: Kind, line: Buffer, lineNumber: number): Row | 
   }
 }
 
-function decodeText(kind: Kind, text: string): Row {
+function decodeText(kind: RecordKind, text: string): Row {
   if (kind === 'orders') {
     JSON.parse(text);
     if (sizeOfJson(text).depth > 500)

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database, Tables } from './database.ts';
-import { decodeLine, importError, type Kind, type Row } from './import-line.ts';
+import { decodeLine, importError, type RecordKind, type Row } from './import-line.ts';
 import type { Engine } from './migrations.ts';
 import { type PetRow, petColumns } from './rows.ts';
 
@@ -36,7 +36,7 @@ const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['docu
 export async function importLines(
   database: Database,
   engine: Engine,
-  kind: Kind,
+  kind: RecordKind,
   lines: AsyncIterable<Buffer>,
   onProgress: (records: number) => void,
 ): Promise<number> {
@@ -66,7 +66,7 @@ type Contents = Awaited<ReturnType<typeof stage>>;
 
 async function stage(
   session: Session,
-  kind: Kind,
+  kind: RecordKind,
   lines: AsyncIterable<Buffer>,
   onProgress: (records: number) => void,
 ) {
@@ -110,7 +110,7 @@ async function insert(session: Session, batch: readonly Line[]): Promise<void> {
 }
 
 /** Checks the ids against the database. @throws for the first line whose id is taken. */
-async function requireFreeIds(session: Session, kind: Kind, staged: Contents): Promise<void> {
+async function requireFreeIds(session: Session, kind: RecordKind, staged: Contents): Promise<void> {
   if (!staged.withIds) return;
   for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
     const { rows } = await sql<Pick<Staged, 'line' | 'id'>>`
@@ -123,7 +123,7 @@ async function requireFreeIds(session: Session, kind: Kind, staged: Contents): P
 }
 
 /** Moves all lines in one transaction; returns false, and moves none, if an id was taken meanwhile. */
-async function move(session: Session, kind: Kind, staged: Contents): Promise<boolean> {
+async function move(session: Session, kind: RecordKind, staged: Contents): Promise<boolean> {
   const columns = staged.withIds ? ['id', ...columnsOf[kind]] : columnsOf[kind];
   const list = sql.join(columns.map((column) => sql.ref(column)));
   const isTaken = new Error('An id is taken');
@@ -149,7 +149,7 @@ async function move(session: Session, kind: Kind, staged: Contents): Promise<boo
  * Raises PostgreSQL's sequence above the ids of the import. This happens before the transaction,
  * because a gateway that was assigned one of these ids would wait for the transaction to end.
  */
-async function raiseIdentity(session: Session, kind: Kind): Promise<void> {
+async function raiseIdentity(session: Session, kind: RecordKind): Promise<void> {
   // The sequence never goes back, because other sessions hold blocks of ids below its value.
   const sequence = sql`pg_get_serial_sequence(${kind}, 'id')::regclass`;
   await sql`

@@ -10,7 +10,7 @@ import type { OnLock } from './locks.ts';
  */
 export function sqliteDialect(databaseUrl: string, onLock: OnLock = 'wait'): SqliteDialect {
   const location = databaseUrl.replace(/^file:/, '');
-  const dialect = new SqliteDialect({ database: async () => openDatabase(location, onLock) });
+  const dialect = new SqliteDialect({ database: async () => openSqlite(location, onLock) });
   // SQLite can roll back migrations; Kysely's adapter assumes that it cannot.
   const createAdapter = () =>
     Object.defineProperty(new SqliteAdapter(), 'supportsTransactionalDdl', { value: true });
@@ -20,7 +20,7 @@ export function sqliteDialect(databaseUrl: string, onLock: OnLock = 'wait'): Sql
 /** How long a statement of a command waits for a lock, in milliseconds. */
 const lockTimeoutMs = 10_000;
 
-function openDatabase(location: string, onLock: OnLock): SqliteDatabase {
+function openSqlite(location: string, onLock: OnLock): SqliteDatabase {
   if (location !== ':memory:') {
     mkdirSync(dirname(location), { recursive: true });
     // SQLite refuses a file with other contents, but treats one of a single byte as an empty one.

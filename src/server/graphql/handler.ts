@@ -83,13 +83,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     if (hasHash) finder.register(params, record.key);
     const encoding = { record, refuse, deprecations, context };
     if (delivery && 'initialResult' in result) {
-      return toResponse(record, encodeParts(result, { ...encoding, delivery }));
+      return toHttpResponse(record, encodeParts(result, { ...encoding, delivery }));
     }
-    return toResponse(record, await encodeResult(result as EngineResult, encoding));
+    return toHttpResponse(record, await encodeResult(result as EngineResult, encoding));
   }
 
   async function refuseDocument(record: RequestRecord, errors: readonly GraphQLError[]) {
-    return toResponse(record, await encodeResult({ errors }, { record, refuse }));
+    return toHttpResponse(record, await encodeResult({ errors }, { record, refuse }));
   }
 
   return {
@@ -114,7 +114,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
  * Cancelling the request ends a body in parts even if none has been read, because clients may
  * disconnect before the first one is written.
  */
-function toResponse(record: RequestRecord, result: EncodedResult): HttpResponse {
+function toHttpResponse(record: RequestRecord, result: EncodedResult): HttpResponse {
   if ('contentType' in result) {
     const { body, contentType } = result;
     // The body has reported its own failure.
