@@ -101,6 +101,7 @@ function createPetStore(
   const readPage = createPageReader(database, engineOf(databaseUrl));
 
   return {
+    isBuiltin: true,
     listPets: (caller, query) => run('listPets', caller, () => readPage(query)),
 
     createPet: (caller, pet) =>
