@@ -159,14 +159,12 @@ class ExplainedCalls {
     const fieldStartedAt = performance.now();
     const isEqual = this.#used.has(name);
     this.#used.add(name);
-    const { method, path: pathTemplate, status: success = 200 } = operations[operation];
-    let status: number | null = null;
+    const { method, path: pathTemplate, ...declared } = operations[operation];
+    let status: number | null = declared.status ?? 200;
     try {
-      const value = await result;
-      status = success;
-      return value;
+      return await result;
     } catch (error) {
-      if (error instanceof ErrorResponse) status = error.status;
+      status = error instanceof ErrorResponse ? error.status : null;
       throw error;
     } finally {
       const made = this.#calls.get(name);
