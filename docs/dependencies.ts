@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Compares the tables of CONTRIBUTING.md, section "Dependencies", with the dependencies of a
+ * Compares the tables of CONTRIBUTING.md, section "Dependencies", with the dependencies of each
  * `package.json`. @returns a sentence for each difference.
  */
-export function compareDependencies(contributing: string, packageJson: string): string[] {
+export function compareDependencies(contributing: string, ...packages: string[]): string[] {
   const [, section = ''] = contributing.split(/^## Dependencies$/m);
   const [tables = ''] = section.split(/^## /m);
   const listed = [...tables.matchAll(/^\| `(.+?)` \| .+ \|$/gm)].map(([, name = '']) => name);
-  const { dependencies = {}, devDependencies = {} } = JSON.parse(packageJson);
-  const installed = Object.keys({ ...dependencies, ...devDependencies });
+  const installed = packages.flatMap((text) => {
+    const { dependencies = {}, devDependencies = {} } = JSON.parse(text);
+    return Object.keys({ ...dependencies, ...devDependencies });
+  });
   return [
     ...installed
       .filter((name) => !listed.includes(name))
@@ -22,7 +24,11 @@ export function compareDependencies(contributing: string, packageJson: string): 
 
 if (import.meta.main) {
   const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
-  const differences = compareDependencies(read('CONTRIBUTING.md'), read('package.json'));
+  const differences = compareDependencies(
+    read('CONTRIBUTING.md'),
+    read('package.json'),
+    read('test/checks/package.json'),
+  );
   if (differences.length > 0) {
     process.stderr.write(`${differences.join('\n')}\n`);
     process.exitCode = 1;

@@ -20,7 +20,7 @@ function showCalls(calls) {
   if (calls === undefined) return panel.replaceChildren();
   const end = Math.max(0, ...calls.map(({ startMs, durationMs }) => startMs + durationMs));
   if (calls.length === 0) {
-    return panel.replaceChildren('No REST calls. The built-in backend makes none.');
+    return panel.replaceChildren('No REST calls.');
   }
   const title = `${calls.length} REST call${calls.length === 1 ? '' : 's'} in ${milliseconds(end)}`;
   const heads = ['Field', 'Call', 'Status', 'Time', 'Details'].map((text) =>
@@ -38,7 +38,7 @@ function showCalls(calls) {
 
 /** One call, with its time as a bar on the scale of all calls. */
 function callRow(call, end) {
-  const { path, operation, method, pathTemplate, status, startMs, durationMs } = call;
+  const { path, operation, method, target, status, startMs, durationMs } = call;
   const failed = status === null || status >= 400;
   const percent = (ms) => (ms / (end || 1)) * 100;
   const bar = createElement(
@@ -57,7 +57,7 @@ function callRow(call, end) {
   );
   const cells = [
     path.join('.'),
-    createElement('span', { title: operation }, `${method} ${pathTemplate}`),
+    createElement('span', { title: operation }, `${method} ${target}`),
     String(status ?? 'no response'),
     bar,
     [milliseconds(durationMs), ...details(call)].join(', '),
@@ -65,8 +65,8 @@ function callRow(call, end) {
   return createElement('tr', {}, ...cells.map((cell) => createElement('td', {}, cell)));
 }
 
-function details({ retries, bytes, shared }) {
-  const list = [`${bytes} B`];
+function details({ retries, bytes, shared, builtin }) {
+  const list = [builtin ? 'built-in' : `${bytes} B`];
   if (retries > 0) list.push(retries === 1 ? '1 retry' : `${retries} retries`);
   if (shared) list.push('shared');
   return list;

@@ -152,6 +152,8 @@ openLink();
 control('key').value = apiKey;
 control('key').addEventListener('input', () => reportKey(''));
 control('explain-label').hidden = !explain;
+// A demo shows what happens.
+control('explain').checked = explain && apiKey !== '';
 control('explain').addEventListener('change', () => showCalls());
 control('copy-link').addEventListener('click', copyLink);
 // Before the editor handles the key.

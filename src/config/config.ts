@@ -94,33 +94,29 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
     const ignored = unknownVariables(env).map((name) => `; ${name} is not a known variable`);
     yield `DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither${ignored.join('')}`;
   }
-  if (mode === 'only' && !file) {
-    yield 'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; received nothing';
-  }
   if (mode === 'off' && file) {
     yield 'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
   }
   if (values.ADMIN_PORT && values.ADMIN_PORT === values.PORT && values.ADMIN_HOST === values.HOST) {
     yield `ADMIN_PORT: expected another port than PORT, received ${values.ADMIN_PORT}`;
   }
-  if (env['ADMIN_HOST'] && values.ADMIN_PORT === undefined) {
-    yield 'ADMIN_PORT: expected a port, because ADMIN_HOST is set; received nothing';
-  }
   const { MAX_REQUESTS_IN_FLIGHT: total, MAX_REQUESTS_IN_FLIGHT_PER_KEY: perKey } = values;
   if (perKey > total) {
     yield `MAX_REQUESTS_IN_FLIGHT_PER_KEY: expected at most MAX_REQUESTS_IN_FLIGHT, which is ${total}; received ${perKey}`;
   }
-  for (const prefix of ['UPSTREAM', 'TLS'] as const) {
-    const [cert, key] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`] as const;
-    if (!values[cert] === !values[key]) continue;
-    const [missing, given] = values[cert] ? [key, cert] : [cert, key];
-    yield `${missing}: expected the path of a PEM file, because ${given} is set; received nothing`;
-  }
-  if (values.RATE_LIMIT_STORE && !values.RATE_LIMIT_PER_KEY) {
-    yield 'RATE_LIMIT_PER_KEY: expected a number of REST calls per second, because RATE_LIMIT_STORE is set; received nothing';
-  }
-  if (values.LOG_CREDENTIAL === 'hash' && !values.LOG_CREDENTIAL_SECRET) {
-    yield `LOG_CREDENTIAL_SECRET: expected ${variables.LOG_CREDENTIAL_SECRET.accepts}, because LOG_CREDENTIAL is hash; received nothing`;
+  const required = [
+    ['PERSISTED_DOCUMENTS_FILE', mode === 'only', 'PERSISTED_DOCUMENTS is only'],
+    ['ADMIN_PORT', env['ADMIN_HOST'], 'ADMIN_HOST is set'],
+    ['TLS_CERT_FILE', values.TLS_KEY_FILE, 'TLS_KEY_FILE is set'],
+    ['TLS_KEY_FILE', values.TLS_CERT_FILE, 'TLS_CERT_FILE is set'],
+    ['UPSTREAM_CERT_FILE', values.UPSTREAM_KEY_FILE, 'UPSTREAM_KEY_FILE is set'],
+    ['UPSTREAM_KEY_FILE', values.UPSTREAM_CERT_FILE, 'UPSTREAM_CERT_FILE is set'],
+    ['RATE_LIMIT_PER_KEY', values.RATE_LIMIT_STORE, 'RATE_LIMIT_STORE is set'],
+    ['LOG_CREDENTIAL_SECRET', values.LOG_CREDENTIAL === 'hash', 'LOG_CREDENTIAL is hash'],
+  ] as const;
+  for (const [name, isRequired, reason] of required) {
+    if (!isRequired || values[name] !== undefined) continue;
+    yield `${name}: expected ${variables[name].accepts}, because ${reason}; received nothing`;
   }
   if (values.LOG_CREDENTIAL === 'hash' && !url) {
     yield 'LOG_CREDENTIAL: expected off, because the built-in backend logs accounts; received hash';

@@ -1,5 +1,5 @@
 import { defaultOf, type Environment, readFiles, textOf, unknownVariables } from './environment.ts';
-import { documentedVariables, type variables } from './variables.ts';
+import { documentedVariables } from './variables.ts';
 
 /** Returns the name, effective value and source of every variable, for `--print-config`. */
 export function configRows(env: Environment, config: { readonly workers: number }): string[][] {
@@ -20,23 +20,13 @@ export function configRows(env: Environment, config: { readonly workers: number 
 }
 
 /** The variables that most gateways set. */
-const mainVariables: readonly string[] = [
-  'PORT',
-  'HOST',
-  'PETSTORE_BASE_URL',
-  'MESSAGES_BASE_URL',
-  'DATABASE_URL',
-  'NODE_ENV',
-  'CORS_ORIGINS',
-  'LOG_LEVEL',
-] satisfies readonly (keyof typeof variables)[];
+const mainVariables =
+  /^(?:PORT|HOST|PETSTORE_BASE_URL|MESSAGES_BASE_URL|DATABASE_URL|NODE_ENV|CORS_ORIGINS|LOG_LEVEL)$/;
 
 /** Describes every variable, for `help variables`, or briefly the main ones, for `--help`. */
 export function describeVariables(which: 'all' | 'main'): string {
-  const isShown = ([name]: readonly [string, ...unknown[]]) =>
-    which === 'all' || mainVariables.includes(name);
   return documentedVariables()
-    .filter(isShown)
+    .filter(([name]) => which === 'all' || mainVariables.test(name))
     .map(([name, { fallback, accepts, meaning }]) => {
       const otherwise = typeof fallback === 'string' ? ` [${fallback}]` : '';
       const details = which === 'all' ? `      accepts ${accepts}\n` : '';

@@ -106,7 +106,7 @@ export interface RestRequest extends Pick<Operation, 'method'> {
 }
 
 /** The id of an operation, which is its method of `PetStore`. */
-export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady' | 'send'>;
+export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady' | 'send' | 'isBuiltin'>;
 
 /** The method of any operation. */
 export type Method = (caller: Caller, value: unknown) => Promise<unknown>;
@@ -154,12 +154,22 @@ export interface ListPetsQuery {
   readonly status?: PetStatus | undefined;
 }
 
+/** Returns the query string of `listPets`. The values need no escaping. */
+export function searchOf({ limit, status }: ListPetsQuery): string {
+  const parameters = [];
+  if (limit !== undefined) parameters.push(`limit=${limit}`);
+  if (status !== undefined) parameters.push(`status=${status}`);
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
+}
+
 /**
  * The REST contract as an interface, with one method per operation. Every method rejects with
  * `ErrorResponse` for an error status, `BackendTimeoutError`, `BackendUnavailableError` or
  * `InvalidResponseError`; a wrong or revoked key is an `ErrorResponse` with status 401.
  */
 export interface PetStore extends AsyncDisposable {
+  /** Whether it serves the operations itself, without calls to another service. */
+  readonly isBuiltin?: true;
   /** `GET /pets`: at most `limit` animals, only of `status` if given. */
   listPets(caller: Caller, query: ListPetsQuery): Promise<Pets>;
   /** `POST /pets`: resolves after the animal is stored durably. */

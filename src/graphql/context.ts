@@ -1,13 +1,16 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
+import { ErrorResponse } from '../contract/error.ts';
 import type { JsonText } from '../contract/json.ts';
 import {
   type Caller,
+  type ListPetsQuery,
   type Method,
   type OperationId,
   operations,
   type PetStore,
   type ServiceCall,
+  searchOf,
 } from '../contract/pet-store.ts';
 import { RestCalls } from './rest-calls.ts';
 import type { ExplainedCall } from './result.ts';
@@ -97,7 +100,8 @@ class RequestCalls {
       result = this.#reads.load(one);
     } else result = this.#send(one);
     if (this.explained === undefined || id === 'send' || field === undefined) return result;
-    return this.explained.explain(id, field, method === 'POST' ? field : nameOf(one), result);
+    const name = method === 'POST' ? field : nameOf(one);
+    return this.explained.explain(id, parameters, field, name, result);
   }
 
   #send(one: OneCall, field?: ResponseKey): Promise<unknown> {
@@ -113,7 +117,7 @@ class RequestCalls {
     caller.usedKey = true;
     const { length } = calls;
     const result = (this.#petStore[one.id] as Method)(caller, one.parameters);
-    this.explained?.add(field ?? nameOf(one), caller, calls[length]);
+    this.explained?.add(field ?? nameOf(one), caller, calls[length], this.#petStore.isBuiltin);
     return result;
   }
 }
@@ -121,16 +125,17 @@ class RequestCalls {
 /** The calls of the fields of an operation, as `extensions.calls` lists them. */
 class ExplainedCalls {
   readonly #startedAt = performance.now();
-  /** The call of each field or read, and whether it was that of another request. */
-  readonly #calls = new Map<ResponseKey, { call: ServiceCall; isJoined: boolean }>();
+  /** The call of each field or read, unless it is built in, and whether it was that of another request. */
+  readonly #calls = new Map<ResponseKey, { call: ServiceCall | undefined; isJoined: boolean }>();
   /** The reads that a field has used. */
   readonly #used = new Set<ResponseKey>();
   /** Each at the position of its field, which is empty without a call that has ended. */
   readonly #list: ExplainedCall[] = [];
   #fields = 0;
 
-  add(name: ResponseKey, caller: Caller, call: ServiceCall | undefined): void {
-    if (call) this.#calls.set(name, { call, isJoined: call.caller !== caller });
+  add(name: ResponseKey, caller: Caller, call: ServiceCall | undefined, isBuiltin = false): void {
+    if (!call && !isBuiltin) return;
+    this.#calls.set(name, { call, isJoined: call !== undefined && call.caller !== caller });
   }
 
   /** Returns the calls that have ended. */
@@ -141,6 +146,7 @@ class ExplainedCalls {
   /** Adds the call of a field when it has ended, at the position of the field. */
   async explain(
     operation: OperationId,
+    parameters: unknown,
     field: ResponseKey,
     name: ResponseKey,
     result: Promise<unknown>,
@@ -149,21 +155,47 @@ class ExplainedCalls {
     const fieldStartedAt = performance.now();
     const isEqual = this.#used.has(name);
     this.#used.add(name);
+    const { method, path: pathTemplate, ...declared } = operations[operation];
+    let status: number | null = declared.status ?? 200;
     try {
       return await result;
+    } catch (error) {
+      status = error instanceof ErrorResponse ? error.status : null;
+      throw error;
     } finally {
-      const { call, isJoined } = this.#calls.get(name) ?? {};
-      if (call) {
-        const { method, path: pathTemplate } = operations[operation];
-        const { status, retries, bytes } = call;
+      const made = this.#calls.get(name);
+      if (made) {
+        const { call, isJoined } = made;
+        const request = {
+          operation,
+          method,
+          pathTemplate,
+          target: targetOf(operation, parameters),
+        };
         const startMs = rounded(fieldStartedAt - this.#startedAt);
         const durationMs = rounded(performance.now() - fieldStartedAt);
-        const shared = isEqual || isJoined === true;
-        const rest = { status, startMs, durationMs, retries, bytes, shared };
-        this.#list[position] = { path: [field], operation, method, pathTemplate, ...rest };
+        const response = call
+          ? { status: call.status, retries: call.retries, bytes: call.bytes }
+          : { status, retries: 0, builtin: true as const };
+        const shared = isEqual || isJoined;
+        this.#list[position] = {
+          path: [field],
+          ...request,
+          ...response,
+          startMs,
+          durationMs,
+          shared,
+        };
       }
     }
   }
+}
+
+/** Returns the path with its values, as a service at the contract's base URL receives it. */
+function targetOf(operation: OperationId, parameters: unknown): string {
+  const { path, service } = operations[operation];
+  const search = operation === 'listPets' ? searchOf(parameters as ListPetsQuery) : '';
+  return (service === 'pets' ? '/v1' : '') + path.replace(/\{\w+\}/, String(parameters)) + search;
 }
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100;

@@ -29,13 +29,19 @@ export interface ResultExtensions {
 }
 
 /** The REST call of a field, as `extensions.calls` lists it. Times are in milliseconds. */
-export interface ExplainedCall extends Pick<ServiceCall, 'status' | 'retries' | 'bytes'> {
+export interface ExplainedCall
+  extends Pick<ServiceCall, 'status' | 'retries'>,
+    Partial<Pick<ServiceCall, 'bytes'>> {
   /** The response key of the field. */
   readonly path: readonly (string | number)[];
   readonly operation: OperationId;
   readonly method: Operation['method'];
   /** Below the base URL, with the names of parameters: `/pets/{petId}`. */
   readonly pathTemplate: string;
+  /** The path with its values, as a service at `/v1` receives it: `/v1/pets?limit=3`. */
+  readonly target: string;
+  /** Present if the built-in backend has served the call. The size of its response is not known. */
+  readonly builtin?: true;
   /** From the start of the operation until the field started. */
   readonly startMs: number;
   /** Until the field had its data or its error. */

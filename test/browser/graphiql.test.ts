@@ -175,25 +175,29 @@ describe('GraphiQL in Chromium', () => {
   browserTest('shows the REST calls below the result, and passes axe-core', async () => {
     const { page } = await open();
     const region = page.getByRole('region', { name: 'REST calls' });
+    const box = page.getByRole('checkbox', { name: 'REST calls' });
+    // A demo shows them.
+    expect(await box.isChecked()).toBe(true);
+    await box.uncheck();
     expect(await region.count()).toBe(0);
-    await page.getByRole('checkbox', { name: 'REST calls' }).check();
+    await box.check();
     await openTab(page, 'ListPets');
     await execute(page);
     await region.getByText(/1 REST call in \d/).waitFor();
-    await region.getByText('GET /pets').waitFor();
+    await region.getByText('GET /v1/pets?limit=5').waitFor();
     await openTab(page, 'GetPet');
     expect(await region.count()).toBe(0);
     await page.evaluate(`showCalls([
-      { path: ['pets'], operation: 'listPets', method: 'GET', pathTemplate: '/pets', status: 200,
+      { path: ['pets'], operation: 'listPets', method: 'GET', target: '/v1/pets', status: 200,
         startMs: 0.4, durationMs: 20, retries: 0, bytes: 512, shared: false },
-      { path: ['one'], operation: 'getPet', method: 'GET', pathTemplate: '/pets/{petId}', status: null,
-        startMs: 20.4, durationMs: 20, retries: 2, bytes: 0, shared: true },
+      { path: ['one'], operation: 'getPet', method: 'GET', target: '/v1/pets/7', status: null,
+        startMs: 20.4, durationMs: 20, retries: 2, builtin: true, shared: true },
     ])`);
     await region.getByText('2 REST calls in 40.4 ms').waitFor();
     const cells = await region.locator('td').allInnerTexts();
     expect(cells.filter((text) => text.trim() !== '')).toEqual([
-      ...['pets', 'GET /pets', '200', '20.0 ms, 512 B'],
-      ...['one', 'GET /pets/{petId}', 'no response', '20.0 ms, 0 B, 2 retries, shared'],
+      ...['pets', 'GET /v1/pets', '200', '20.0 ms, 512 B'],
+      ...['one', 'GET /v1/pets/7', 'no response', '20.0 ms, built-in, 2 retries, shared'],
     ]);
     await page.evaluate(`reportKey('Enter an API key.')`);
     // GraphiQL's own findings, which docs/graphiql.md lists: its tabs, and the colors of its editors.
@@ -318,7 +322,7 @@ describe('GraphiQL without introspection, EXPLAIN and a demo key', () => {
     const { page, result, sent } = opened;
     await page.getByText('Introspection is off').waitFor();
     expect(await page.getByRole('checkbox', { name: 'REST calls' }).count()).toBe(0);
-    await page.getByText("Kept in this page's memory only").waitFor();
+    await page.getByText('Not stored.').waitFor();
     await execute(page);
     await problemOf(page).getByText('Enter an API key.').waitFor();
     await keyField(page).fill('demo-key');

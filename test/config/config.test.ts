@@ -158,7 +158,10 @@ describe('loadConfig', () => {
   });
 
   it.each<[Record<string, string>, string]>([
-    [{ PERSISTED_DOCUMENTS: 'only' }, 'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest'],
+    [
+      { PERSISTED_DOCUMENTS: 'only' },
+      'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, because',
+    ],
     [
       { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'web.json,' },
       'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, received "web.json,"',
@@ -184,7 +187,7 @@ describe('loadConfig', () => {
     [{ UPSTREAM_KEY_FILE: 'a.pem' }, 'UPSTREAM_CERT_FILE: expected the path of a PEM file'],
     [
       { RATE_LIMIT_STORE: 'redis://a.example' },
-      'RATE_LIMIT_PER_KEY: expected a number of REST calls',
+      'RATE_LIMIT_PER_KEY: expected a whole number from 1 to 1000000, because',
     ],
     [{ HTTPS_PROXY: 'socks5://proxy.example' }, 'HTTPS_PROXY: expected an http or https'],
     [{ HTTPS_PROXY: 'a b' }, 'HTTPS_PROXY: expected an http or https'],
@@ -195,10 +198,7 @@ describe('loadConfig', () => {
       'LOG_CREDENTIAL_SECRET: expected at least 16 characters, received a value that is hidden',
     ],
     [{ WORKERS: '2', DATABASE_URL: ':memory:' }, 'WORKERS: expected 1, because processes cannot'],
-    [
-      { ADMIN_HOST: '127.0.0.2' },
-      'ADMIN_PORT: expected a port, because ADMIN_HOST is set; received',
-    ],
+    [{ ADMIN_HOST: '127.0.0.2' }, 'because ADMIN_HOST is set; received nothing'],
     [
       { LOG_CREDENTIAL: 'hash', LOG_CREDENTIAL_SECRET: 'a secret of 16 or more' },
       'LOG_CREDENTIAL: expected off, because the built-in backend logs accounts; received hash',

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink } from 'no
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -14,7 +14,7 @@ const check = [
   'npm run -s build --workspace packages/client',
   'npx tsc -p examples/web',
   'npx biome check .',
-  'npx depcruise src',
+  'npm run -s check:imports',
   'npm run -s check:declarations',
   'npm run -s check:schema',
 ].join('\n');
@@ -36,6 +36,8 @@ async function linkPackages(modules: string, copy: string) {
   }
 }
 
+beforeAll(() => run('npm', ['run', '-s', 'check:tools'], { cwd: root }), 300_000);
+
 it('has an example for each change', () => {
   expect(sections.map(({ title }) => title)).toEqual(rows.map(([, title]) => title));
 });
@@ -53,6 +55,7 @@ it.each(sections)('applies the example of $title, and runs its commands', async 
   await cp(root, folder, { recursive: true, filter });
   await linkPackages('node_modules', folder);
   await linkPackages('examples/web/node_modules', folder);
+  await linkPackages('test/checks/node_modules', folder);
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
   const commands = section.commands.replace('npm run check', check);
   const options = { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 };

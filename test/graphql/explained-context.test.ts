@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { Gateway } from '../../src/index.ts';
+import { createGateway, type Gateway, loadConfig } from '../../src/index.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { petsFirst, readParts } from '../support/parts.ts';
 import { openMountable } from '../support/rest-gateway.ts';
@@ -11,18 +11,18 @@ const key = 'secret-key';
 
 /** A call that succeeded at once. Its times are checked apart. */
 function call(path: string, operation: string, rest: object = {}) {
-  const [method, pathTemplate] = lines[operation] ?? [];
+  const [method, pathTemplate, target] = lines[operation] ?? [];
   const made = { status: 200, retries: 0, bytes: 2, shared: false };
   const times = { startMs: expect.any(Number), durationMs: expect.any(Number) };
-  return { path: [path], operation, method, pathTemplate, ...times, ...made, ...rest };
+  return { path: [path], operation, method, pathTemplate, target, ...times, ...made, ...rest };
 }
 
 const lines: Readonly<Record<string, readonly string[]>> = {
-  listPets: ['GET', '/pets'],
-  createPet: ['POST', '/pets'],
-  getPet: ['GET', '/pets/{petId}'],
-  listOrders: ['GET', '/store/orders'],
-  sendMessage: ['POST', '/messages'],
+  listPets: ['GET', '/pets', '/v1/pets'],
+  createPet: ['POST', '/pets', '/v1/pets'],
+  getPet: ['GET', '/pets/{petId}', '/v1/pets/7'],
+  listOrders: ['GET', '/store/orders', '/v1/store/orders'],
+  sendMessage: ['POST', '/messages', '/messages'],
 };
 
 const headers = { authorization: `Bearer ${key}` };
@@ -77,7 +77,7 @@ describe('extensions.calls', () => {
     expect(extensions.calls).toEqual([
       call('a', 'listPets'),
       call('b', 'listPets', { shared: true }),
-      call('c', 'listPets'),
+      call('c', 'listPets', { target: '/v1/pets?limit=1' }),
       call('d', 'listPets', { shared: true }),
     ]);
     expect(explained.upstream.seen).toHaveLength(2);
@@ -155,7 +155,7 @@ describe('extensions.calls', () => {
     const accept = { ...explain, accept: 'multipart/mixed' };
     const request = graphqlRequest('http://gateway.test', { query: petsFirst }, accept);
     const parts = readParts(await explained.gateway(request));
-    const list = call('pets', 'listPets');
+    const list = call('pets', 'listPets', { target: '/v1/pets?limit=1' });
     expect((await parts.next()).value).toMatchObject({ extensions: { calls: [list] } });
     sendJson(await orders.promise, 200, '[]');
     expect((await parts.next()).value).toMatchObject({
@@ -169,6 +169,33 @@ describe('extensions.calls', () => {
     const url = 'http://gateway.test/graphql?query={pets{id}}';
     const response = await explained.gateway(new Request(url, { headers: explain }));
     expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('extensions.calls of the built-in backend', () => {
+  it('lists what a REST service would receive', async () => {
+    await using gateway = await createGateway(loadConfig({ DATABASE_URL: ':memory:' }));
+    const demo = { headers: { ...explain, authorization: 'Bearer demo-key' } };
+    const served = { builtin: true, bytes: undefined };
+    const query = `{ a: pets(limit: 3, status: sold) { id } b: pet(id: "404") { id } orders
+      c: pets(limit: 3, status: sold) { name } d: pets(limit: 101) { id } }`;
+    const { extensions } = await ask(gateway, query, demo);
+    const target = '/v1/pets?limit=3&status=sold';
+    expect(extensions.calls).toEqual([
+      call('a', 'listPets', { ...served, target }),
+      call('b', 'getPet', { ...served, target: '/v1/pets/404', status: 404 }),
+      call('orders', 'listOrders', served),
+      call('c', 'listPets', { ...served, target, shared: true }),
+    ]);
+    const writes = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
+    const added = await ask(gateway, writes, demo);
+    expect(added.extensions.calls).toEqual([
+      call('addPet', 'createPet', { ...served, status: 201 }),
+    ]);
+    const refused = await ask(gateway, '{ pets { id } }');
+    expect(refused.extensions.calls).toEqual([
+      call('pets', 'listPets', { ...served, status: 401 }),
+    ]);
   });
 });
 

@@ -1,7 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
-import fastify from 'fastify';
-import { createNodeListener, type Gateway } from '../../src/index.ts';
+import { createNodeListener, type Gateway, type NodeListener } from '../../src/index.ts';
 import { installed, isConsumerInstalled } from './consumer.ts';
 import { startServer } from './server.ts';
 
@@ -21,7 +20,9 @@ export function mountInNode(gateway: Gateway): Promise<Mounted> {
   );
 }
 
-/** The part of Express that a mounted gateway needs; Express has no types of its own. */
+const requireInstalled = createRequire(`${installed}/`);
+
+/** The part of Express that a mounted gateway needs. */
 interface Express extends RequestListener {
   get(
     path: string,
@@ -31,15 +32,36 @@ interface Express extends RequestListener {
 }
 
 function mountInExpress(gateway: Gateway): Promise<Mounted> {
-  const createExpress: () => Express = createRequire(`${installed}/`)('express');
+  const createExpress: () => Express = requireInstalled('express');
   const app = createExpress();
   app.get('/hello', (_request, response) => response.send('hello'));
   app.use('/api/graphql', gateway.nodeListener);
   return startServer(createServer(app));
 }
 
+/** The part of Fastify that a mounted gateway needs. */
+interface Fastify {
+  get(path: string, handle: () => Promise<string>): void;
+  all(
+    path: string,
+    handle: (
+      request: { readonly raw: Parameters<NodeListener>[0] },
+      reply: { readonly raw: Parameters<NodeListener>[1]; hijack(): void },
+    ) => void,
+  ): void;
+  register(add: (scope: Fastify) => Promise<void>): void;
+  removeAllContentTypeParsers(): void;
+  addContentTypeParser(
+    type: '*',
+    parse: (request: unknown, payload: unknown, done: (error: null) => void) => void,
+  ): void;
+  listen(options: { readonly port: number; readonly host: string }): Promise<string>;
+  close(): Promise<void>;
+}
+
 async function mountInFastify(gateway: Gateway): Promise<Mounted> {
-  const app = fastify({ forceCloseConnections: true });
+  const createFastify: (options: object) => Fastify = requireInstalled('fastify');
+  const app = createFastify({ forceCloseConnections: true });
   const listener = createNodeListener(gateway);
   app.get('/hello', async () => 'hello');
   app.register(async (scope) => {
@@ -57,9 +79,13 @@ async function mountInFastify(gateway: Gateway): Promise<Mounted> {
   };
 }
 
-/** Mounts a gateway in each server; in Express only if test/consumers is installed. */
+/** Mounts a gateway in each server; in Fastify and Express only if test/consumers is installed. */
 export const mounts: readonly (readonly [string, (gateway: Gateway) => Promise<Mounted>])[] = [
   ['node:http', mountInNode],
-  ['Fastify', mountInFastify],
-  ...(isConsumerInstalled ? ([['Express', mountInExpress]] as const) : []),
+  ...(isConsumerInstalled
+    ? ([
+        ['Fastify', mountInFastify],
+        ['Express', mountInExpress],
+      ] as const)
+    : []),
 ];

@@ -86,6 +86,7 @@ export async function openBuiltinPetStore(
   }
 
   return {
+    isBuiltin: true,
     listPets: (caller, query) => run('listPets', caller, () => readPage(query)),
 
     createPet: (caller, pet) =>

@@ -11,6 +11,7 @@ import {
   operations,
   type PetStore,
   type RestRequest,
+  searchOf,
 } from '../../contract/pet-store.ts';
 import { readPets } from '../../contract/pets-text.ts';
 import type { NewPet } from '../../contract/records.ts';
@@ -177,7 +178,7 @@ export function openRestPetStore(
 
   const otherPath = createLabels(100, '');
   return {
-    listPets: method('listPets', readPets, describePage),
+    listPets: method('listPets', readPets, (query: ListPetsQuery) => ({ search: searchOf(query) })),
     createPet: method('createPet', readPet, (pet: NewPet) => ({ json: encodePet(pet) })),
     getPet: method('getPet', readPet, (petId: Int64) => ({ parameter: petId })),
     listOrders: method<void, JsonText>('listOrders', readJsonText, () => ({})),
@@ -208,11 +209,3 @@ export function openRestPetStore(
 const readWritten = (text: string) => readJsonText(text || 'null');
 const readPet = (text: string, inspect: Inspect) => decodePet(inspect(readJson(text)));
 const readMessage = (text: string, inspect: Inspect) => decodeMessage(inspect(readJson(text)));
-
-/** Returns the query string. The values need no escaping. */
-function describePage({ limit, status }: ListPetsQuery): Parameters {
-  const parameters = [];
-  if (limit !== undefined) parameters.push(`limit=${limit}`);
-  if (status !== undefined) parameters.push(`status=${status}`);
-  return { search: parameters.length === 0 ? '' : `?${parameters.join('&')}` };
-}
