@@ -43,8 +43,8 @@ export interface Caller {
 
 /** The trace of a request. */
 export interface CallerTrace {
-  /** Starts the span of a call to another service, unless its base URL is missing. */
-  startCall(request: RestRequest, baseUrl: URL | undefined): CallSpan;
+  /** Starts the span of a call to another service. */
+  startCall(request: RestRequest, baseUrl: URL): CallSpan;
   /** Starts the span of a query such as `SELECT pets`; the result, if there is one, ends it. */
   startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
 }

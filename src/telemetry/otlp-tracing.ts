@@ -166,20 +166,18 @@ function nameOf({ method, scheme }: RequestHead, route = ''): string {
 /** Returns the name and the attributes of a call; fewer if the base URL is not configured. */
 function describeCall(
   { operation, method, path, template }: TracedCall,
-  baseUrl: URL | undefined,
+  baseUrl: URL,
 ): [string, Attributes] {
-  const { origin = '', pathname = '', hostname, port, protocol } = baseUrl ?? ({} as Partial<URL>);
+  const { origin, pathname, hostname, port, protocol } = baseUrl;
   const prefix = pathname.replace(/\/+$/, '');
   const route = template && prefix + template;
   const attributes = {
     'http.request.method': method,
     'url.template': route,
     'petstore.operation': operation,
-    ...(baseUrl && {
-      'url.full': origin + prefix + path,
-      'server.address': hostname,
-      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
-    }),
+    'url.full': origin + prefix + path,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
   };
   return [route ? `${method} ${route}` : method, attributes];
 }

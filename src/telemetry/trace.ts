@@ -40,7 +40,7 @@ export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }
 export interface RequestTrace {
   readonly traceId: string | undefined;
   /** Starts the span of a call to a service, unless its base URL is missing. */
-  startCall(call: TracedCall, baseUrl: URL | undefined): CallTrace;
+  startCall(call: TracedCall, baseUrl: URL): CallTrace;
   /** Starts the span of a query such as `SELECT pets`. The result ends it, with the type of an error. */
   startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
   /** Ends the trace. */
