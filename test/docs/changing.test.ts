@@ -14,7 +14,7 @@ const check = [
   'npm run -s build --workspace packages/client',
   'npx tsc -p examples/web',
   'npx biome check .',
-  'npm run -s check:imports',
+  'test/checks/node_modules/.bin/depcruise src',
   'npm run -s check:declarations',
   'npm run -s check:schema',
 ].join('\n');
