@@ -13,6 +13,7 @@ import {
 } from '../../../src/backends/rest/outcome.ts';
 import { readError } from '../../../src/backends/rest/response.ts';
 import { typedError } from '../../../src/graphql/errors.ts';
+import type { Effect } from '../../../src/limits/circuit.ts';
 
 const responded = (status: number): Responded => ({
   status,
@@ -20,16 +21,18 @@ const responded = (status: number): Responded => ({
   body: Buffer.alloc(0),
 });
 
-/** The rows, so that a reason without one does not compile. */
+const failed = (...reasons: Failed['why'][]) => reasons.map((why): Outcome => ({ why }));
+
+/** The rows of a failure, so that a reason without one does not compile. */
 const failures: Readonly<Record<Exclude<Failed['why'], 'invalid' | 'notHttp'>, string>> = {
   noConnection: 'not sent: no connection',
   connectTimeout: 'not sent: connecting took too long',
   certificate: 'not sent: the certificate was rejected',
   connectionClosed: 'not sent: the connection closed before',
-  circuit: 'not sent: the circuit of the service is open',
-  keyCircuit: 'not sent: the circuit of the key is open',
-  queueFull: 'not sent: too many calls are waiting',
-  keyQueueFull: 'not sent: too many calls of the key are waiting',
+  circuit: 'not sent: a circuit is open, or too many calls are queued',
+  keyCircuit: 'not sent: a circuit is open, or too many calls are queued',
+  queueFull: 'not sent: a circuit is open, or too many calls are queued',
+  keyQueueFull: 'not sent: a circuit is open, or too many calls are queued',
   deadline: 'not sent: the deadline passed in the queue',
   stale: 'lost: the service closed a kept connection',
   reset: 'lost: closed before the headers',
@@ -39,16 +42,17 @@ const failures: Readonly<Record<Exclude<Failed['why'], 'invalid' | 'notHttp'>, s
   noMemory: 'cancelled: too many bytes of responses are held',
 };
 
-const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
-  ['2xx', responded(200)],
-  ['2xx, but the body breaks the contract', { why: 'invalid', status: 201, problem: 'body.' }],
-  ['3xx', responded(302)],
-  ['4xx', responded(404)],
-  ['502, 503, 504', responded(503)],
-  ['any other 5xx', responded(500)],
-  ['not HTTP', { why: 'notHttp', problem: 'Expected HTTP.' }],
+const notHttp: Outcome = { why: 'notHttp', problem: 'Expected HTTP.' };
+const invalid: Outcome = { why: 'invalid', status: 201, problem: 'body.' };
+const broken = 'not HTTP, or a body that breaks the contract';
+const outcomes: readonly (readonly [row: string, Outcome])[] = [
+  ...[200, 302, 404].map((status) => ['a status below 500', responded(status)] as const),
+  ...[502, 503, 504].map((status) => ['502, 503, 504', responded(status)] as const),
+  ...[500, 501, 505].map((status) => ['any other 5xx', responded(status)] as const),
+  [broken, notHttp],
+  [broken, invalid],
   ...Object.entries(failures).map(([why, row]) => [row, { why: why as Failed['why'] }] as const),
-]);
+];
 
 const repeats = {
   none: 'no',
@@ -57,32 +61,64 @@ const repeats = {
   'all at once': 'at once',
 } as const;
 
-/** The last columns of a row: what the client gets. */
-function errorOf(outcome: Outcome): string[] {
-  if (outcome.why === undefined && outcome.status < 300) return ['–', '–'];
+/** Returns which circuits count an outcome as this. */
+function circuitsOf(outcome: Outcome, effect: Effect): string {
+  const { key, service } = consequencesOf(outcome);
+  if (key === effect) return service === effect ? 'both' : 'the key';
+  return service === effect ? 'the service' : '–';
+}
+
+/** What a client gets for a write. */
+function errorOf(outcome: Outcome): string {
   const cause = outcome.why === undefined ? readError(outcome, '') : toError(outcome, true);
   const error = new GraphQLError(cause.message, { originalError: cause, path: ['addPet'] });
   const { extensions } = typedError(error, { requestId: 'r', isMutation: true }, () => {});
-  return [`\`${extensions.code}\``, `\`${extensions['outcome']}\``];
+  return `${extensions.code} ${extensions['outcome']}`;
 }
 
-describe('docs/reliability.md', () => {
-  it('lists what follows from each outcome of a REST call', async () => {
+describe('the outcomes of a REST call', () => {
+  it('are in docs/reliability.md, with what follows from each', async () => {
     const text = await readFile(join(import.meta.dirname, '../../../docs/reliability.md'), 'utf8');
     const [, section = ''] = text.split('\n## Outcomes of a REST call\n');
     const [table = ''] = /^\|(?:.*\n\|)*.*/m.exec(section) ?? [];
     const rows = table.split('\n').slice(2);
-    const cells = rows.map((row) => row.slice(2, -2).split(' | '));
-    const expected = [...outcomes].map(([name, outcome]) => {
-      const { key, service, repeats: again, isLogged, label } = consequencesOf(outcome);
-      const status = outcome.why === undefined ? String(outcome.status) : label;
-      const log = isLogged ? 'warn' : 'no';
-      return [name, key, service, repeats[again], log, status, ...errorOf(outcome)];
+    const expected = outcomes.map(([row, outcome]) => {
+      const { repeats: again, label } = consequencesOf(outcome);
+      const status = outcome.why === undefined ? 'the status' : `\`${label}\``;
+      return `| ${[row, circuitsOf(outcome, 'failure'), repeats[again], status].join(' | ')} |`;
     });
-    expect(cells).toEqual(expected);
+    expect(rows).toEqual([...new Set(expected)]);
   });
 
-  it('has one rule for the codes of rejected certificates', () => {
+  it('close circuits by their status, and are logged if the service failed', () => {
+    const statuses = [200, 302, 404].map(responded);
+    for (const outcome of [...statuses, invalid]) {
+      expect(circuitsOf(outcome, 'success')).toBe('both');
+    }
+    expect(circuitsOf(responded(500), 'success')).toBe('the service');
+    expect(circuitsOf(notHttp, 'success')).toBe('–');
+    const silent = outcomes.filter(([, outcome]) => !consequencesOf(outcome).isLogged);
+    const unlogged = [responded(200), responded(404), { why: 'clientLeft' }];
+    expect(silent.map(([, outcome]) => outcome)).toEqual(unlogged);
+  });
+
+  it.each<readonly [error: string, readonly Outcome[]]>([
+    ['UPSTREAM_ERROR UNKNOWN', [responded(302), responded(500), responded(503)]],
+    ['NOT_FOUND NOT_DONE', [responded(404)]],
+    ['UPSTREAM_INVALID_RESPONSE DONE', [invalid]],
+    ['UPSTREAM_INVALID_RESPONSE UNKNOWN', [notHttp]],
+    ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('noConnection', 'certificate', 'connectionClosed')],
+    ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('circuit', 'keyCircuit')],
+    ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('queueFull', 'keyQueueFull')],
+    ['UPSTREAM_UNAVAILABLE UNKNOWN', failed('stale', 'reset', 'cutOff', 'noMemory')],
+    ['UPSTREAM_TIMEOUT NOT_DONE', failed('connectTimeout', 'deadline')],
+    ['UPSTREAM_TIMEOUT UNKNOWN', failed('timeout')],
+    ['CANCELLED NOT_DONE', failed('clientLeft')],
+  ])('give a write the code and the outcome %s', (error, causes) => {
+    for (const outcome of causes) expect(errorOf(outcome)).toBe(error);
+  });
+
+  it('have one rule for the codes of rejected certificates', () => {
     const outcomeOf = (code: string) => {
       const cause = new ConnectionFailed(Object.assign(new Error(code), { code }));
       return outcomeOfFailure(cause, false, 0, false).why;

@@ -79,6 +79,17 @@ describe.each([
     expect(await page.text()).toContain('query Storefront');
   });
 
+  registryTest('serves the demo data of the built-in backend without any variables', async () => {
+    await using demo = await host.start({});
+    expect(demo.url, demo.output.stderr).not.toBe('');
+    const response = await fetch(
+      graphqlRequest(demo.url, { query: '{ pets(limit: 1) { name } }' }),
+    );
+    expect(await response.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
+    demo.kill('SIGTERM');
+    await demo.exited;
+  });
+
   registryTest('responds to preflight requests from the configured origins', async () => {
     const response = await fetch(`${server.url}/graphql`, {
       method: 'OPTIONS',
