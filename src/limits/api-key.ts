@@ -22,6 +22,10 @@ export class ApiKey {
   readonly used: number[] = [];
   /** When its rate allows a whole second's worth again, in microseconds; see `Rate`. */
   rateFullAt = 0;
+  /** The same for its part of the rate that keys share which were never accepted. */
+  unknownRateFullAt = 0;
+  /** When its last call to each origin succeeded, as a `performance.now()` timestamp. */
+  readonly succeededAt: number[] = [];
   /** Its circuit at each origin, by the index of the origin; missing without recent failures. */
   readonly circuits: (Circuit | undefined)[] = [];
   /** Its reads in flight. */

@@ -55,14 +55,13 @@ export class ApiKeys {
  */
 class Generations {
   readonly #max: number;
-  /** The size at which the recent ones become the older ones. */
-  #size: number;
+  /** How many were added since the recent ones became the older ones. */
+  #added = 0;
   #recent = new Map<string, ApiKey>();
   #older: ReadonlyMap<string, ApiKey> = this.#recent;
 
   constructor(max: number) {
     this.#max = max;
-    this.#size = max / 2;
   }
 
   get(credential: string): ApiKey | undefined {
@@ -74,16 +73,16 @@ class Generations {
   }
 
   add(key: ApiKey): void {
-    if (this.#recent.size >= this.#size) {
+    if (this.#added >= this.#max / 2) {
       const dropped = this.#older;
       this.#older = this.#recent;
       this.#recent = new Map();
       for (const one of dropped.values()) {
         if (one.isActive) this.#recent.set(one.credential, one);
       }
-      // Beside those, so that many active keys are not looked at for each new one.
-      this.#size = this.#recent.size + this.#max / 2;
+      this.#added = 0;
     }
+    this.#added++;
     this.#recent.set(key.credential, key);
   }
 

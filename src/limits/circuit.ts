@@ -18,14 +18,22 @@ export class Circuit {
   failures = 0;
   /** The failures of each key; there are at most as many keys as failures. */
   readonly #failuresByKey = new Map<object | undefined, number>();
-  #succeededAt = 0;
+  #succeededAt: number;
   #openedAt: number | undefined;
   #isProbing = false;
 
-  /** @param onChange called when the circuit opens and when it closes */
-  constructor(limits: CircuitLimits, onChange?: (state: 'open' | 'closed') => void) {
+  /**
+   * @param onChange called when the circuit opens and when it closes
+   * @param succeededAt when the last call before has succeeded
+   */
+  constructor(
+    limits: CircuitLimits,
+    onChange?: (state: 'open' | 'closed') => void,
+    succeededAt = 0,
+  ) {
     this.#limits = limits;
     this.#onChange = onChange;
+    this.#succeededAt = succeededAt;
   }
 
   /** 0 if it is closed, 1 if it is open, and 0.5 while a probe decides. */

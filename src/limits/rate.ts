@@ -19,14 +19,18 @@ export class Rate {
    * Takes tokens of a key. Returns false, and takes none, if there are too few. A full bucket serves
    * any number, which later ones wait for.
    */
-  take(key: ApiKey, tokens = 1): boolean {
+  take(
+    key: ApiKey,
+    tokens = 1,
+    bucket: 'rateFullAt' | 'unknownRateFullAt' = 'rateFullAt',
+  ): boolean {
     const now = Math.floor(performance.now() * 1000);
     // Whole, so that sums of it are exact.
     const interval = Math.floor(second / this.perSecond);
-    const fullAt = Math.max(key.rateFullAt, now);
+    const fullAt = Math.max(key[bucket], now);
     const next = fullAt + tokens * interval;
     if (next - now > second && fullAt > now) return false;
-    key.rateFullAt = next;
+    key[bucket] = next;
     return true;
   }
 }

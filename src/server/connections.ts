@@ -21,8 +21,9 @@ const silentMs = 1000;
 const pauseMs = 100;
 
 interface Connection {
-  /** With HTTPS, the encrypted socket once its handshake is complete. */
+  /** With HTTPS, the encrypted socket once its handshake is complete, and the one that it replaced. */
   socket: Socket;
+  plain: Socket | undefined;
   unanswered: number;
   /** The last request, until it is answered. */
   last: IncomingMessage | undefined;
@@ -74,6 +75,7 @@ export class Connections {
     }
     const connection: Connection = {
       socket,
+      plain: undefined,
       unanswered: 0,
       last: undefined,
       hasBeenAnswered: false,
@@ -86,7 +88,7 @@ export class Connections {
 
   /**
    * Replaces a connection by its encrypted socket. Node does not say which belong together; those of a
-   * Unix domain socket have no address, so any one that is not encrypted yet is as good.
+   * Unix domain socket have no address, so it may be the one of a client that has not begun its handshake.
    */
   secure(socket: Socket): void {
     const { remoteAddress, remotePort } = socket;
@@ -96,6 +98,7 @@ export class Connections {
       this.#open.delete(plain);
       this.#open.set(socket, connection);
       connection.socket = socket;
+      connection.plain = plain;
       socket.on('close', () => this.#open.delete(socket));
       return;
     }
@@ -124,6 +127,11 @@ export class Connections {
     connection.activeAt = performance.now();
   }
 
+  /** Whether no other request has followed on its connection. */
+  isLast(incoming: IncomingMessage): boolean {
+    return this.#open.get(incoming.socket)?.last === incoming;
+  }
+
   /** Limits how long a client may leave unread what is being written. Node ends it with the response. */
   watch(socket: Socket): void {
     socket.setTimeout(this.#unreadMs);
@@ -139,7 +147,10 @@ export class Connections {
   };
 
   closeAll(): void {
-    for (const socket of this.#open.keys()) this.#close(socket);
+    for (const [socket, { plain }] of this.#open) {
+      this.#close(socket);
+      plain?.destroy();
+    }
   }
 
   #close(socket: Socket): void {

@@ -27,8 +27,8 @@ export function createNodeListener(
     try {
       const response = await handle(record);
       if (connections?.portClosed) {
-        response.headers['connection'] = 'close';
         await connections.portClosed;
+        if (connections.isLast(incoming)) response.headers['connection'] = 'close';
       }
       if (record.refusal && !incoming.complete) writeEarly(response, record, incoming, outgoing);
       else write(response, incoming, outgoing, connections);

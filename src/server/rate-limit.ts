@@ -34,10 +34,10 @@ export async function openRateLimit(
   }
 
   /** The fields are those of draft-ietf-httpapi-ratelimit-headers-10. */
-  function check(isTaken: boolean, key: ApiKey): void {
+  function check(isTaken: boolean, { isAccepted }: ApiKey): void {
     if (isTaken) return;
-    const policy = key === keys.none ? '"unknown-keys"' : '"key"';
-    throw new Refusal(key === keys.none ? 'rate_of_unknown_keys' : 'rate_of_key', {
+    const policy = isAccepted ? '"key"' : '"unknown-keys"';
+    throw new Refusal(isAccepted ? 'rate_of_key' : 'rate_of_unknown_keys', {
       'ratelimit-policy': `${policy};q=${rate.perSecond};w=1`,
       ratelimit: `${policy};r=0;t=1`,
     });
@@ -47,17 +47,18 @@ export async function openRateLimit(
     /** The rate of each key, which may change. */
     rate,
     /**
-     * Takes calls from the rate of their key. Keys that were never accepted also share the rate of
-     * requests without one.
+     * Takes calls from the rate of their key. Keys that were never accepted share the rate of requests
+     * without one, of which each may use a quarter.
      * @throws Refusal if a rate is exceeded; rejects with it if only all processes together exceed it.
      */
     take(key: ApiKey, calls: number): Promise<unknown> | undefined {
       if (calls === 0) return undefined;
-      const limited = key.isAccepted || key === keys.none ? [key] : [keys.none, key];
-      for (const one of limited) check(rate.take(one, calls), one);
+      const limited = key.isAccepted || key === keys.none ? [key] : [key, keys.none];
+      if (limited.length > 1) check(rate.take(key, 4 * calls, 'unknownRateFullAt'), key);
+      for (const one of limited) check(rate.take(one, calls), key);
       if (store === undefined) return undefined;
       const { take } = store;
-      return Promise.all(limited.map(async (one) => check(await take(one.credential, calls), one)));
+      return Promise.all(limited.map(async (one) => check(await take(one.credential, calls), key)));
     },
     [Symbol.dispose]: () => store?.[Symbol.dispose](),
   };

@@ -205,8 +205,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   #measure(seconds: number): void {
     const { requestId, codes, firstPartMs } = this;
     const { metrics } = this.#telemetry;
-    const isAccepted = this.usedKey && codes.every(impliesAcceptedKey);
-    const operation = metrics.operationLabel(this.operation?.name, isAccepted);
+    const operation = metrics.operationLabel(this.operation?.name, this.key.isAccepted);
     const outcome = codes.length === 0 ? 'success' : 'error';
     metrics.requests.observe({ operation, outcome }, seconds);
     if (firstPartMs !== undefined) metrics.firstParts.observe({ operation }, firstPartMs / 1000);
@@ -224,11 +223,6 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
 }
 
 const deadlinePassed = "The pet store did not respond before the request's deadline.";
-
-/** Whether a backend returns this error only after it has accepted the key. */
-function impliesAcceptedKey(code: string): boolean {
-  return code === 'NOT_FOUND' || code === 'CONFLICT' || code === 'BAD_USER_INPUT';
-}
 
 function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;

@@ -95,6 +95,20 @@ describe('keys that the service does not accept', () => {
     expect(keys.find('Bearer accepted')).toBe(accepted);
     expect(keys.find('Bearer active')).toBe(active);
   });
+
+  it('are forgotten when they are no longer active, however many were', () => {
+    const keys = new ApiKeys();
+    const all = Array.from({ length: 5000 }, (_, index) => {
+      const key = keys.find(`Bearer a${index}`);
+      key.requests++;
+      return key;
+    });
+    for (let index = 0; index < 1000; index++) keys.find(`Bearer b${index}`);
+    expect(keys.count((key) => key.isActive)).toBe(5000);
+    for (const key of all) key.requests--;
+    for (let index = 0; index < 1001; index++) keys.find(`Bearer c${index}`);
+    expect(keys.count(() => true)).toBeLessThanOrEqual(1003);
+  });
 });
 
 describe('accepted keys', () => {

@@ -1,6 +1,7 @@
 import { Client } from 'undici';
-import { describe, expect, it } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { rawPost, sendRaw, statusesOf } from '../support/raw-http.ts';
 
 // Idle connections stay open for three seconds.
 describe.concurrent('a server that closes', () => {
@@ -35,6 +36,29 @@ describe.concurrent('a server that closes', () => {
     expect(opened.connections()).toBe(1);
     await closed;
     await expect(opened.probe()).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('finishes all requests that are in flight on a connection', async () => {
+    const petStore = await openBuiltin();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let calls = 0;
+    const listOrders: typeof petStore.listOrders = (caller) => {
+      calls++;
+      return released.then(() => petStore.listOrders(caller));
+    };
+    await using service = await startGateway({ petStore: { ...petStore, listOrders } });
+    const orders = rawPost('{"query":"{ orders }"}');
+    const responses = sendRaw(service.url, orders + orders);
+    await vi.waitFor(() => expect(calls).toBe(2));
+    const closed = service.close(10_000);
+    release();
+    const received = await responses;
+    expect(statusesOf(received)).toEqual([200, 200]);
+    expect(received.match(/^connection: .*$/gim)).toEqual([
+      'Connection: keep-alive',
+      'connection: close',
+    ]);
+    await closed;
   });
 
   it('does not wait for connections that stay idle', async () => {

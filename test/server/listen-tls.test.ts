@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { Client } from 'undici';
@@ -48,6 +48,23 @@ async function serialOf(url: string): Promise<string> {
 }
 
 describe('a gateway with a certificate', () => {
+  it('closes all connections to its Unix domain socket after the grace period', async () => {
+    const path = authority.write('closed.sock', '');
+    await rm(path);
+    await using service = await startGateway({ host: `unix:${path}`, tls: certificate });
+    const silent = connect(path).on('error', () => {});
+    await once(silent, 'connect');
+    const client = tlsConnect({ path, ca, checkServerIdentity: () => undefined });
+    client.on('error', () => {}).write(rawGet('/livez'));
+    expect(String(await once(client, 'data'))).toContain('200 OK');
+    const closed = once(silent.resume(), 'close');
+    const start = performance.now();
+    await service.close(100);
+    // Otherwise the silent one ends with the time for the handshake, 5 s.
+    expect(performance.now() - start).toBeLessThan(4000);
+    await closed;
+  });
+
   it('serves several connections to its Unix domain socket', async () => {
     const path = authority.write('https.sock', '');
     await rm(path);

@@ -119,6 +119,13 @@ describe('the rate per key', () => {
     expect(await refusalsIn(opened.metrics)).toMatchObject({ 'rate_of_unknown_keys 429': 2 });
   });
 
+  it('cannot be used up by one key that was never accepted', async () => {
+    await using opened = await open(8);
+    expect(await opened.served(20, 'Bearer wrong')).toBe(2);
+    expect(await opened.served(20, 'Bearer wrong-too')).toBe(2);
+    expect((await opened.send()).status).toBe(200);
+  });
+
   it('is one rate, however the scheme is written', async () => {
     await using opened = await open(3);
     expect(await opened.served(2)).toBe(2);

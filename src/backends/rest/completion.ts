@@ -93,8 +93,11 @@ export class Completion {
     const { kind, label, isLogged } = consequencesOf(outcome);
     let error: Error;
     if (outcome.why === undefined) {
-      error = readError(outcome, key.credential);
-      if (outcome.status === 404 && !key.isAccepted) this.#accept(key);
+      const response = readError(outcome, key.credential);
+      error = response;
+      // The contract has a 404 only for an animal, by the service that has accepted the key.
+      const isNoPet = outcome.status === 404 && operation === 'getPet' && response.body;
+      if (isNoPet && !key.isAccepted) this.#accept(key);
       this.#report(call, outcome.status, outcome);
     } else {
       error = toError(outcome, parts.request.method === 'POST');

@@ -179,8 +179,9 @@ export class Origin {
     const effects = consequencesOf(outcome);
     const { index, limits } = this.#options;
     const isFailure = effects.key === 'failure';
+    if (effects.key === 'success') key.succeededAt[index] = performance.now();
     if (isFailure || key.circuits[index] !== undefined) {
-      const circuit = key.circuits[index] ?? new Circuit(limits);
+      const circuit = key.circuits[index] ?? new Circuit(limits, undefined, key.succeededAt[index]);
       circuit.end(effects.key, startedAt);
       // A key without a failure since its last success needs no memory.
       key.circuits[index] = circuit.failures > 0 ? circuit : undefined;

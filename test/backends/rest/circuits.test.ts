@@ -126,6 +126,20 @@ describe('the failures of one key', () => {
     }
   });
 
+  it('do not count against the key if another call of it has succeeded meanwhile', async () => {
+    const held: Socket[] = [];
+    await using rest = await startRest((socket, attempt) => {
+      if (attempt <= 20) held.push(socket);
+      else socket.write(pets);
+    }, limits);
+    const late = lists(rest, 'k'.repeat(20));
+    await vi.waitFor(() => expect(held).toHaveLength(20));
+    expect(await rest.list('k')).toEqual([]);
+    for (const socket of held) socket.write(oops);
+    await late;
+    expect(await rest.list('k')).toEqual([]);
+  });
+
   it('do not count against the service if another call has succeeded meanwhile', async () => {
     const held: Socket[] = [];
     await using rest = await startRest((socket, attempt) => {

@@ -54,6 +54,19 @@ describe('calls to the REST service', () => {
     });
   });
 
+  it.each([
+    ['getPet', 'application/json', '{"code":"a","message":"No such pet.","status":404}', true],
+    ['getPet', 'text/html', '<h1>Not found</h1>', false],
+    ['listOrders', 'application/json', '{"code":"a","message":"b","status":404}', false],
+  ] as const)('accept a key whose %s gets a 404 with %s only if the contract has it: %s', async (id, type, body, isAccepted) => {
+    await using rest = await startRest((_, response) => {
+      response.writeHead(404, { 'content-type': type }).end(body);
+    });
+    const caller = callWith('key');
+    await expect(rest.petStore[id](caller, '1' as never)).rejects.toThrow();
+    expect(caller.key.isAccepted).toBe(isAccepted);
+  });
+
   it('send messages to MESSAGES_BASE_URL', async () => {
     const message = '{"id":"m1","message":"Hi","status":"sent","createdAt":"2026-11-20T10:00:00Z"}';
     await using rest = await startRest((_, response) => sendJson(response, 202, message));
