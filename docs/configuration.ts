@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { documentedVariables } from '../src/config/variables.ts';
+import { type Variable, variables } from '../src/config/variables.ts';
+
+/** What a number, a switch or a base URL accepts. */
+const evident = /^a whole number from [^,]*$|^on or off$|^an http or https URL without /;
 
 /** A codegen plugin that writes the table of docs/configuration.md: every variable with its default. */
 export function plugin(): string {
-  const rows = documentedVariables().map(([name, { fallback, accepts, meaning }]) => {
-    const standard = typeof fallback === 'string' ? `\`${fallback}\`` : 'unset';
-    return `| \`${name}\` | ${standard} | ${meaning} | ${accepts} |\n`;
+  const rows = Object.entries<Variable>(variables).map(([name, { fallback, accepts, meaning }]) => {
+    const standard = typeof fallback === 'string' ? `\`${fallback}\`` : '';
+    const accepted = evident.test(accepts) ? '' : ` (${accepts})`;
+    return `| \`${name}\` | ${standard} | ${meaning}${accepted} |\n`;
   });
-  const table = `| variable | default | meaning | accepts |\n|---|---|---|---|\n${rows.join('')}`;
+  const table = `| variable | default | meaning |\n|---|---|---|\n${rows.join('')}`;
   const page = readFileSync(new URL('configuration.md', import.meta.url), 'utf8');
   return page.replace(/(?<=^<!-- configuration -->\n).*?(?=^<!-- \/configuration)/ms, () => table);
 }

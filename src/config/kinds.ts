@@ -59,7 +59,7 @@ export const pemFile = reloaded(matching(/^/, 'the path of a PEM file'));
 
 /** The URL of a proxy; `http:` unless it has a scheme, as for curl. */
 export const proxyUrl = {
-  accepts: 'an http or https URL, with the credential of the proxy if it requires one',
+  accepts: 'an http or https URL such as http://USER:PASSWORD@HOST:3128',
   parse(text: string): URL | undefined {
     const url = URL.parse(text.includes('://') ? text : `http://${text}`);
     return url && /^https?:$/.test(url.protocol) ? url : undefined;

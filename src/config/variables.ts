@@ -41,8 +41,8 @@ type Fallback = string | ((textOf: TextOf) => string | undefined);
  */
 export const variables = {
   CONFIG_FILE: {
-    ...matching(/^/, 'the path of a file with a line such as LOG_LEVEL=debug for each variable'),
-    meaning: 'file of variables, read again on SIGHUP; those of the environment precede',
+    ...matching(/^/, 'the path of a file with lines such as LOG_LEVEL=debug'),
+    meaning: 'file of variables; those of the environment precede',
   },
   PORT: {
     ...setting('port', port, '4000'),
@@ -57,11 +57,11 @@ export const variables = {
       ),
       '127.0.0.1',
     ),
-    meaning: 'address to listen on; with a Unix domain socket, `PORT` is not used',
+    meaning: 'address or Unix domain socket to listen on',
   },
   TLS_CERT_FILE: {
     ...setting('tlsCertFile', pemFile),
-    meaning: 'certificate to serve HTTPS with, followed by the certificates of its issuers',
+    meaning: 'certificate to serve HTTPS with, followed by those of its issuers',
   },
   TLS_KEY_FILE: {
     ...setting('tlsKeyFile', pemFile),
@@ -76,7 +76,7 @@ export const variables = {
   PETSTORE_BASE_URL: {
     ...baseUrl,
     meaning:
-      'base URL of the production REST service, including `/v1`; without a REST service, the gateway uses its built-in backend',
+      'base URL of the production REST service, including `/v1`; without a REST service, the built-in backend serves',
   },
   PETSTORE_STAGING_BASE_URL: {
     ...baseUrl,
@@ -97,8 +97,7 @@ export const variables = {
       'file:data/pet-store.db',
     ),
     isSecret: true,
-    meaning:
-      "the built-in backend's database; required in production if the built-in backend is used",
+    meaning: "the built-in backend's database, which has no default in production",
   },
   DATABASE_POOL_SIZE: {
     ...setting('builtin.poolSize', wholeNumber(1, 1000), '10'),
@@ -115,7 +114,7 @@ export const variables = {
   },
   UPSTREAM_CERT_FILE: {
     ...setting('rest.certFile', pemFile),
-    meaning: 'client certificate for REST calls, followed by the certificates of its issuers',
+    meaning: 'client certificate for REST calls, followed by those of its issuers',
   },
   UPSTREAM_KEY_FILE: {
     ...setting('rest.keyFile', pemFile),
@@ -127,8 +126,7 @@ export const variables = {
   },
   HTTPS_PROXY: {
     ...setting('rest.httpsProxy', proxyUrl),
-    meaning:
-      'proxy for calls to a REST service with an `https:` URL, through a tunnel (CONNECT); also as `https_proxy`',
+    meaning: 'proxy for calls to a REST service with an `https:` URL; also as `https_proxy`',
   },
   NO_PROXY: {
     ...setting('rest.noProxy', hostList),
@@ -163,7 +161,7 @@ export const variables = {
   },
   CORS_ORIGINS: {
     ...origins,
-    meaning: 'origins that may call the gateway from a browser; none by default',
+    meaning: 'origins that may call the gateway from a browser',
   },
   MAX_TOKENS: limit('operationLimits.maxTokens', '1000', 'number of tokens in a GraphQL document'),
   MAX_DEPTH: limit(
@@ -180,7 +178,7 @@ export const variables = {
   MAX_ROOT_FIELDS: limit(
     'operationLimits.maxRootFields',
     '20',
-    'number of root fields, each of which makes a REST call, and of deferred fragments in an operation',
+    'number of root fields and deferred fragments in an operation',
   ),
   PERSISTED_DOCUMENTS: {
     ...setting('persistedDocuments.mode', oneOf('off', 'allow', 'only'), 'off'),
@@ -210,14 +208,12 @@ export const variables = {
   },
   RATE_LIMIT_PER_KEY: {
     ...setting('rateLimitPerKey', reloaded(wholeNumber(1, 1_000_000))),
-    meaning:
-      'maximum number of REST calls per second and API key, one for each root field and each request to `/v1`, all of which may be made at once; further requests get 429; requests without a key, or with one that the backend has not accepted before, share one rate',
+    meaning: 'maximum number of REST calls per second and API key; further requests get 429',
   },
   RATE_LIMIT_STORE: {
     ...setting('rateLimitStore', redisUrl),
     isSecret: true,
-    meaning:
-      'Redis server that makes `RATE_LIMIT_PER_KEY` the rate of all gateways and workers together; while it is not available, each process limits alone',
+    meaning: 'Redis server that makes `RATE_LIMIT_PER_KEY` the rate of all gateways together',
   },
   MAX_EVENT_LOOP_LAG_MS: limit(
     'maxEventLoopLagMs',
@@ -234,8 +230,7 @@ export const variables = {
   },
   LOG_CREDENTIAL: {
     ...setting('rest.logCredential', oneOf('off', 'hash'), 'off'),
-    meaning:
-      '`hash`: with a REST service, log 12 hex digits of the HMAC-SHA-256 of the API key with `LOG_CREDENTIAL_SECRET` as `credential`',
+    meaning: '`hash`: with a REST service, log a hash of the API key as `credential`',
   },
   LOG_CREDENTIAL_SECRET: {
     ...setting('rest.logCredentialSecret', matching(/^.{16}/s, 'at least 16 characters')),
@@ -281,8 +276,7 @@ export const variables = {
   },
   FORWARD_HEADERS: {
     ...setting('forwardHeaders', headerNames),
-    meaning:
-      'headers to pass on to the REST service, at most 4 KiB together; reads are shared only if they are equal',
+    meaning: 'headers to pass on to the REST service',
   },
   SHUTDOWN_GRACE_MS: {
     ...setting('shutdownGraceMs', wholeNumber(0, 600_000), '10000'),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { StorefrontDocument } from '../../packages/client/src/documents.ts';
 import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
-import { type Variable, variables } from '../../src/config/variables.ts';
+import { documentedVariables, type Variable, variables } from '../../src/config/variables.ts';
 import { commandsOf, filesOf } from '../support/blocks.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -82,6 +82,13 @@ describe('the documentation', () => {
     const names = [...text.matchAll(/`(test\/[\w/.-]+)`/g)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(20);
     for (const name of names) await expect(stat(join(root, name))).resolves.toBeDefined();
+  });
+});
+
+describe('docs/configuration.md', () => {
+  it('names every variable, and the files of secrets', async () => {
+    const text = await read('docs/configuration.md');
+    for (const [name] of documentedVariables()) expect(text).toContain(`\`${name}\``);
   });
 });
 
