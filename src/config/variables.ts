@@ -290,8 +290,8 @@ export const variables = {
 } as const satisfies Record<string, Variable>;
 
 /**
- * Returns every variable that the gateway reads, with the files of secrets; `--help` and
- * docs/configuration.md are generated from it.
+ * Returns every variable that the gateway reads, with the files of secrets. `--help` is generated from
+ * it, and docs/configuration.md from the list above.
  */
 export function documentedVariables(): [string, Variable][] {
   return Object.entries<Variable>(variables).flatMap(([name, variable]) => {
