@@ -1,14 +1,10 @@
 import {
-  coerceInputValue,
   type DocumentNode,
   type ExecutionResult,
-  type GraphQLInputType,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
   type OperationDefinitionNode,
-  typeFromAST,
-  type VariableDefinitionNode,
 } from 'graphql';
 import { conditionsOf, type VariableValues } from './field-collector.ts';
 import { type Execute, planOperation } from './plan.ts';
@@ -45,11 +41,11 @@ export function compileOperation(
   const operation = getOperationAST(document, operationName);
   const conditions = conditionsOf(document);
   if (!operation || conditions.length > maxConditions) return undefined;
-  const readVariables = planVariables(schema, operation.variableDefinitions ?? []);
+  const definitions = operation.variableDefinitions ?? [];
   const plans = new Map<string, Execute | undefined>();
 
   return (context, given) => {
-    const variableValues = readVariables(given);
+    const { variableValues } = getVariableValues(schema, definitions, given, errorOptions);
     if (variableValues === undefined) return undefined;
     const variant = conditions.map((name) => variableValues.coerced[name]).join();
     if (!plans.has(variant)) {
@@ -70,31 +66,3 @@ export function compileOperation(
 
 /** The errors are not read, and each quotes the whole value. */
 const errorOptions = { maxErrors: 1, hideSuggestions: true };
-
-/**
- * Plans the coercion of variables, because reading their types takes longer than their values
- * (docs/performance.md). The result is that of graphql-js; undefined if one is invalid.
- */
-function planVariables(
-  schema: GraphQLSchema,
-  definitions: readonly VariableDefinitionNode[],
-): (given: Readonly<Record<string, unknown>>) => VariableValues | undefined {
-  const signatures = definitions.map(({ variable, type }) => ({
-    name: variable.name.value,
-    type: typeFromAST(schema, type) as GraphQLInputType,
-  }));
-  return (given) => {
-    const sources = Object.create(null);
-    const coerced = Object.create(null);
-    for (const signature of signatures) {
-      const { name, type } = signature;
-      const value = Object.hasOwn(given, name) ? given[name] : undefined;
-      coerced[name] = value === undefined ? undefined : coerceInputValue(value, type);
-      if (coerced[name] === undefined) {
-        return getVariableValues(schema, definitions, given, errorOptions).variableValues;
-      }
-      sources[name] = { signature, value };
-    }
-    return { sources, coerced };
-  };
-}

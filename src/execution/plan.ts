@@ -1,9 +1,7 @@
 import {
   type DocumentNode,
   type ExecutionResult,
-  type FieldNode,
   type GraphQLError,
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
@@ -14,7 +12,6 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
-  Kind,
   locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -82,44 +79,18 @@ function planField(
   // The default resolver reads a property of the root value, which does not exist.
   if (resolve === undefined || isNonNullType(type)) throw new TypeError('not compilable');
   const complete = planType(type, field, collect);
-  const readArguments = planArguments(definition, nodes[0]);
   // All that the resolvers of the schema use.
   const info = { path: { key } } as GraphQLResolveInfo;
 
   return async (context, variables, errors) => {
     try {
-      const value = await resolve(undefined, readArguments(variables), context, info);
+      const args = getArgumentValues(definition, nodes[0], variables);
+      const value = await resolve(undefined, args, context, info);
       return complete(value, errors, key);
     } catch (error) {
       errors.push(locatedError(error, nodes, [key]));
       return null;
     }
-  };
-}
-
-/**
- * Plans the coercion of arguments: if all of them are nullable leaves, literals and defaults are
- * coerced once. @throws what `getArgumentValues` throws, now or when the arguments are read.
- */
-function planArguments(
-  definition: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-): (variables: VariableValues) => Readonly<Record<string, unknown>> {
-  if (!definition.args.every(({ type }) => isLeafType(type))) {
-    return (values) => getArgumentValues(definition, node, values);
-  }
-  const { arguments: given = [] } = node;
-  const literals = given.filter(({ value }) => value.kind !== Kind.VARIABLE);
-  const fixed = getArgumentValues(definition, { ...node, arguments: literals });
-  const variables = given.flatMap(({ name, value }) =>
-    value.kind === Kind.VARIABLE ? [{ name: name.value, variable: value.name.value }] : [],
-  );
-  return ({ coerced }) => {
-    const values = { ...fixed };
-    for (const { name, variable } of variables) {
-      if (Object.hasOwn(coerced, variable)) values[name] = coerced[variable];
-    }
-    return values;
   };
 }
 
