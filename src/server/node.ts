@@ -44,9 +44,7 @@ export function createNodeListener(
     if (outgoing.destroyed || connections?.start(incoming) === false) return;
     const record = new RequestRecord(environment, headOf(incoming));
     let isHandled = false;
-    // Node emits `close` once, like the events below; `once` takes longer, and so does a second
-    // listener (docs/performance.md).
-    outgoing.on('close', () => {
+    outgoing.once('close', () => {
       if (!isHandled) record.fail();
       // Over HTTP/2, Node finishes the stream of a client that has left.
       else if (!outgoing.writableEnded || !outgoing.writableFinished) record.cancel();
@@ -125,13 +123,10 @@ function write(
     writeParts(parts, outgoing.writeHead(status, headers), connections?.streams);
     return;
   }
-  const length = Buffer.byteLength(body);
-  if (status !== 204 && status !== 304) headers['content-length'] = String(length);
-  outgoing.writeHead(status, headers);
-  // If there are as many bytes as characters, the text is ASCII, which Node writes faster as
-  // Latin-1 (docs/performance.md).
-  const isAscii = typeof body === 'string' && length === body.length;
-  outgoing.end(body, isAscii ? 'latin1' : 'utf8');
+  if (status !== 204 && status !== 304) {
+    headers['content-length'] = String(Buffer.byteLength(body));
+  }
+  outgoing.writeHead(status, headers).end(body);
   if (outgoing.writableLength > 0) connections?.watch(incoming.socket);
 }
 

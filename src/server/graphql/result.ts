@@ -140,11 +140,7 @@ function writeMembers(
   return `{${text}}`;
 }
 
-/**
- * Returns the length of a value as JSON, without escapes. Stops soon after exceeding `enough`.
- *
- * `for…in` instead of `Object.entries` halves the time (docs/performance.md).
- */
+/** Returns the length of a value as JSON, without escapes. Stops soon after exceeding `enough`. */
 export function lengthOf(value: unknown, enough: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return String(value).length;
@@ -158,10 +154,9 @@ export function lengthOf(value: unknown, enough: number): number {
     }
     return Math.max(2, length);
   }
-  const members = value as Readonly<Record<string, unknown>>;
-  for (const key in members) {
+  for (const [key, member] of Object.entries(value)) {
     if (length > enough) break;
-    length += key.length + 4 + lengthOf(members[key], enough - length);
+    length += key.length + 4 + lengthOf(member, enough - length);
   }
   return Math.max(2, length);
 }
