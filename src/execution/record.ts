@@ -17,7 +17,7 @@ import type { CollectFields, SelectedField } from './field-collector.ts';
 export interface RecordCompletion {
   /** Completes one record at this response path. Adds errors to `errors`. */
   readonly complete: (record: unknown, errors: GraphQLError[], path: Path) => unknown;
-  /** Writes a record as JSON, if it has no errors and its strings need no escapes. */
+  /** Writes a record as JSON, if it has all fields and its strings need no escapes. */
   readonly write: (record: unknown) => string;
 }
 
@@ -37,22 +37,16 @@ export function planRecord(
 ): RecordCompletion {
   const fields = collect(type, nodes);
   const members: string[] = [];
-  const texts: string[] = [];
   for (const [index, { key, definition }] of fields.entries()) {
     if (definition === undefined) {
       members.push(`${key}: '${type.name}'`);
-      texts.push(`"${key}":"${type.name}"`);
       continue;
     }
     if (definition.resolve || !isText(definition.type)) throw new TypeError('not compilable');
     const property = `record.${definition.name}`;
-    if (isNonNullType(definition.type)) {
-      members.push(`${key}: ${property}`);
-      texts.push(`"${key}":"\${${property}}"`);
-    } else {
-      members.push(`${key}: nullable(${property}, ${index}, errors, path)`);
-      texts.push(`"${key}":\${${property} === undefined ? 'null' : '"' + ${property} + '"'}`);
-    }
+    const isRequired = isNonNullType(definition.type);
+    const value = isRequired ? property : `nullable(${property}, ${index}, errors, path)`;
+    members.push(`${key}: ${value}`);
   }
 
   function nullable(value: unknown, index: number, errors: GraphQLError[], path: Path): unknown {
@@ -62,6 +56,14 @@ export function planRecord(
     return null;
   }
 
+  function write(record: unknown): string {
+    const values = record as Readonly<Record<string, string>>;
+    const texts = fields.map(
+      ({ key, definition }) => `"${key}":"${definition ? values[definition.name] : type.name}"`,
+    );
+    return `{${texts.join()}}`;
+  }
+
   // V8 knows the shape of an object literal in advance (docs/performance.md). Only GraphQL names,
   // which consist of letters, digits and underscores, are inserted into the code.
   return {
@@ -69,7 +71,7 @@ export function planRecord(
       'nullable',
       `return (record, errors, path) => ({ ${members.join(', ')} });`,
     )(nullable),
-    write: new Function('record', `return \`{${texts.join(',')}}\`;`) as RecordCompletion['write'],
+    write,
   };
 }
 
