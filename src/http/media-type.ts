@@ -1,19 +1,10 @@
 import { parseAccept as parse } from 'hono/utils/accept';
 
-let last: ReturnType<typeof negotiate> | undefined;
-
 /**
  * Reads an `Accept` header (RFC 9110, section 12.5.1): the media type of a GraphQL response, and the
- * ranges with at least the weight of JSON, in lower case, the highest weight first. The last header
- * is kept, for all gateways of the process because the result follows from it alone: clients repeat
- * theirs, and parsing Apollo's takes 1 µs.
+ * ranges with at least the weight of JSON, in lower case, the highest weight first.
  */
-export function readAccept(accept = ''): ReturnType<typeof negotiate> {
-  if (accept !== last?.accept) last = negotiate(accept);
-  return last;
-}
-
-function negotiate(accept: string) {
+export function readAccept(accept = '') {
   const ranges = parseAccept(accept);
   const wildcard = ranges.find(({ type }) => type === 'application/*' || type === '*/*');
   const rangeOf = (name: string) => ranges.find(({ type }) => type === name) ?? wildcard;
@@ -24,7 +15,6 @@ function negotiate(accept: string) {
   const weight = first?.q ?? 0;
   const isResponse = weight > 0 && first !== json;
   return {
-    accept,
     jsonType: isResponse ? 'application/graphql-response+json' : 'application/json',
     ranges: ranges.filter(({ q }) => q > 0 && q >= weight),
   };
