@@ -31,6 +31,6 @@ USER 1000:1000
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s CMD ["node", "--eval", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Subcommands are arguments: docker run IMAGE check-service --help
-# With a memory limit of up to 1 GiB, Node makes the space for new objects smaller. With 512 MiB, that
-# costs a sixth of the throughput (docs/performance.md).
+# With a memory limit of up to 1 GiB, Node makes the space for new objects smaller. With 512 MiB, a
+# request with five root fields then takes 1.5 times the CPU time (docs/performance.md).
 ENTRYPOINT ["node", "--max-semi-space-size=16", "dist/bin/main.js"]

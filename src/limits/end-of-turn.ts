@@ -8,7 +8,7 @@ let tasks: EndOfTurnTask[] = [];
 /**
  * Runs a task at the end of the current turn of the event loop, when all pending input has been read.
  * The tasks of a turn run as a batch, with the code still in the CPU's caches: without it, a request
- * costs 23 to 31 % more (docs/performance.md). A turn is that of the process, and so is the batch.
+ * costs 14 to 19 % more (docs/performance.md). A turn is that of the process, and so is the batch.
  */
 export function atEndOfTurn(task: EndOfTurnTask): void {
   if (tasks.push(task) === 1) setImmediate(runTasks);
