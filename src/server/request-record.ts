@@ -34,6 +34,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   readonly path: string;
   readonly search: string;
   readonly headers: RequestHeaders;
+  readonly repeated: readonly string[] | undefined;
   readonly mayStream: boolean;
   readonly authorization: string | undefined;
   readonly requestId: string;
@@ -82,6 +83,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     this.path = head.path;
     this.search = head.search ?? '';
     this.headers = headers;
+    this.repeated = head.repeated;
     this.mayStream = head.mayStream ?? true;
     this.authorization = headers.authorization;
     this.key.requests++;

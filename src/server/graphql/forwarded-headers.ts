@@ -6,17 +6,20 @@ const maxBytes = 4096;
 
 /**
  * Returns the headers of these lower-case names that a request has; undefined if it has none.
- * @throws HttpError if they are too large, or can't be sent
+ * @param repeated the names of headers that the request has more than once
+ * @throws HttpError if one is repeated, they are too large, or can't be sent
  */
 export function pickHeaders(
   names: readonly string[],
   headers: RequestHeaders,
+  repeated: readonly string[] = [],
 ): Readonly<Record<string, string>> | undefined {
   let picked: Record<string, string> | undefined;
   let bytes = 0;
   for (const name of names) {
     const value = (headers as Readonly<Record<string, string | undefined>>)[name];
     if (value === undefined) continue;
+    if (repeated.includes(name)) throw badRequest(`${name}: expected it once, received it again.`);
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw badRequest(`${name}: expected Latin-1 text.`);
     }

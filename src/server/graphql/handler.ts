@@ -102,7 +102,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       const { headers } = record;
       const library = params.extensions?.['clientLibrary'];
       if (library !== undefined) record.clientLibrary = readClientLibrary(library);
-      if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, headers);
+      if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, headers, record.repeated);
       return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
     },
   };
