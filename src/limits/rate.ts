@@ -20,7 +20,7 @@ export class Rate {
    * any number, which later ones wait for.
    */
   take(key: ApiKey, tokens = 1): boolean {
-    const now = Math.floor(performance.now() * 1000);
+    const now = microseconds();
     // Whole, so that sums of it are exact.
     const interval = Math.floor(second / this.perSecond);
     const fullAt = Math.max(key.rateFullAt, now);
@@ -29,4 +29,24 @@ export class Rate {
     key.rateFullAt = next;
     return true;
   }
+
+  /** Takes over what a key has used elsewhere: its bucket was to be full at this time, in microseconds. */
+  follow(key: ApiKey, fullAt: number): void {
+    key.rateFullAt = Math.max(key.rateFullAt, fullAt);
+  }
+
+  /** Returns the whole tokens that are left to a key, and the seconds until it has all of them. */
+  left(key: ApiKey): { readonly tokens: number; readonly seconds: number } {
+    const used = Math.max(0, key.rateFullAt - microseconds());
+    const tokens = Math.floor((second - used) / Math.floor(second / this.perSecond));
+    return {
+      tokens: Math.min(this.perSecond, Math.max(0, tokens)),
+      seconds: Math.ceil(used / second),
+    };
+  }
+}
+
+/** Returns the time, in microseconds, as `rateFullAt` has it. */
+export function microseconds(): number {
+  return Math.floor(performance.now() * 1000);
 }

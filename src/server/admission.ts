@@ -1,4 +1,6 @@
 import { HttpError } from '../http/error.ts';
+import type { HttpResponse } from '../http/message.ts';
+import type { ApiKey } from '../limits/api-key.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** Decides whether requests are admitted, before any work is done for them. */
@@ -10,6 +12,8 @@ export interface Admission {
    * @throws HttpError if the rate is exceeded; the promise may reject with one.
    */
   takeCalls(request: Pick<RequestRecord, 'key'>, calls: number): Promise<unknown> | undefined;
+  /** Adds the rate of a key to the headers of a response; undefined without a rate. */
+  readonly addRate?: ((key: ApiKey, headers: HttpResponse['headers']) => void) | undefined;
 }
 
 /**

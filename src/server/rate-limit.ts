@@ -1,7 +1,8 @@
+import type { HttpResponse } from '../http/message.ts';
 import { Refusal } from '../http/refuse.ts';
 import type { ApiKey } from '../limits/api-key.ts';
 import type { ApiKeys } from '../limits/api-keys.ts';
-import { Rate } from '../limits/rate.ts';
+import { microseconds, Rate } from '../limits/rate.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
@@ -33,14 +34,16 @@ export async function openRateLimit(
     store = await openRateLimitStore(url, rate, telemetry);
   }
 
-  /** The fields are those of draft-ietf-httpapi-ratelimit-headers-10. */
   function check(isTaken: boolean, key: ApiKey): void {
-    if (isTaken) return;
-    const policy = key === keys.none ? '"unknown-keys"' : '"key"';
-    throw new Refusal(key === keys.none ? 'rate_of_unknown_keys' : 'rate_of_key', {
-      'ratelimit-policy': `${policy};q=${rate.perSecond};w=1`,
-      ratelimit: `${policy};r=0;t=1`,
-    });
+    if (!isTaken) throw new Refusal(key === keys.none ? 'rate_of_unknown_keys' : 'rate_of_key');
+  }
+
+  async function takeFrom({ take }: RateLimitStore, key: ApiKey, calls: number): Promise<void> {
+    // Before the clock of the store is read, so that a key never has less than the store leaves it.
+    const now = microseconds();
+    const fullIn = await take(key.credential, calls);
+    rate.follow(key, now + Math.abs(fullIn));
+    check(fullIn >= 0, key);
   }
 
   return {
@@ -56,8 +59,15 @@ export async function openRateLimit(
       const limited = key.isAccepted || key === keys.none ? [key] : [keys.none, key];
       for (const one of limited) check(rate.take(one, calls), one);
       if (store === undefined) return undefined;
-      const { take } = store;
-      return Promise.all(limited.map(async (one) => check(await take(one.credential, calls), one)));
+      const shared = store;
+      return Promise.all(limited.map((one) => takeFrom(shared, one, calls)));
+    },
+    /** Adds the rate that limits a key to a response (draft-ietf-httpapi-ratelimit-headers-10). */
+    addHeaders(key: ApiKey, headers: HttpResponse['headers']): void {
+      const [policy, one] = key.isAccepted ? ['"key"', key] : ['"unknown-keys"', keys.none];
+      const { tokens, seconds } = rate.left(one);
+      headers['ratelimit-policy'] = `${policy};q=${rate.perSecond};w=1`;
+      headers['ratelimit'] = `${policy};r=${tokens};t=${seconds}`;
     },
     [Symbol.dispose]: () => store?.[Symbol.dispose](),
   };
