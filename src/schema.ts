@@ -11,6 +11,7 @@ import { createRefuse } from './http/refuse.ts';
 import { openGate } from './server/admission.ts';
 import { readBody, readHead, toResponse } from './server/fetch.ts';
 import { pickHeaders } from './server/graphql/forwarded-headers.ts';
+import { checkKey, mustCheckKey } from './server/graphql/introspection.ts';
 import { readParams } from './server/graphql/params.ts';
 import { useBoundedValidation } from './server/graphql/plugins/use-bounded-validation.ts';
 import { useOperationLimits } from './server/graphql/plugins/use-operation-limits.ts';
@@ -49,7 +50,10 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
   const refuse = createRefuse(telemetry);
   const cors = createCors(corsOrigins);
   const limits = useOperationLimits(config.operationLimits);
-  const execution = { hideSuggestions: !config.introspection, options: { maxCoercionErrors: 1 } };
+  const execution = {
+    hideSuggestions: config.introspection !== true,
+    options: { maxCoercionErrors: 1 },
+  };
   const schemas = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, PreparedDocument>>();
   const records = new WeakMap<Request, RequestRecord>();
 
@@ -140,7 +144,11 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       if (!record || !operation) return undefined;
       const { label, deprecations } = operation;
       record.operation = label;
-      setExecuteFn((args) => operation.execute(args.variableValues ?? {}, args.contextValue));
+      const checksKey = mustCheckKey(config.introspection, operation, record.key);
+      setExecuteFn(async ({ variableValues, contextValue: context }) => {
+        const refused = checksKey ? await checkKey(context.petStore) : undefined;
+        return refused ? { errors: [refused] } : operation.execute(variableValues ?? {}, context);
+      });
       return {
         onExecuteDone({ result, setResult }) {
           const typed = typeErrors(result as ExecutionResult, record);

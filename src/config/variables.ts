@@ -9,6 +9,7 @@ import {
   matching,
   oneOf,
   onOff,
+  onOffOrKeys,
   origins,
   paths,
   pemFile,
@@ -152,9 +153,9 @@ export const variables = {
     meaning: 'serve GraphiQL at `/graphql`; defaults to off in production, on otherwise',
   },
   INTROSPECTION: {
-    ...setting('introspection', onOff, inDevelopment),
+    ...setting('introspection', onOffOrKeys, inDevelopment),
     meaning:
-      'allow introspection and suggest names ("Did you mean"); defaults to off in production, on otherwise',
+      'allow introspection and suggest names ("Did you mean"); `keys`: allow introspection to accepted API keys, and suggest no names; defaults to off in production, on otherwise',
   },
   EXPLAIN: {
     ...setting('explain', onOff, (textOf) => textOf('GRAPHIQL')),

@@ -2,6 +2,7 @@ import { listOperations, readAsset } from '../http/assets.ts';
 import { readAccept } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
+import type { Introspection } from './graphql/introspection.ts';
 
 /** Variables to run operations without changes. The tabs of others, without any, follow theirs. */
 const examples: Readonly<Record<string, object>> = {
@@ -27,8 +28,8 @@ export interface GraphiqlOptions {
   readonly apiKey: string | undefined;
   /** Whether the page offers to show the REST calls of an operation. */
   readonly explain: boolean;
-  /** Whether introspection is on, with which GraphiQL loads the schema. */
-  readonly introspection: boolean;
+  /** Who may introspect, which is how GraphiQL loads the schema. */
+  readonly introspection: Introspection;
 }
 
 /** Creates the GraphiQL page. */
@@ -71,6 +72,7 @@ async function render({ apiKey, explain, introspection }: GraphiqlOptions): Prom
   const options = {
     apiKey,
     explain,
+    introspectsWithKey: introspection === 'keys',
     defaultTabs: await readTabs(),
     title: '<h1>Pet Store gateway</h1>',
     logo: paw,

@@ -109,6 +109,7 @@ describe('loadConfig', () => {
       { ...production, GRAPHIQL: 'on', INTROSPECTION: 'on' },
       { graphiql: true, introspection: true, explain: true },
     ],
+    [{ INTROSPECTION: 'keys' }, { introspection: 'keys' }],
     [production, { explain: false }],
     [
       { EXPLAIN: 'off', PORT: '', NODE_ENV: '' },

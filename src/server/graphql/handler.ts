@@ -13,6 +13,7 @@ import type { RequestRecord } from '../request-record.ts';
 import { Documents } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
+import { checkKey, type Introspection, mustCheckKey } from './introspection.ts';
 import { type GraphqlParams, readParams } from './params.ts';
 import { type Delivery, encodeParts, readDelivery } from './parts.ts';
 import { DocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
@@ -27,6 +28,7 @@ export interface GraphqlHandlerOptions {
   readonly persistedDocuments: PersistedDocuments;
   /** Whether callers may ask for their REST calls. */
   readonly explain: boolean;
+  readonly introspection: Introspection;
   /** The names of the headers that are passed on to the REST service, in lower case. */
   readonly forwardHeaders: readonly string[] | undefined;
   /** The page for browsers; undefined if it is turned off. */
@@ -71,7 +73,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const isReadOnly = record.method === 'GET';
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
-    const taken = admission.takeCalls(record, rootFields.count);
+    const checksKey = mustCheckKey(options.introspection, operation, record.key);
+    const taken = admission.takeCalls(record, rootFields.count + Number(checksKey));
     if (taken !== undefined) await taken;
     if (isDeferred || operation.isIntrospection) await nextSlice();
     const delivery = isDeferred ? getDelivery?.(record) : undefined;
@@ -79,6 +82,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       hasEqualReads: rootFields.mayBeEqual,
       isExplained: isExplained && options.explain,
     });
+    const refused = checksKey ? await checkKey(context.petStore) : undefined;
+    if (refused !== undefined) return refuseDocument(record, [refused]);
     const result = await operation.execute(variables, context, delivery?.format);
     if (hasHash) finder.register(params, record.key);
     const encoding = { record, refuse, deprecations, context };
