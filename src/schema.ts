@@ -110,7 +110,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
         try {
           await readBody(limited, record);
           const params = readParams(record) as GraphQLParams;
-          record.forwarded = pickHeaders(forwardHeaders, record.headers);
+          record.forwarded = pickHeaders(forwardHeaders, record);
           return params;
         } catch (error) {
           const refusal = graphqlErrorResponse(fail(error, record), record, record.requestId);

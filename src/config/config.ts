@@ -94,11 +94,11 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
     const ignored = unknownVariables(env).map((name) => `; ${name} is not a known variable`);
     yield `DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither${ignored.join('')}`;
   }
-  if (mode === 'only' && !file) {
-    yield 'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is only; received nothing';
+  if ((mode === 'only' || mode === 'audit') && !file) {
+    yield `PERSISTED_DOCUMENTS_FILE: expected the path of a manifest, because PERSISTED_DOCUMENTS is ${mode}; received nothing`;
   }
   if (mode === 'off' && file) {
-    yield 'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
+    yield 'PERSISTED_DOCUMENTS: expected allow, audit or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
   }
   if (values.ADMIN_PORT && values.ADMIN_PORT === values.PORT && values.ADMIN_HOST === values.HOST) {
     yield `ADMIN_PORT: expected another port than PORT, received ${values.ADMIN_PORT}`;

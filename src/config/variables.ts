@@ -184,9 +184,9 @@ export const variables = {
     'number of root fields, each of which makes a REST call, and of deferred fragments in an operation',
   ),
   PERSISTED_DOCUMENTS: {
-    ...setting('persistedDocuments.mode', oneOf('off', 'allow', 'only'), 'off'),
+    ...setting('persistedDocuments.mode', oneOf('off', 'allow', 'audit', 'only'), 'off'),
     meaning:
-      '`allow`: accept persisted documents by their hash, and any other document; `only`: accept persisted documents only',
+      '`allow`: accept persisted documents by their hash, and any other document; `audit`: the same, and log those that `only` would refuse; `only`: accept persisted documents only',
   },
   PERSISTED_DOCUMENTS_FILE: {
     ...setting('persistedDocuments.files', paths),

@@ -16,6 +16,9 @@ const maxPathLength = 256;
 /** Maximum length of an origin in the log, in characters. A host name has up to 253. */
 const maxOriginLength = 270;
 
+/** Where the document of a request is from: the manifest, or the client, which sent or registered it. */
+export type DocumentSource = 'manifest' | 'sent';
+
 /** How an operation is reported. Its name is truncated, because clients choose it. */
 export interface OperationLabel {
   readonly type: string;
@@ -65,6 +68,8 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   refusedOrigin: string | undefined;
   /** The time to the first part of a response in parts. */
   firstPartMs: number | undefined;
+  /** Where its document is from, if that is reported. */
+  documentSource: DocumentSource | undefined;
   /** The application's GraphQL library, from the parameters. */
   clientLibrary: ClientName | undefined;
   #client: ClientName | undefined;
@@ -100,6 +105,11 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   /** Whether its operation is a mutation, whose errors report what became of the write. */
   get isMutation(): boolean {
     return this.operation?.type === 'mutation';
+  }
+
+  /** The name of the application that sent it, or else of its GraphQL library. */
+  get clientName(): string | undefined {
+    return (this.#client ?? this.clientLibrary)?.name;
   }
 
   /** Records that the first part of a response in parts has been produced. */
@@ -154,6 +164,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       requestId: this.requestId,
       traceId: this.trace?.traceId,
       operation: operation?.title ?? `${this.method} ${this.path.slice(0, maxPathLength)}`,
+      document: this.documentSource,
       client: this.#client,
       clientLibrary: this.clientLibrary,
       refusedOrigin: this.refusedOrigin?.slice(0, maxOriginLength),
@@ -217,8 +228,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       metrics.errors.inc({ labels: { code }, value: 1, exemplarLabels });
     }
     if (!this.usedKey || this.deprecatedFields.length === 0) return;
-    const clientName = (this.#client ?? this.clientLibrary)?.name;
-    const client = metrics.clientLabel(clientName, this.key.isAccepted);
+    const client = metrics.clientLabel(this.clientName, this.key.isAccepted);
     for (const field of this.deprecatedFields) {
       metrics.deprecatedFieldUses.inc({ field, operation, client });
     }

@@ -136,6 +136,11 @@ export class Metrics {
     'Uses of deprecated fields, by the operation and the client that still use them.',
     ['field', 'operation', 'client'],
   );
+  readonly documents = this.#counter(
+    'petstore_graphql_documents',
+    'Documents that were executed for accepted keys, by whether they are from the manifest or were sent.',
+    ['source', 'operation', 'client'],
+  );
   readonly #refusedRequests = this.#counter(
     'petstore_requests_refused',
     'Requests that were refused due to load, by reason and HTTP status.',

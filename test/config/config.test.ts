@@ -160,11 +160,12 @@ describe('loadConfig', () => {
 
   it.each<[Record<string, string>, string]>([
     [{ PERSISTED_DOCUMENTS: 'only' }, 'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest'],
+    [{ PERSISTED_DOCUMENTS: 'audit' }, 'PERSISTED_DOCUMENTS_FILE: expected the path of a manifest'],
     [
       { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'web.json,' },
       'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, received "web.json,"',
     ],
-    [{ PERSISTED_DOCUMENTS_FILE: 'a.json' }, 'PERSISTED_DOCUMENTS: expected allow or only'],
+    [{ PERSISTED_DOCUMENTS_FILE: 'a.json' }, 'PERSISTED_DOCUMENTS: expected allow, audit or only'],
     [
       { CORS_ORIGINS: 'http://localhost:*, https://shop.example', NODE_ENV: 'production' },
       'CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; received http://localhost:*',

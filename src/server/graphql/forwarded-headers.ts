@@ -1,18 +1,16 @@
 import { badRequest, HttpError } from '../../http/error.ts';
-import type { RequestHeaders } from '../../http/message.ts';
+import type { RequestHead } from '../request-environment.ts';
 
 /** Maximum size of the forwarded headers of a request, in bytes. */
 const maxBytes = 4096;
 
 /**
  * Returns the headers of these lower-case names that a request has; undefined if it has none.
- * @param repeated the names of headers that the request has more than once
  * @throws HttpError if one is repeated, they are too large, or can't be sent
  */
 export function pickHeaders(
   names: readonly string[],
-  headers: RequestHeaders,
-  repeated: readonly string[] = [],
+  { headers, repeated = [] }: Pick<RequestHead, 'headers' | 'repeated'>,
 ): Readonly<Record<string, string>> | undefined {
   let picked: Record<string, string> | undefined;
   let bytes = 0;

@@ -6,10 +6,12 @@ import { readAccept } from '../../http/media-type.ts';
 import type { HttpResponse } from '../../http/message.ts';
 import type { Refuse } from '../../http/refuse.ts';
 import { nextSlice } from '../../limits/slices.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Admission } from '../admission.ts';
 import { readClientLibrary } from '../client-name.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import type { RequestRecord } from '../request-record.ts';
+import { createDocumentReport } from './document-report.ts';
 import { Documents } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
@@ -26,6 +28,7 @@ export interface GraphqlHandlerOptions {
   readonly petStore: PetStore;
   readonly admission: Admission;
   readonly persistedDocuments: PersistedDocuments;
+  readonly telemetry: Pick<Telemetry, 'log' | 'metrics'>;
   /** Whether callers may ask for their REST calls. */
   readonly explain: boolean;
   readonly introspection: Introspection;
@@ -45,6 +48,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   const { petStore, admission, forwardHeaders, graphiql, refuse } = options;
   const finder = new DocumentFinder(options.persistedDocuments);
   const documents = new Documents(options.prepare);
+  const reportDocument = createDocumentReport(options.persistedDocuments, options.telemetry);
 
   /**
    * Executes the operation of a request. A body in parts ends the record.
@@ -86,6 +90,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     if (refused !== undefined) return refuseDocument(record, [refused]);
     const result = await operation.execute(variables, context, delivery?.format);
     if (hasHash) finder.register(params, record.key);
+    reportDocument?.(record, finder.sourceOf(params));
     const encoding = { record, refuse, deprecations, context };
     if (delivery && 'initialResult' in result) {
       return toResponse(record, encodeParts(result, { ...encoding, delivery }));
@@ -104,11 +109,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       const page = graphiql?.(record);
       if (page !== undefined) return page;
       const params = readParams(record);
-      const { headers } = record;
       const library = params.extensions?.['clientLibrary'];
       if (library !== undefined) record.clientLibrary = readClientLibrary(library);
-      if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, headers, record.repeated);
-      return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
+      if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
+      return execute(record, params, record.headers['x-petstore-explain'] === '1', deliveryOf);
     },
   };
 }
