@@ -8,6 +8,8 @@ import type { Releasable } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';
 import { type ClientName, readClientHeaders } from './client-name.ts';
+import type { DocumentSource } from './graphql/persisted-documents.ts';
+import { timeWithoutCalls } from './overhead.ts';
 import type { RequestEnvironment, RequestHead } from './request-environment.ts';
 
 /** Maximum length of a path in the log, in characters. */
@@ -15,9 +17,6 @@ const maxPathLength = 256;
 
 /** Maximum length of an origin in the log, in characters. A host name has up to 253. */
 const maxOriginLength = 270;
-
-/** Where the document of a request is from: the manifest, or the client, which sent or registered it. */
-export type DocumentSource = 'manifest' | 'sent';
 
 /** How an operation is reported. Its name is truncated, because clients choose it. */
 export interface OperationLabel {
@@ -154,8 +153,13 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     if (!this.#release()) return;
     const { operation, status, codes, v1Operation } = this;
     const { log, metrics } = this.#telemetry;
-    const ms = rounded(performance.now() - this.#start);
+    const now = performance.now();
+    const ms = rounded(now - this.#start);
     if (operation !== undefined || codes.length > 0) this.#measure(ms / 1000);
+    // A client that reads slowly delays the later parts of a response.
+    if (operation !== undefined && this.calls.length > 0 && this.firstPartMs === undefined) {
+      metrics.overhead.observe(timeWithoutCalls(this.#start, now, this.calls) / 1000);
+    }
     if (v1Operation !== undefined) {
       metrics.v1Requests.observe({ operation: v1Operation, status }, ms / 1000);
     }

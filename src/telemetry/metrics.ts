@@ -50,6 +50,12 @@ export class Metrics {
     'GraphQL requests by operation and by whether the result had errors.',
     ['operation', 'outcome'],
   );
+  readonly overhead = this.#histogram(
+    'petstore_gateway_overhead_seconds',
+    'Time of GraphQL requests with REST calls in which none of these was in flight.',
+    [],
+    [0.000_1, 0.000_25, 0.000_5, ...buckets],
+  );
   readonly firstParts = this.#histogram(
     'petstore_graphql_first_part_duration_seconds',
     'Time to the first part of incremental GraphQL responses, by operation.',
@@ -182,8 +188,14 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]) {
-    return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
+  #histogram<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    upperBounds = buckets,
+  ) {
+    const registers = [this.#registry];
+    return new Histogram({ name, help, labelNames, buckets: upperBounds, registers });
   }
 
   /** Adds a gauge that is read at each scrape. Workers' values are summed, or the highest or lowest is kept. */

@@ -84,6 +84,7 @@ describe('the dashboard and the alerts', () => {
   const count = `petstore_v1_request_duration_seconds_count{${job}, operation="listPets"`;
   const bucket = (name: string, le: string) =>
     `petstore_${name}_duration_seconds_bucket{${job}, operation="listPets", le="${le}"}`;
+  const overhead = (le: string) => `petstore_gateway_overhead_seconds_bucket{${job}, le="${le}"}`;
   const calls = [`petstore_rest_call_duration_seconds_count{${job}}`, '0+90x30'] as const;
   const slow = (name: string, limit: string, next: string) =>
     [
@@ -117,6 +118,12 @@ describe('the dashboard and the alerts', () => {
       'PetstoreRestRequestsFail',
       [`${count}, status="200"}`, '0+94x30'],
       [`${count}, status="503"}`, '0+6x30'],
+    ],
+    [
+      'PetstoreGatewayOverheadHigh',
+      ...(['0.1', '0.25', '+Inf'] as const).map(
+        (le, index) => [overhead(le), `0+${index === 0 ? 98 : 100}x30`] as const,
+      ),
     ],
     ['PetstoreRequestsSlow', ...slow('graphql_request', '1', '2.5')],
     ['PetstoreRestServiceSlow', ...slow('rest_call', '1', '2.5')],

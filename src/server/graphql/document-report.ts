@@ -1,6 +1,6 @@
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { DocumentSource, RequestRecord } from '../request-record.ts';
-import type { PersistedDocuments } from './persisted-documents.ts';
+import type { RequestRecord } from '../request-record.ts';
+import type { DocumentSource, PersistedDocuments } from './persisted-documents.ts';
 
 /** The shortest time between two warnings of one operation and client, in milliseconds. */
 const warningIntervalMs = 3_600_000;

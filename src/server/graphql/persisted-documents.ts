@@ -4,7 +4,6 @@ import { GraphQLError, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { badRequest } from '../../http/error.ts';
 import type { ApiKey } from '../../limits/api-key.ts';
-import type { DocumentSource } from '../request-record.ts';
 import type { GraphqlParams } from './params.ts';
 
 /** The documents that clients may request by hash. */
@@ -18,6 +17,9 @@ export interface PersistedDocuments {
   /** Documents by hash, without the prefix `sha256:`. Replaced when the manifests are read again. */
   manifest: ReadonlyMap<string, string>;
 }
+
+/** Where the document of a request is from: the manifest, or the client, which sent or registered it. */
+export type DocumentSource = 'manifest' | 'sent';
 
 /** The mode and the files of manifests, in codegen's or Apollo's format; there may be none. */
 export interface PersistedDocumentsOptions extends Pick<PersistedDocuments, 'mode'> {
