@@ -243,7 +243,7 @@ async function readSeries(): Promise<readonly string[]> {
   });
   await using redis = await startRedis();
   await using gateway = await nodeStart({
-    RATE_LIMIT_PER_KEY: '5',
+    RATE_LIMIT_PER_KEY: '20',
     RATE_LIMIT_STORE: redis.url,
     PETSTORE_BASE_URL: `${upstream.url}/v1`,
     PERSISTED_DOCUMENTS: 'allow',
