@@ -10,8 +10,8 @@ import { graphqlErrorResponse } from './http/error-response.ts';
 import { createRefuse } from './http/refuse.ts';
 import { openGate } from './server/admission.ts';
 import { readBody, readHead, toResponse } from './server/fetch.ts';
+import { checkKey } from './server/graphql/check-key.ts';
 import { pickHeaders } from './server/graphql/forwarded-headers.ts';
-import { checkKey, mustCheckKey } from './server/graphql/introspection.ts';
 import { readParams } from './server/graphql/params.ts';
 import { useBoundedValidation } from './server/graphql/plugins/use-bounded-validation.ts';
 import { useOperationLimits } from './server/graphql/plugins/use-operation-limits.ts';
@@ -50,10 +50,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
   const refuse = createRefuse(telemetry);
   const cors = createCors(corsOrigins);
   const limits = useOperationLimits(config.operationLimits);
-  const execution = {
-    hideSuggestions: config.introspection !== true,
-    options: { maxCoercionErrors: 1 },
-  };
+  const execution = { introspection: config.introspection, options: { maxCoercionErrors: 1 } };
   const schemas = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, PreparedDocument>>();
   const records = new WeakMap<Request, RequestRecord>();
 
@@ -144,10 +141,13 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       if (!record || !operation) return undefined;
       const { label, deprecations } = operation;
       record.operation = label;
-      const checksKey = mustCheckKey(config.introspection, operation, record.key);
-      setExecuteFn(async ({ variableValues, contextValue: context }) => {
-        const refused = checksKey ? await checkKey(context.petStore) : undefined;
-        return refused ? { errors: [refused] } : operation.execute(variableValues ?? {}, context);
+      const checksKey = operation.needsKey && !record.key.isAccepted;
+      setExecuteFn(({ variableValues, contextValue: context }) => {
+        const execute = () => operation.execute(variableValues ?? {}, context);
+        if (!checksKey) return execute();
+        return checkKey(context.petStore).then((error) =>
+          error ? { errors: [error] } : execute(),
+        );
       });
       return {
         onExecuteDone({ result, setResult }) {

@@ -18,7 +18,7 @@ export const onOff = {
 /** A switch that may be on for accepted API keys only. */
 export const onOffOrKeys = {
   accepts: 'on, off or keys',
-  parse: (text: string) => (text === 'keys' ? text : onOff.parse(text)),
+  parse: (text: string) => (text === 'keys' ? ('keys' as const) : onOff.parse(text)),
 };
 
 /** A TCP port; 0 is any free one. */

@@ -30,19 +30,12 @@ export class Rate {
     return true;
   }
 
-  /** Takes over what a key has used elsewhere: its bucket was to be full at this time, in microseconds. */
-  follow(key: ApiKey, fullAt: number): void {
-    key.rateFullAt = Math.max(key.rateFullAt, fullAt);
-  }
-
   /** Returns the whole tokens that are left to a key, and the seconds until it has all of them. */
   left(key: ApiKey): { readonly tokens: number; readonly seconds: number } {
     const used = Math.max(0, key.rateFullAt - microseconds());
-    const tokens = Math.floor((second - used) / Math.floor(second / this.perSecond));
-    return {
-      tokens: Math.min(this.perSecond, Math.max(0, tokens)),
-      seconds: Math.ceil(used / second),
-    };
+    const whole = Math.floor((second - used) / Math.floor(second / this.perSecond));
+    const tokens = Math.min(this.perSecond, Math.max(0, whole));
+    return { tokens, seconds: Math.ceil(used / second) };
   }
 }
 

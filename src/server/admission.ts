@@ -1,6 +1,5 @@
 import { HttpError } from '../http/error.ts';
-import type { HttpResponse } from '../http/message.ts';
-import type { ApiKey } from '../limits/api-key.ts';
+import type { RateLimit } from './rate-limit.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** Decides whether requests are admitted, before any work is done for them. */
@@ -13,7 +12,7 @@ export interface Admission {
    */
   takeCalls(request: Pick<RequestRecord, 'key'>, calls: number): Promise<unknown> | undefined;
   /** Adds the rate of a key to the headers of a response; undefined without a rate. */
-  readonly addRate?: ((key: ApiKey, headers: HttpResponse['headers']) => void) | undefined;
+  readonly addRate?: RateLimit['addHeaders'] | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { listOperations, readAsset } from '../http/assets.ts';
 import { readAccept } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
-import type { Introspection } from './graphql/introspection.ts';
+import type { EngineOptions } from './graphql/engine.ts';
 
 /** Variables to run operations without changes. The tabs of others, without any, follow theirs. */
 const examples: Readonly<Record<string, object>> = {
@@ -23,13 +23,11 @@ const html = 'text/html; charset=utf-8';
 export type GraphiqlPage = (request: HttpRequest) => Promise<HttpResponse> | undefined;
 
 /** Options of `createGraphiql`. */
-export interface GraphiqlOptions {
+export interface GraphiqlOptions extends Pick<EngineOptions, 'introspection'> {
   /** The API key that the page starts with. */
   readonly apiKey: string | undefined;
   /** Whether the page offers to show the REST calls of an operation. */
   readonly explain: boolean;
-  /** Who may introspect, which is how GraphiQL loads the schema. */
-  readonly introspection: Introspection;
 }
 
 /** Creates the GraphiQL page. */

@@ -38,14 +38,6 @@ export async function openRateLimit(
     if (!isTaken) throw new Refusal(key === keys.none ? 'rate_of_unknown_keys' : 'rate_of_key');
   }
 
-  async function takeFrom({ take }: RateLimitStore, key: ApiKey, calls: number): Promise<void> {
-    // Before the clock of the store is read, so that a key never has less than the store leaves it.
-    const now = microseconds();
-    const fullIn = await take(key.credential, calls);
-    rate.follow(key, now + Math.abs(fullIn));
-    check(fullIn >= 0, key);
-  }
-
   return {
     /** The rate of each key, which may change. */
     rate,
@@ -59,8 +51,15 @@ export async function openRateLimit(
       const limited = key.isAccepted || key === keys.none ? [key] : [keys.none, key];
       for (const one of limited) check(rate.take(one, calls), one);
       if (store === undefined) return undefined;
-      const shared = store;
-      return Promise.all(limited.map((one) => takeFrom(shared, one, calls)));
+      const { take } = store;
+      const now = microseconds();
+      const takeFrom = async (one: ApiKey) => {
+        const fullIn = await take(one.credential, calls);
+        // From a time before that of the store, so that a key never has less than the store leaves it.
+        one.rateFullAt = Math.max(one.rateFullAt, now + Math.abs(fullIn));
+        check(fullIn >= 0, one);
+      };
+      return Promise.all(limited.map(takeFrom));
     },
     /** Adds the rate that limits a key to a response (draft-ietf-httpapi-ratelimit-headers-10). */
     addHeaders(key: ApiKey, headers: HttpResponse['headers']): void {

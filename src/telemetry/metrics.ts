@@ -27,7 +27,7 @@ export interface Scrape {
   readonly text: string;
 }
 
-/** The upper bounds of the buckets of every duration, in seconds. */
+/** The upper bounds of the buckets of durations, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
@@ -50,12 +50,12 @@ export class Metrics {
     'GraphQL requests by operation and by whether the result had errors.',
     ['operation', 'outcome'],
   );
-  readonly overhead = this.#histogram(
-    'petstore_gateway_overhead_seconds',
-    'Time of GraphQL requests with REST calls in which none of these was in flight.',
-    [],
-    [0.000_1, 0.000_25, 0.000_5, ...buckets],
-  );
+  readonly overhead = new Histogram({
+    name: 'petstore_gateway_overhead_seconds',
+    help: 'Time of GraphQL requests with REST calls in which none of these was in flight.',
+    buckets: [0.000_1, 0.000_25, 0.000_5, ...buckets],
+    registers: [this.#registry],
+  });
   readonly firstParts = this.#histogram(
     'petstore_graphql_first_part_duration_seconds',
     'Time to the first part of incremental GraphQL responses, by operation.',
@@ -188,14 +188,8 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  #histogram<Label extends string>(
-    name: string,
-    help: string,
-    labelNames: Label[],
-    upperBounds = buckets,
-  ) {
-    const registers = [this.#registry];
-    return new Histogram({ name, help, labelNames, buckets: upperBounds, registers });
+  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]) {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
   }
 
   /** Adds a gauge that is read at each scrape. Workers' values are summed, or the highest or lowest is kept. */

@@ -15,8 +15,7 @@ export function createDocumentReport(
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
 ) {
   if (mode === 'off' || mode === 'only') return undefined;
-  // As many as there are labels.
-  const warnedAt = new Map<string, number>();
+  const warnFrom = new Map<string, number>();
   return (record: RequestRecord, source: DocumentSource): void => {
     record.documentSource = source;
     if (!record.key.isAccepted) return;
@@ -25,9 +24,8 @@ export function createDocumentReport(
     metrics.documents.inc({ source, operation, client });
     if (mode === 'allow' || source === 'manifest') return;
     const name = `${operation} ${client}`;
-    const now = performance.now();
-    if (now - (warnedAt.get(name) ?? Number.NEGATIVE_INFINITY) < warningIntervalMs) return;
-    warnedAt.set(name, now);
+    if (performance.now() < (warnFrom.get(name) ?? 0)) return;
+    warnFrom.set(name, performance.now() + warningIntervalMs);
     log.warn({ operation, client }, 'PERSISTED_DOCUMENTS=only would refuse this document');
   };
 }

@@ -2,15 +2,14 @@ import { GraphQLError } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { compileOperation } from '../../execution/compile.ts';
 import { schema } from '../../graphql/schema.ts';
-import type { Introspection } from './introspection.ts';
 import { useBoundedValidation } from './plugins/use-bounded-validation.ts';
 import { type OperationLimits, useOperationLimits } from './plugins/use-operation-limits.ts';
 import { PreparedDocument } from './prepared-document.ts';
 
 /** What documents may contain. */
 export interface EngineOptions {
-  /** Who may introspect. If everyone may, names are suggested for misspelt ones. */
-  readonly introspection: Introspection;
+  /** Allow introspection, and suggest names for misspelt ones; `keys`: only introspection, to accepted keys. */
+  readonly introspection: boolean | 'keys';
   readonly operationLimits: OperationLimits;
 }
 
@@ -38,7 +37,7 @@ export function createEngine({ introspection, operationLimits }: EngineOptions):
   const execution = {
     schema,
     compile: compileOperation,
-    hideSuggestions: introspection !== true,
+    introspection,
     options: { maxCoercionErrors: 1 },
   };
 

@@ -11,11 +11,11 @@ import type { Admission } from '../admission.ts';
 import { readClientLibrary } from '../client-name.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import type { RequestRecord } from '../request-record.ts';
+import { checkKey } from './check-key.ts';
 import { createDocumentReport } from './document-report.ts';
 import { Documents } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
-import { checkKey, type Introspection, mustCheckKey } from './introspection.ts';
 import { type GraphqlParams, readParams } from './params.ts';
 import { type Delivery, encodeParts, readDelivery } from './parts.ts';
 import { DocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
@@ -31,7 +31,6 @@ export interface GraphqlHandlerOptions {
   readonly telemetry: Pick<Telemetry, 'log' | 'metrics'>;
   /** Whether callers may ask for their REST calls. */
   readonly explain: boolean;
-  readonly introspection: Introspection;
   /** The names of the headers that are passed on to the REST service, in lower case. */
   readonly forwardHeaders: readonly string[] | undefined;
   /** The page for browsers; undefined if it is turned off. */
@@ -77,7 +76,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const isReadOnly = record.method === 'GET';
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
-    const checksKey = mustCheckKey(options.introspection, operation, record.key);
+    const checksKey = operation.needsKey && !record.key.isAccepted;
     const taken = admission.takeCalls(record, rootFields.count + Number(checksKey));
     if (taken !== undefined) await taken;
     if (isDeferred || operation.isIntrospection) await nextSlice();

@@ -97,9 +97,9 @@ function withoutPrefix(hash: string): string {
 const maxRegisteredBytes = { maxSize: 4 * 1024 * 1024, maxEntrySize: 1024 * 1024 };
 
 /**
- * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). In the modes
- * `allow` and `audit`, each API key that the backend has accepted can register documents: a request with text and
- * hash does (Apollo's automatic persisted queries).
+ * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). With `allow` and
+ * `audit`, each API key that the backend has accepted can register documents: a request with text and hash
+ * does (Apollo's automatic persisted queries).
  */
 export class DocumentFinder {
   readonly #persisted: PersistedDocuments;

@@ -8,7 +8,6 @@ import {
   visit,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Introspection } from '../introspection.ts';
 
 /** The most validation errors of a document. */
 const maxErrors = 10;
@@ -17,7 +16,7 @@ const maxErrors = 10;
  * Stops validation after `maxErrors`. If introspection is off, refuses introspection fields.
  * Unless everyone may introspect, omits "Did you mean" suggestions, which would reveal the schema.
  */
-export function useBoundedValidation(introspection: Introspection): Pick<Plugin, 'onValidate'> {
+export function useBoundedValidation(introspection: boolean | 'keys'): Pick<Plugin, 'onValidate'> {
   const options = { maxErrors, hideSuggestions: introspection !== true };
   const rule = refuseUnsupported(introspection);
   return {
@@ -40,7 +39,7 @@ const noIntrospection =
   'Expected fields of the store, received introspection, which is off. Use the schema of petstore-gateway-client, or set INTROSPECTION=on.';
 
 /** Refuses subscriptions, and introspection if it is off, with advice. */
-function refuseUnsupported(introspection: Introspection): ValidationRule {
+function refuseUnsupported(introspection: boolean | 'keys'): ValidationRule {
   return (context) => {
     function refuse(nodes: ASTNode, message: string): false {
       context.reportError(new GraphQLError(message, { nodes }));
