@@ -20,7 +20,7 @@ export class Rate {
    * any number, which later ones wait for.
    */
   take(key: ApiKey, tokens = 1): boolean {
-    const now = microseconds();
+    const now = Math.floor(performance.now() * 1000);
     // Whole, so that sums of it are exact.
     const interval = Math.floor(second / this.perSecond);
     const fullAt = Math.max(key.rateFullAt, now);
@@ -32,14 +32,9 @@ export class Rate {
 
   /** Returns the whole tokens that are left to a key, and the seconds until it has all of them. */
   left(key: ApiKey): { readonly tokens: number; readonly seconds: number } {
-    const used = Math.max(0, key.rateFullAt - microseconds());
+    const used = Math.max(0, key.rateFullAt - Math.floor(performance.now() * 1000));
     const whole = Math.floor((second - used) / Math.floor(second / this.perSecond));
     const tokens = Math.min(this.perSecond, Math.max(0, whole));
     return { tokens, seconds: Math.ceil(used / second) };
   }
-}
-
-/** Returns the time, in microseconds, as `rateFullAt` has it. */
-export function microseconds(): number {
-  return Math.floor(performance.now() * 1000);
 }

@@ -1,9 +1,6 @@
 import type { ServiceCall } from '../contract/pet-store.ts';
 
-/**
- * Returns the milliseconds between two times in which no call was in flight, as `performance.now()` has
- * them. The calls are in the order in which they started.
- */
+/** Returns the milliseconds in which none of the calls, in the order of their starts, was in flight. */
 export function timeWithoutCalls(
   start: number,
   end: number,

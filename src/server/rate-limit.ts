@@ -2,7 +2,7 @@ import type { HttpResponse } from '../http/message.ts';
 import { Refusal } from '../http/refuse.ts';
 import type { ApiKey } from '../limits/api-key.ts';
 import type { ApiKeys } from '../limits/api-keys.ts';
-import { microseconds, Rate } from '../limits/rate.ts';
+import { Rate } from '../limits/rate.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { RateLimitStore } from './rate-limit-store.ts';
 
@@ -52,7 +52,7 @@ export async function openRateLimit(
       for (const one of limited) check(rate.take(one, calls), one);
       if (store === undefined) return undefined;
       const { take } = store;
-      const now = microseconds();
+      const now = Math.floor(performance.now() * 1000);
       const takeFrom = async (one: ApiKey) => {
         const fullIn = await take(one.credential, calls);
         // From a time before that of the store, so that a key never has less than the store leaves it.

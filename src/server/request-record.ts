@@ -8,7 +8,6 @@ import type { Releasable } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';
 import { type ClientName, readClientHeaders } from './client-name.ts';
-import type { DocumentSource } from './graphql/persisted-documents.ts';
 import { timeWithoutCalls } from './overhead.ts';
 import type { RequestEnvironment, RequestHead } from './request-environment.ts';
 
@@ -68,7 +67,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   /** The time to the first part of a response in parts. */
   firstPartMs: number | undefined;
   /** Where its document is from, if that is reported. */
-  documentSource: DocumentSource | undefined;
+  documentSource: 'manifest' | 'sent' | undefined;
   /** The application's GraphQL library, from the parameters. */
   clientLibrary: ClientName | undefined;
   #client: ClientName | undefined;

@@ -18,9 +18,6 @@ export interface PersistedDocuments {
   manifest: ReadonlyMap<string, string>;
 }
 
-/** Where the document of a request is from: the manifest, or the client, which sent or registered it. */
-export type DocumentSource = 'manifest' | 'sent';
-
 /** The mode and the files of manifests, in codegen's or Apollo's format; there may be none. */
 export interface PersistedDocumentsOptions extends Pick<PersistedDocuments, 'mode'> {
   readonly files: readonly string[] | undefined;
@@ -143,8 +140,8 @@ export class DocumentFinder {
     );
   }
 
-  /** Returns whether `only` would find the document of a request, too. */
-  sourceOf(params: GraphqlParams): DocumentSource {
+  /** Returns where the document of a request is from: the manifest, or the client, which sent or registered it. */
+  sourceOf(params: GraphqlParams): 'manifest' | 'sent' {
     const hash = params.query === undefined ? hashOf(params) : undefined;
     return hash !== undefined && this.#persisted.manifest.has(hash) ? 'manifest' : 'sent';
   }
