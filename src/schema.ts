@@ -10,6 +10,7 @@ import { graphqlErrorResponse } from './http/error-response.ts';
 import { createRefuse } from './http/refuse.ts';
 import { openGate } from './server/admission.ts';
 import { readBody, readHead, toFetchResponse } from './server/fetch.ts';
+import { checkKey } from './server/graphql/check-key.ts';
 import { pickHeaders } from './server/graphql/forwarded-headers.ts';
 import { readParams } from './server/graphql/params.ts';
 import { useBoundedValidation } from './server/graphql/plugins/use-bounded-validation.ts';
@@ -49,7 +50,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
   const refuse = createRefuse(telemetry);
   const cors = createCors(corsOrigins);
   const limits = useOperationLimits(config.operationLimits);
-  const execution = { hideSuggestions: !config.introspection, options: { maxCoercionErrors: 1 } };
+  const execution = { introspection: config.introspection, options: { maxCoercionErrors: 1 } };
   const schemas = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, PreparedDocument>>();
   const records = new WeakMap<Request, RequestRecord>();
 
@@ -106,7 +107,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
         try {
           await readBody(limited, record);
           const params = readParams(record) as GraphQLParams;
-          record.forwarded = pickHeaders(forwardHeaders, record.headers);
+          record.forwarded = pickHeaders(forwardHeaders, record);
           return params;
         } catch (error) {
           const refusal = graphqlErrorResponse(fail(error, record), record, record.requestId);
@@ -140,7 +141,14 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       if (!record || !operation) return undefined;
       const { label, deprecations } = operation;
       record.operation = label;
-      setExecuteFn((args) => operation.execute(args.variableValues ?? {}, args.contextValue));
+      const checksKey = operation.needsKey && !record.key.isAccepted;
+      setExecuteFn(({ variableValues, contextValue: context }) => {
+        const execute = () => operation.execute(variableValues ?? {}, context);
+        if (!checksKey) return execute();
+        return checkKey(context.petStore).then((error) =>
+          error ? { errors: [error] } : execute(),
+        );
+      });
       return {
         onExecuteDone({ result, setResult }) {
           const typed = typeErrors(result as ExecutionResult, record);

@@ -4,6 +4,7 @@ const {
   workers,
   apiKey = '',
   explain,
+  introspectsWithKey,
   ...options
 } = JSON.parse(document.getElementById('options').textContent);
 
@@ -16,6 +17,9 @@ const maxLinkLength = 8000;
 function editorModel(name) {
   return globalThis.__MONACO.editor.getModels().find(({ uri }) => uri.path.endsWith(name));
 }
+
+/** GraphiQL's own button. */
+const refetchButton = 'button[aria-label^="Re-fetch GraphQL schema"]';
 
 /** Whether the last operation was sent with the key of the field. */
 let keyWasSent = true;
@@ -151,6 +155,10 @@ function handleKey(event) {
 openLink();
 control('key').value = apiKey;
 control('key').addEventListener('input', () => reportKey(''));
+// GraphiQL loads the schema when it opens, mostly before there is a key.
+control('key').addEventListener('change', () => {
+  if (introspectsWithKey) document.querySelector(refetchButton)?.click();
+});
 control('explain-label').hidden = !explain;
 // A demo shows what happens.
 control('explain').checked = explain && apiKey !== '';

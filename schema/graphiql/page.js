@@ -30,7 +30,8 @@ async function fetcher({ query, operationName, variables }, { headers: tabHeader
     reportKey('');
     showCalls();
   }
-  const headers = isIntrospection ? new Headers() : requestHeaders(tabHeaders);
+  const needsKey = !isIntrospection || introspectsWithKey;
+  const headers = needsKey ? requestHeaders(tabHeaders) : new Headers();
   if (headers === undefined) return { errors: [{ message: control('key-problem').textContent }] };
   headers.set('accept', 'application/graphql-response+json, application/json, multipart/mixed');
   headers.set('content-type', 'application/json');

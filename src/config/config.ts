@@ -95,7 +95,7 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
     yield `DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither${ignored.join('')}`;
   }
   if (mode === 'off' && file) {
-    yield 'PERSISTED_DOCUMENTS: expected allow or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
+    yield 'PERSISTED_DOCUMENTS: expected allow, audit or only, because PERSISTED_DOCUMENTS_FILE is set; received off';
   }
   if (values.ADMIN_PORT && values.ADMIN_PORT === values.PORT && values.ADMIN_HOST === values.HOST) {
     yield `ADMIN_PORT: expected another port than PORT, received ${values.ADMIN_PORT}`;
@@ -105,7 +105,11 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
     yield `MAX_REQUESTS_IN_FLIGHT_PER_KEY: expected at most MAX_REQUESTS_IN_FLIGHT, which is ${total}; received ${perKey}`;
   }
   const required = [
-    ['PERSISTED_DOCUMENTS_FILE', mode === 'only', 'PERSISTED_DOCUMENTS is only'],
+    [
+      'PERSISTED_DOCUMENTS_FILE',
+      mode === 'only' || mode === 'audit',
+      `PERSISTED_DOCUMENTS is ${mode}`,
+    ],
     ['ADMIN_PORT', env['ADMIN_HOST'], 'ADMIN_HOST is set'],
     ['TLS_CERT_FILE', values.TLS_KEY_FILE, 'TLS_KEY_FILE is set'],
     ['TLS_KEY_FILE', values.TLS_CERT_FILE, 'TLS_CERT_FILE is set'],

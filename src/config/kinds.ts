@@ -15,6 +15,12 @@ export const onOff = {
   parse: (text: string) => (text === 'on' ? true : text === 'off' ? false : undefined),
 };
 
+/** A switch that may be on for accepted API keys only. */
+export const onOffOrKeys = {
+  accepts: 'on, off or keys',
+  parse: (text: string) => (text === 'keys' ? ('keys' as const) : onOff.parse(text)),
+};
+
 /** A TCP port; 0 is any free one. */
 export const port = wholeNumber(0, 65_535);
 

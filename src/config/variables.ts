@@ -8,6 +8,7 @@ import {
   matching,
   oneOf,
   onOff,
+  onOffOrKeys,
   origins,
   paths,
   pemFile,
@@ -150,9 +151,9 @@ export const variables = {
     meaning: 'serve GraphiQL at `/graphql`; defaults to off in production, on otherwise',
   },
   INTROSPECTION: {
-    ...setting('introspection', onOff, inDevelopment),
+    ...setting('introspection', onOffOrKeys, inDevelopment),
     meaning:
-      'allow introspection and suggest names ("Did you mean"); defaults to off in production, on otherwise',
+      'allow introspection and suggest names ("Did you mean"); `keys`: allow introspection to accepted API keys, and suggest no names; defaults to off in production, on otherwise',
   },
   EXPLAIN: {
     ...setting('explain', onOff, (textOf) => textOf('GRAPHIQL')),
@@ -181,9 +182,9 @@ export const variables = {
     'number of root fields and deferred fragments in an operation',
   ),
   PERSISTED_DOCUMENTS: {
-    ...setting('persistedDocuments.mode', oneOf('off', 'allow', 'only'), 'off'),
+    ...setting('persistedDocuments.mode', oneOf('off', 'allow', 'audit', 'only'), 'off'),
     meaning:
-      '`allow`: accept persisted documents by their hash, and any other document; `only`: accept persisted documents only',
+      '`allow`: accept persisted documents by their hash, and any other document; `audit`: the same, and log those that `only` would refuse; `only`: accept persisted documents only',
   },
   PERSISTED_DOCUMENTS_FILE: {
     ...setting('persistedDocuments.files', paths),

@@ -63,6 +63,8 @@ export interface ServiceCall {
   readonly caller: Caller;
   /** The HTTP status, or the kind of failure; undefined while it is in flight. */
   readonly outcome: number | string | undefined;
+  /** As a `performance.now()` timestamp. */
+  readonly startedAt: number;
   /** Its duration in milliseconds, once it has ended. */
   readonly ms: number;
   /** The status of the complete response, or null, and the size of its body. */

@@ -17,10 +17,10 @@ const refusals = {
 export class Refusal extends HttpError {
   readonly reason: keyof typeof refusals;
 
-  constructor(reason: keyof typeof refusals, headers?: Readonly<Record<string, string>>) {
+  constructor(reason: keyof typeof refusals) {
     const [status, message] = refusals[reason];
     const code = status === 429 ? 'RATE_LIMITED' : 'OVERLOADED';
-    super(status, code, `${message} Try again in one second.`, { 'retry-after': '1', ...headers });
+    super(status, code, `${message} Try again in one second.`, { 'retry-after': '1' });
     this.reason = reason;
   }
 }

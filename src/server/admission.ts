@@ -1,4 +1,5 @@
 import { HttpError } from '../http/error.ts';
+import type { RateLimit } from './rate-limit.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** Decides whether requests are admitted, before any work is done for them. */
@@ -10,6 +11,8 @@ export interface Admission {
    * @throws HttpError if the rate is exceeded; the promise may reject with one.
    */
   takeCalls(request: Pick<RequestRecord, 'key'>, calls: number): Promise<unknown> | undefined;
+  /** Adds the rate of a key to the headers of a response; undefined without a rate. */
+  readonly addRate?: RateLimit['addHeaders'] | undefined;
 }
 
 /**

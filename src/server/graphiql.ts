@@ -2,6 +2,7 @@ import { listOperations, readAsset } from '../http/assets.ts';
 import { readAccept } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
+import type { EngineOptions } from './graphql/engine.ts';
 
 /** Variables to run operations without changes. The tabs of others, without any, follow theirs. */
 const examples: Readonly<Record<string, object>> = {
@@ -22,13 +23,11 @@ const html = 'text/html; charset=utf-8';
 export type GraphiqlPage = (request: HttpRequest) => Promise<HttpResponse> | undefined;
 
 /** Options of `createGraphiql`. */
-export interface GraphiqlOptions {
+export interface GraphiqlOptions extends Pick<EngineOptions, 'introspection'> {
   /** The API key that the page starts with. */
   readonly apiKey: string | undefined;
   /** Whether the page offers to show the REST calls of an operation. */
   readonly explain: boolean;
-  /** Whether introspection is on, with which GraphiQL loads the schema. */
-  readonly introspection: boolean;
 }
 
 /** Creates the GraphiQL page. */
@@ -71,6 +70,7 @@ async function render({ apiKey, explain, introspection }: GraphiqlOptions): Prom
   const options = {
     apiKey,
     explain,
+    introspectsWithKey: introspection === 'keys',
     defaultTabs: await readTabs(),
     title: '<h1>Pet Store gateway</h1>',
     logo: paw,

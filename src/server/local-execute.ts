@@ -40,8 +40,8 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     try {
       admission.admit(record);
       if (forwardHeaders && caller.headers) {
-        const all = Object.fromEntries(new Headers(caller.headers));
-        record.forwarded = pickHeaders(forwardHeaders, all);
+        const headers = Object.fromEntries(new Headers(caller.headers));
+        record.forwarded = pickHeaders(forwardHeaders, { headers });
       }
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
       const { status, body } = await graphql.execute(record, params, caller.explain === true);

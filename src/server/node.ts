@@ -86,7 +86,7 @@ function headOf(incoming: IncomingMessage & { readonly originalUrl?: string }): 
     scheme: (incoming.socket as Partial<TLSSocket> | null)?.encrypted ? 'https' : 'http',
     path: mark < 0 ? target : target.slice(0, mark),
     search: mark < 0 ? '' : target.slice(mark + 1),
-    headers: headersOf(incoming),
+    ...headersOf(incoming),
     mayStream: incoming.httpVersion !== '1.0',
   };
 }
@@ -97,15 +97,21 @@ function pathOfAddress(target: string): string {
   return url === null ? '/' : url.pathname + url.search;
 }
 
-/** Joins duplicate Authorization headers, so that they are refused. Node may keep only the first. */
-function headersOf(incoming: IncomingMessage): RequestHeaders {
+/**
+ * Joins duplicate Authorization headers, so that they are refused. Node may keep only the first. It
+ * joins most others without a trace, so their names are listed.
+ */
+function headersOf(incoming: IncomingMessage): Pick<RequestHead, 'headers' | 'repeated'> {
   // Only Set-Cookie is an array, which is a response header.
   const headers = incoming.headers as RequestHeaders;
-  if (incoming.rawHeaders.length === 2 * Object.keys(headers).length) return headers;
-  const given = incoming.rawHeaders.filter(
-    (_, index, all) => all[index - 1]?.toLowerCase() === 'authorization' && index % 2 === 1,
-  );
-  return given.length > 0 ? { ...headers, authorization: given.join(', ') } : headers;
+  const { rawHeaders } = incoming;
+  if (rawHeaders.length === 2 * Object.keys(headers).length) return { headers };
+  const names = rawHeaders.map((name, index) => (index % 2 === 0 ? name.toLowerCase() : ''));
+  const given = rawHeaders.filter((_, index) => names[index - 1] === 'authorization');
+  const seen = new Set<string>();
+  const repeated = names.filter((name) => seen.has(name) || !seen.add(name));
+  const authorization = given.length > 0 ? { authorization: given.join(', ') } : {};
+  return { headers: { ...headers, ...authorization }, repeated };
 }
 
 function write(

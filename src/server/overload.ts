@@ -64,6 +64,7 @@ export function openOverloadGuard(
       }
     },
     takeCalls: ({ key }, calls) => rateLimit?.take(key, calls),
+    addRate: rateLimit?.addHeaders,
     [Symbol.dispose]() {
       clearInterval(timer);
       delay.disable();

@@ -14,8 +14,8 @@ const patienceMs = 200;
 const testMs = 1000;
 
 /**
- * `Rate.take` in Redis, in whose clock the bucket of a key will be full at its value. Returns 1, or 0
- * if there are too few tokens. A bucket expires when it is full. One that would be full after more
+ * `Rate.take` in Redis, in whose clock the bucket of a key will be full at its value. Returns the
+ * microseconds until then, or their negative if there are too few tokens. A bucket expires when it is full. One that would be full after more
  * than a minute counts as full, because the clock was set back.
  */
 const takeToken = defineScript({
@@ -27,20 +27,23 @@ local now = time[1] * 1e6 + time[2]
 local stored = tonumber(redis.call('GET', KEYS[1]) or now)
 if stored > now + 6e7 then stored = now end
 local full = math.max(stored, now) + ARGV[2] * interval - now
-if full > 1e6 and stored > now then return 0 end
+if full > 1e6 and stored > now then return now - stored end
 redis.call('SET', KEYS[1], string.format('%.0f', now + full), 'PX', math.ceil(full / 1000))
-return 1`,
+return full`,
   parseCommand(parser, key: string, perSecond: number, calls: number) {
     parser.pushKey(key);
     parser.push(String(perSecond), String(calls));
   },
-  transformReply: (reply: number) => reply === 1,
+  transformReply: (reply: number) => reply,
 });
 
 /** The rates of all processes. */
 export interface RateLimitStore extends Disposable {
-  /** Takes calls from the rate of a key. Resolves to true if the store fails, within 50 ms. */
-  take(key: string, calls: number): Promise<boolean>;
+  /**
+   * Takes calls from the rate of a key. Resolves to the microseconds until the key has used nothing, or
+   * their negative if it is refused; to 0 if the store fails, within 50 ms.
+   */
+  take(key: string, calls: number): Promise<number>;
 }
 
 /**
@@ -79,7 +82,7 @@ export async function openRateLimitStore(
     log.warn({ err: failure.err }, 'the store of rate limits failed: each process limits alone');
   }
 
-  async function take(key: string, calls: number): Promise<boolean> {
+  async function take(key: string, calls: number): Promise<number> {
     const timedOut = Promise.withResolvers<never>();
     const fail = () => timedOut.reject(new Error(`no response within ${timeoutMs} ms`));
     // The response may have arrived during a pause of this process, so it is read first.
@@ -87,15 +90,15 @@ export async function openRateLimitStore(
     try {
       // Keys are never stored as such.
       const name = `petstore:rate:${hash('sha256', key, 'base64url')}`;
-      const isTaken = await Promise.race([
+      const fullIn = await Promise.race([
         client.takeToken(name, rate.perSecond, calls),
         timedOut.promise,
       ]);
       record();
-      return isTaken;
+      return fullIn;
     } catch (error) {
       record(error as Error);
-      return true;
+      return 0;
     } finally {
       clearTimeout(timer);
     }
@@ -109,7 +112,7 @@ export async function openRateLimitStore(
   // Rejects at the first error.
   await once(client, 'ready').catch(() => {});
   return {
-    take: (key, calls) => (isUp ? take(key, calls) : Promise.resolve(true)),
+    take: (key, calls) => (isUp ? take(key, calls) : Promise.resolve(0)),
     [Symbol.dispose]() {
       clearInterval(tests);
       client.destroy();

@@ -1,3 +1,4 @@
+import type { HttpResponse } from '../http/message.ts';
 import { Refusal } from '../http/refuse.ts';
 import type { ApiKey } from '../limits/api-key.ts';
 import type { ApiKeys } from '../limits/api-keys.ts';
@@ -33,14 +34,8 @@ export async function openRateLimit(
     store = await openRateLimitStore(url, rate, telemetry);
   }
 
-  /** The fields are those of draft-ietf-httpapi-ratelimit-headers-10. */
   function check(isTaken: boolean, { isAccepted }: ApiKey): void {
-    if (isTaken) return;
-    const policy = isAccepted ? '"key"' : '"unknown-keys"';
-    throw new Refusal(isAccepted ? 'rate_of_key' : 'rate_of_unknown_keys', {
-      'ratelimit-policy': `${policy};q=${rate.perSecond};w=1`,
-      ratelimit: `${policy};r=0;t=1`,
-    });
+    if (!isTaken) throw new Refusal(isAccepted ? 'rate_of_key' : 'rate_of_unknown_keys');
   }
 
   return {
@@ -58,7 +53,21 @@ export async function openRateLimit(
       for (const one of limited) check(rate.take(one, calls), key);
       if (store === undefined) return undefined;
       const { take } = store;
-      return Promise.all(limited.map(async (one) => check(await take(one.credential, calls), key)));
+      const now = Math.floor(performance.now() * 1000);
+      const takeFrom = async (one: ApiKey) => {
+        const fullIn = await take(one.credential, calls);
+        // From a time before that of the store, so that a key never has less than the store leaves it.
+        one.rateFullAt = Math.max(one.rateFullAt, now + Math.abs(fullIn));
+        check(fullIn >= 0, key);
+      };
+      return Promise.all(limited.map(takeFrom));
+    },
+    /** Adds the rate that limits a key to a response (draft-ietf-httpapi-ratelimit-headers-10). */
+    addHeaders(key: ApiKey, headers: HttpResponse['headers']): void {
+      const [policy, one] = key.isAccepted ? ['"key"', key] : ['"unknown-keys"', keys.none];
+      const { tokens, seconds } = rate.left(one);
+      headers['ratelimit-policy'] = `${policy};q=${rate.perSecond};w=1`;
+      headers['ratelimit'] = `${policy};r=${tokens};t=${seconds}`;
     },
     [Symbol.dispose]: () => store?.[Symbol.dispose](),
   };

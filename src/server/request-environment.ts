@@ -28,5 +28,7 @@ export interface RequestHead {
   readonly path: string;
   readonly search?: string;
   readonly headers: RequestHeaders;
+  /** The lower-case names of headers that it has more than once, if the server shows it. */
+  readonly repeated?: readonly string[] | undefined;
   readonly mayStream?: boolean;
 }

@@ -8,6 +8,7 @@ import type { Releasable } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';
 import { type ClientName, readClientHeaders } from './client-name.ts';
+import { timeWithoutCalls } from './overhead.ts';
 import type { RequestEnvironment, RequestHead } from './request-environment.ts';
 
 /** Maximum length of a path in the log, in characters. */
@@ -34,6 +35,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   readonly path: string;
   readonly search: string;
   readonly headers: RequestHeaders;
+  readonly repeated: readonly string[] | undefined;
   readonly mayStream: boolean;
   readonly authorization: string | undefined;
   readonly requestId: string;
@@ -64,6 +66,8 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   refusedOrigin: string | undefined;
   /** The time to the first part of a response in parts. */
   firstPartMs: number | undefined;
+  /** Where its document is from, if that is reported. */
+  documentSource: 'manifest' | 'sent' | undefined;
   /** The application's GraphQL library, from the parameters. */
   clientLibrary: ClientName | undefined;
   #client: ClientName | undefined;
@@ -82,6 +86,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     this.path = head.path;
     this.search = head.search ?? '';
     this.headers = headers;
+    this.repeated = head.repeated;
     this.mayStream = head.mayStream ?? true;
     this.authorization = headers.authorization;
     this.key.requests++;
@@ -98,6 +103,11 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   /** Whether its operation is a mutation, whose errors report what became of the write. */
   get isMutation(): boolean {
     return this.operation?.type === 'mutation';
+  }
+
+  /** The name of the application that sent it, or else of its GraphQL library. */
+  get clientName(): string | undefined {
+    return (this.#client ?? this.clientLibrary)?.name;
   }
 
   /** Records that the first part of a response in parts has been produced. */
@@ -142,8 +152,13 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     if (!this.#release()) return;
     const { operation, status, codes, v1Operation } = this;
     const { log, metrics } = this.#telemetry;
-    const ms = rounded(performance.now() - this.#start);
+    const now = performance.now();
+    const ms = rounded(now - this.#start);
     if (operation !== undefined || codes.length > 0) this.#measure(ms / 1000);
+    // A client that reads slowly delays the later parts of a response.
+    if (operation !== undefined && this.calls.length > 0 && this.firstPartMs === undefined) {
+      metrics.overhead.observe(timeWithoutCalls(this.#start, now, this.calls) / 1000);
+    }
     if (v1Operation !== undefined) {
       metrics.v1Requests.observe({ operation: v1Operation, status }, ms / 1000);
     }
@@ -152,6 +167,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       requestId: this.requestId,
       traceId: this.trace?.traceId,
       operation: operation?.title ?? `${this.method} ${this.path.slice(0, maxPathLength)}`,
+      document: this.documentSource,
       client: this.#client,
       clientLibrary: this.clientLibrary,
       refusedOrigin: this.refusedOrigin?.slice(0, maxOriginLength),
@@ -214,8 +230,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       metrics.errors.inc({ labels: { code }, value: 1, exemplarLabels });
     }
     if (!this.usedKey || this.deprecatedFields.length === 0) return;
-    const clientName = (this.#client ?? this.clientLibrary)?.name;
-    const client = metrics.clientLabel(clientName, this.key.isAccepted);
+    const client = metrics.clientLabel(this.clientName, this.key.isAccepted);
     for (const field of this.deprecatedFields) {
       metrics.deprecatedFieldUses.inc({ field, operation, client });
     }

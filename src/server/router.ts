@@ -75,6 +75,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     }
     record.status = response.status;
     if (options.corsOrigins.length > 0) cors.addHeaders(record, response);
+    admission.addRate?.(record.key, response.headers);
     response.headers['x-request-id'] = record.requestId;
     if (response.parts === undefined) record.end();
     return response;

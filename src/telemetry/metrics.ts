@@ -27,7 +27,7 @@ export interface Scrape {
   readonly text: string;
 }
 
-/** The upper bounds of the buckets of every duration, in seconds. */
+/** The upper bounds of the buckets of durations, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
@@ -50,6 +50,12 @@ export class Metrics {
     'GraphQL requests by operation and by whether the result had errors.',
     ['operation', 'outcome'],
   );
+  readonly overhead = new Histogram({
+    name: 'petstore_gateway_overhead_seconds',
+    help: 'Time of GraphQL requests with REST calls in which none of these was in flight.',
+    buckets: [0.000_1, 0.000_25, 0.000_5, ...buckets],
+    registers: [this.#registry],
+  });
   readonly firstParts = this.#histogram(
     'petstore_graphql_first_part_duration_seconds',
     'Time to the first part of incremental GraphQL responses, by operation.',
@@ -135,6 +141,11 @@ export class Metrics {
     'petstore_graphql_deprecated_field_uses',
     'Uses of deprecated fields, by the operation and the client that still use them.',
     ['field', 'operation', 'client'],
+  );
+  readonly documents = this.#counter(
+    'petstore_graphql_documents',
+    'Documents that were executed for accepted keys, by whether they are from the manifest or were sent.',
+    ['source', 'operation', 'client'],
   );
   readonly #refusedRequests = this.#counter(
     'petstore_requests_refused',

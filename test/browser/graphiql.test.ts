@@ -343,6 +343,21 @@ describe('GraphiQL without introspection, EXPLAIN and a demo key', () => {
   });
 });
 
+describe('GraphiQL with introspection for keys', () => {
+  browserTest('loads the schema once there is a key', async () => {
+    await using opened = await openGraphiql({ demoKey: undefined, introspection: 'keys' });
+    const { page } = opened;
+    await problemOf(page).getByText('Enter an API key.').waitFor();
+    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+    const query = page.locator('.graphiql-doc-explorer').getByText('Query', { exact: true });
+    expect(await query.count()).toBe(0);
+    await keyField(page).fill('demo-key');
+    await keyField(page).blur();
+    await query.first().waitFor();
+    expect(await page.getByText('Introspection is off').count()).toBe(0);
+  });
+});
+
 describe('GraphiQL in another server', () => {
   browserTest(
     'requests nothing outside its path, runs no injected script, is not framed',

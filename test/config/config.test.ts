@@ -109,6 +109,7 @@ describe('loadConfig', () => {
       { ...production, GRAPHIQL: 'on', INTROSPECTION: 'on' },
       { graphiql: true, introspection: true, explain: true },
     ],
+    [{ INTROSPECTION: 'keys' }, { introspection: 'keys' }],
     [production, { explain: false }],
     [
       { EXPLAIN: 'off', PORT: '', NODE_ENV: '' },
@@ -158,15 +159,15 @@ describe('loadConfig', () => {
   });
 
   it.each<[Record<string, string>, string]>([
-    [
-      { PERSISTED_DOCUMENTS: 'only' },
+    ...['only', 'audit'].map((mode): [Record<string, string>, string] => [
+      { PERSISTED_DOCUMENTS: mode },
       'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, because',
-    ],
+    ]),
     [
       { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'web.json,' },
       'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, received "web.json,"',
     ],
-    [{ PERSISTED_DOCUMENTS_FILE: 'a.json' }, 'PERSISTED_DOCUMENTS: expected allow or only'],
+    [{ PERSISTED_DOCUMENTS_FILE: 'a.json' }, 'PERSISTED_DOCUMENTS: expected allow, audit or only'],
     [
       { CORS_ORIGINS: 'http://localhost:*, https://shop.example', NODE_ENV: 'production' },
       'CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; received http://localhost:*',

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { ListPetsDocument, persistedHash } from '../../packages/client/src/index.ts';
 import { createPostgresDatabase } from '../support/databases.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
+import { manifestFile } from '../support/manifest.ts';
 import { nodeStart } from '../support/process.ts';
 import { isInstalled } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -82,6 +84,7 @@ describe('the dashboard and the alerts', () => {
   const count = `petstore_v1_request_duration_seconds_count{${job}, operation="listPets"`;
   const bucket = (name: string, le: string) =>
     `petstore_${name}_duration_seconds_bucket{${job}, operation="listPets", le="${le}"}`;
+  const overhead = (le: string) => `petstore_gateway_overhead_seconds_bucket{${job}, le="${le}"}`;
   const calls = [`petstore_rest_call_duration_seconds_count{${job}}`, '0+90x30'] as const;
   const slow = (name: string, limit: string, next: string) =>
     [
@@ -115,6 +118,12 @@ describe('the dashboard and the alerts', () => {
       'PetstoreRestRequestsFail',
       [`${count}, status="200"}`, '0+94x30'],
       [`${count}, status="503"}`, '0+6x30'],
+    ],
+    [
+      'PetstoreGatewayOverheadHigh',
+      ...(['0.1', '0.25', '+Inf'] as const).map(
+        (le, index) => [overhead(le), `0+${index === 0 ? 98 : 100}x30`] as const,
+      ),
     ],
     ['PetstoreRequestsSlow', ...slow('graphql_request', '1', '2.5')],
     ['PetstoreRestServiceSlow', ...slow('rest_call', '1', '2.5')],
@@ -154,6 +163,30 @@ describe('the dashboard and the alerts', () => {
       new Set([...alerts.map(({ alert }) => alert), '']),
     );
     await test([fileURLToPath(new URL(rulesFile, root))], tests);
+  });
+
+  it.skipIf(!hasPrometheus)('have a query of the documents that only would refuse', async () => {
+    const page = await read('docs/persisted-documents.md');
+    const [, expr] = /```promql\n([\s\S]+?)```/.exec(page) ?? [];
+    const sent = `petstore_graphql_documents_total{${job}, source="sent", operation="Shelf"`;
+    const day = 24;
+    const [one, other] = [`${sent}, instance="a"}`, `${sent}, instance="b"}`];
+    /** The values per hour, and what the query returns after eight days. */
+    const cases: readonly (readonly [series: Record<string, string>, value: number])[] = [
+      [{}, 0],
+      [{ [one]: `5x${9 * day}` }, 0],
+      // A gateway that is gone since more than a week.
+      [{ [one]: `1x100 _x${9 * day}` }, 0],
+      // One that started in the week, and is gone since.
+      [{ [one]: `5x${9 * day}`, [other]: `_x${7 * day} 1x10 _x${2 * day}` }, 1],
+      [{ [one]: `5x${4 * day} 6x${5 * day}` }, 1],
+    ];
+    const tests = cases.map(([series, value]) => ({
+      interval: '1h',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      promql_expr_test: [{ expr, eval_time: '8d', exp_samples: [{ labels: '{}', value }] }],
+    }));
+    await test([], tests);
   });
 
   /** Evaluates rules as promtool does. */
@@ -210,19 +243,23 @@ async function readSeries(): Promise<readonly string[]> {
   });
   await using redis = await startRedis();
   await using gateway = await nodeStart({
-    RATE_LIMIT_PER_KEY: '5',
+    RATE_LIMIT_PER_KEY: '20',
     RATE_LIMIT_STORE: redis.url,
     PETSTORE_BASE_URL: `${upstream.url}/v1`,
+    PERSISTED_DOCUMENTS: 'allow',
+    PERSISTED_DOCUMENTS_FILE: manifestFile,
     ADMIN_PORT: '0',
   });
   const DATABASE_URL = await createPostgresDatabase();
   await using builtin = await nodeStart({ DATABASE_URL, ADMIN_PORT: '0' });
-  const post = async (key: string, query: string) => {
+  const post = async (key: string, given: string | object) => {
+    const body = typeof given === 'string' ? { query: given } : given;
     const headers = { authorization: `Bearer ${key}`, accept: 'multipart/mixed, application/json' };
-    await (await fetch(graphqlRequest(gateway.url, { query }, headers))).text();
+    await (await fetch(graphqlRequest(gateway.url, body, headers))).text();
   };
   await post('a', 'query One { pet(id: 1) { id } a: pets { id } b: pets { id } }');
   await post('b', 'query List { pets { id } ... @defer { kind: __typename } }');
+  await post('a', { documentId: persistedHash(ListPetsDocument), operationName: 'ListPets' });
   // More than a key may send in a second.
   await Promise.all(Array.from({ length: 100 }, () => post('failing', '{ pets { id } }')));
   const headers = { authorization: 'Bearer demo-key' };

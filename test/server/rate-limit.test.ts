@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readRateLimit } from '../../packages/client/src/index.ts';
 import { apiKey, openGateway } from '../support/gateway.ts';
 import { refusalsIn } from '../support/metrics.ts';
 
@@ -110,8 +111,8 @@ describe('the rate per key', () => {
     // The first request with the accepted key took one, because the key was not accepted yet.
     const policy = '"unknown-keys";q=3;w=1';
     expect(statuses).toEqual([
-      [401, null],
-      [401, null],
+      [401, policy],
+      [401, policy],
       [429, policy],
       [429, policy],
     ]);
@@ -124,6 +125,30 @@ describe('the rate per key', () => {
     expect(await opened.served(20, 'Bearer wrong')).toBe(2);
     expect(await opened.served(20, 'Bearer wrong-too')).toBe(2);
     expect((await opened.send()).status).toBe(200);
+  });
+
+  it('is on every response, with what is left', async () => {
+    await using opened = await open(4);
+    const left = async (path = '/v1/pets', authorization?: string) => {
+      const { headers } = await opened.send(authorization, path);
+      return readRateLimit(headers);
+    };
+    // The first request shares the rate of unknown keys, until the key is accepted.
+    expect(await left()).toEqual({ perSecond: 4, remaining: 3, resetMs: 1000 });
+    const two = '/graphql?query={a:pets{id}b:orders}';
+    expect(await left(two)).toEqual({ perSecond: 4, remaining: 1, resetMs: 1000 });
+    // Neither takes a call.
+    expect(await left('/nowhere')).toMatchObject({ remaining: 1 });
+    expect(await left('/graphql?query={__typename}')).toMatchObject({ remaining: 1 });
+    expect(await left('/graphql?query={a:pets{id}b:orders}')).toMatchObject({ remaining: 1 });
+    // What is left of another rate.
+    expect(await left('/graphql?query={__typename}', '')).toMatchObject({ remaining: 3 });
+    vi.advanceTimersByTime(1000);
+    const { headers } = await opened.send(undefined, '/graphql?query={__typename}');
+    expect(headers.get('ratelimit')).toBe('"key";r=4;t=0');
+    expect(headers.get('ratelimit-policy')).toBe('"key";q=4;w=1');
+    await using unlimited = await open();
+    expect(readRateLimit((await unlimited.send()).headers)).toBeUndefined();
   });
 
   it('is one rate, however the scheme is written', async () => {

@@ -7,7 +7,7 @@ import { graphqlRequest, withKey } from './graphql.ts';
 
 /** Calls back when a caller is cancelled, as for a call to a service. */
 export function onCancel(caller: Caller, cancel: () => void): void {
-  const reported = { operation: 'held', outcome: undefined, ms: 0, status: null };
+  const reported = { operation: 'held', outcome: undefined, startedAt: 0, ms: 0, status: null };
   caller.calls.push({ ...reported, caller, bytes: 0, retries: 0, cancel });
 }
 

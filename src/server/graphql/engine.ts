@@ -8,8 +8,8 @@ import { PreparedDocument } from './prepared-document.ts';
 
 /** What documents may contain. */
 export interface EngineOptions {
-  /** Allow introspection, and suggest names for misspelt ones. */
-  readonly introspection: boolean;
+  /** Allow introspection, and suggest names for misspelt ones; `keys`: only introspection, to accepted keys. */
+  readonly introspection: boolean | 'keys';
   readonly operationLimits: OperationLimits;
 }
 
@@ -37,7 +37,7 @@ export function createEngine({ introspection, operationLimits }: EngineOptions):
   const execution = {
     schema,
     compile: compileOperation,
-    hideSuggestions: !introspection,
+    introspection,
     options: { maxCoercionErrors: 1 },
   };
 

@@ -6,10 +6,13 @@ import { readAccept } from '../../http/media-type.ts';
 import type { HttpResponse } from '../../http/message.ts';
 import type { Refuse } from '../../http/refuse.ts';
 import { nextSlice } from '../../limits/slices.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Admission } from '../admission.ts';
 import { readClientLibrary } from '../client-name.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import type { RequestRecord } from '../request-record.ts';
+import { checkKey } from './check-key.ts';
+import { createDocumentReport } from './document-report.ts';
 import { Documents } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
@@ -25,6 +28,7 @@ export interface GraphqlHandlerOptions {
   readonly petStore: PetStore;
   readonly admission: Admission;
   readonly persistedDocuments: PersistedDocuments;
+  readonly telemetry: Pick<Telemetry, 'log' | 'metrics'>;
   /** Whether callers may ask for their REST calls. */
   readonly explain: boolean;
   /** The names of the headers that are passed on to the REST service, in lower case. */
@@ -43,6 +47,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   const { petStore, admission, forwardHeaders, graphiql, refuse } = options;
   const finder = new DocumentFinder(options.persistedDocuments);
   const documents = new Documents(options.prepare);
+  const reportDocument = createDocumentReport(options.persistedDocuments, options.telemetry);
 
   /**
    * Executes the operation of a request. A body in parts ends the record.
@@ -71,7 +76,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const isReadOnly = record.method === 'GET';
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
-    const taken = admission.takeCalls(record, rootFields.count);
+    const checksKey = operation.needsKey && !record.key.isAccepted;
+    const taken = admission.takeCalls(record, rootFields.count + Number(checksKey));
     if (taken !== undefined) await taken;
     if (isDeferred || operation.isIntrospection) await nextSlice();
     const delivery = isDeferred ? getDelivery?.(record) : undefined;
@@ -79,8 +85,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       hasEqualReads: rootFields.mayBeEqual,
       isExplained: isExplained && options.explain,
     });
+    const refused = checksKey ? await checkKey(context.petStore) : undefined;
+    if (refused !== undefined) return refuseDocument(record, [refused]);
     const result = await operation.execute(variables, context, delivery?.format);
     if (hasHash) finder.register(params, record.key);
+    reportDocument?.(record, finder.sourceOf(params));
     const encoding = { record, refuse, deprecations, context };
     if (delivery && 'initialResult' in result) {
       return toHttpResponse(record, encodeParts(result, { ...encoding, delivery }));
@@ -99,11 +108,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       const page = graphiql?.(record);
       if (page !== undefined) return page;
       const params = readParams(record);
-      const { headers } = record;
       const library = params.extensions?.['clientLibrary'];
       if (library !== undefined) record.clientLibrary = readClientLibrary(library);
-      if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, headers);
-      return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
+      if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
+      return execute(record, params, record.headers['x-petstore-explain'] === '1', deliveryOf);
     },
   };
 }

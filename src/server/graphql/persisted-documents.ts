@@ -10,9 +10,10 @@ import type { GraphqlParams } from './params.ts';
 export interface PersistedDocuments {
   /**
    * `off`: clients send documents as text. `allow`: as text, or as the hash of one in the manifest
-   * or registered by a client. `only`: as the hash of one in the manifest.
+   * or registered by a client. `audit`: the same, and those that `only` would refuse are logged.
+   * `only`: as the hash of one in the manifest.
    */
-  readonly mode: 'off' | 'allow' | 'only';
+  readonly mode: 'off' | 'allow' | 'audit' | 'only';
   /** Documents by hash, without the prefix `sha256:`. Replaced when the manifests are read again. */
   manifest: ReadonlyMap<string, string>;
 }
@@ -93,9 +94,9 @@ function withoutPrefix(hash: string): string {
 const maxRegisteredBytes = { maxSize: 4 * 1024 * 1024, maxEntrySize: 1024 * 1024 };
 
 /**
- * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). In the mode
- * `allow`, each API key that the backend has accepted can register documents: a request with text and
- * hash does (Apollo's automatic persisted queries).
+ * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). With `allow` and
+ * `audit`, each API key that the backend has accepted can register documents: a request with text and hash
+ * does (Apollo's automatic persisted queries).
  */
 export class DocumentFinder {
   readonly #persisted: PersistedDocuments;
@@ -139,9 +140,16 @@ export class DocumentFinder {
     );
   }
 
+  /** Returns where the document of a request is from: the manifest, or the client, which sent or registered it. */
+  sourceOf(params: GraphqlParams): 'manifest' | 'sent' {
+    const hash = params.query === undefined ? hashOf(params) : undefined;
+    return hash !== undefined && this.#persisted.manifest.has(hash) ? 'manifest' : 'sent';
+  }
+
   /** Registers the document of a request that has its text and hash. Call it after `find`. */
   register(params: GraphqlParams, { credential, isAccepted }: ApiKey): void {
-    if (this.#persisted.mode !== 'allow' || !isAccepted) return;
+    const { mode } = this.#persisted;
+    if (mode === 'off' || mode === 'only' || !isAccepted) return;
     const { query } = params;
     const hash = hashOf(params);
     if (query === undefined || hash === undefined) return;

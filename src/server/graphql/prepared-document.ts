@@ -27,9 +27,10 @@ import type { EngineResult } from './result.ts';
 import { type RootFields, rootFieldsOf } from './root-fields.ts';
 
 /** The arguments that all executions of a document share. */
-type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'hideSuggestions' | 'options'> & {
+type CommonArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'options'> & {
   /** Undefined if no operation can be compiled, because the schema has fields of others. */
   readonly compile?: typeof compileOperation;
+  readonly introspection: boolean | 'keys';
 };
 
 /** The directives of incremental delivery. A server with the schema may have `@stream`. */
@@ -99,6 +100,8 @@ export class PreparedOperation {
   readonly rootFields: RootFields;
   /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
+  /** Whether it may be executed only for an accepted key. */
+  readonly needsKey: boolean;
   /** Whether it has a `@defer`, for which graphql-js may take milliseconds. */
   readonly isDeferred: boolean;
   readonly #whole: ExecutionArgs & CommonArgs;
@@ -130,8 +133,9 @@ export class PreparedOperation {
       Directive: ({ name }) => (incremental.includes(name.value) ? null : undefined),
     });
     this.isIntrospection = isIntrospection;
+    this.needsKey = isIntrospection && args.introspection === 'keys';
     this.isDeferred = whole !== document;
-    this.#whole = { ...args, document: whole };
+    this.#whole = { ...args, document: whole, hideSuggestions: args.introspection !== true };
     this.#document = document;
   }
 

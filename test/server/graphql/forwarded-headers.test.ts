@@ -45,19 +45,36 @@ describe('FORWARD_HEADERS', () => {
     for (const name of ['x-other', 'cookie']) expect(seen(name)).toEqual(Array(4).fill(undefined));
   });
 
-  it('joins repeated headers, and passes on none if the request has none', async () => {
+  it('passes on none if the request has none', async () => {
+    await using started = await startForwarding('x-tenant');
+    await post(started.url, {});
+    expect(started.seen('x-tenant')).toEqual([undefined]);
+  });
+
+  it('refuses a repeated header with BAD_REQUEST', async () => {
     await using started = await startForwarding('x-tenant');
     const { url, seen } = started;
-    await post(url, {});
-    const headers = { ...own, 'x-tenant': ['north', 'south'] };
-    await new Promise((resolve, reject) => {
-      request(`${url}/graphql`, { method: 'POST', headers }, (response) =>
-        json(response).then(resolve, reject),
-      )
-        .on('error', reject)
-        .end(JSON.stringify(listPets));
+    const send = (repeated: Record<string, string[]>) =>
+      new Promise((resolve, reject) => {
+        const headers = { ...own, ...repeated };
+        request(`${url}/graphql`, { method: 'POST', headers }, (response) =>
+          json(response).then(resolve, reject),
+        )
+          .on('error', reject)
+          .end(JSON.stringify(listPets));
+      });
+    expect(await send({ 'X-Tenant': ['north', 'south'] })).toMatchObject({
+      errors: [
+        {
+          message: 'x-tenant: expected it once, received it again.',
+          extensions: { code: 'BAD_REQUEST' },
+        },
+      ],
     });
-    expect(seen('x-tenant')).toEqual([undefined, 'north, south']);
+    expect(seen('x-tenant')).toEqual([]);
+    // Headers that are not passed on may be repeated.
+    expect(await send({ 'x-other': ['1', '2'], 'x-tenant': ['north'] })).toHaveProperty('data');
+    expect(seen('x-tenant')).toEqual(['north']);
   });
 
   it('shares reads only between requests with equal headers', async () => {

@@ -13,11 +13,11 @@ import type { Plugin } from 'graphql-yoga';
 const maxErrors = 10;
 
 /**
- * Stops validation after `maxErrors`. If introspection is off, refuses introspection fields and
- * omits "Did you mean" suggestions, which would reveal the schema.
+ * Stops validation after `maxErrors`. If introspection is off, refuses introspection fields.
+ * Unless everyone may introspect, omits "Did you mean" suggestions, which would reveal the schema.
  */
-export function useBoundedValidation(introspection: boolean): Pick<Plugin, 'onValidate'> {
-  const options = { maxErrors, hideSuggestions: !introspection };
+export function useBoundedValidation(introspection: boolean | 'keys'): Pick<Plugin, 'onValidate'> {
+  const options = { maxErrors, hideSuggestions: introspection !== true };
   const rule = refuseUnsupported(introspection);
   return {
     onValidate({ setValidationFn }) {
@@ -39,7 +39,7 @@ const noIntrospection =
   'Expected fields of the store, received introspection, which is off. Use the schema of petstore-gateway-client, or set INTROSPECTION=on.';
 
 /** Refuses subscriptions, and introspection if it is off, with advice. */
-function refuseUnsupported(introspection: boolean): ValidationRule {
+function refuseUnsupported(introspection: boolean | 'keys'): ValidationRule {
   return (context) => {
     function refuse(nodes: ASTNode, message: string): false {
       context.reportError(new GraphQLError(message, { nodes }));
