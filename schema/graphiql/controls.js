@@ -3,6 +3,7 @@
 const {
   workers,
   apiKey = '',
+  demoKeys,
   explain,
   ...options
 } = JSON.parse(document.getElementById('options').textContent);
@@ -151,6 +152,16 @@ function handleKey(event) {
 openLink();
 control('key').value = apiKey;
 control('key').addEventListener('input', () => reportKey(''));
+if (demoKeys) {
+  const all = Object.entries({ [apiKey]: { title: 'succeeds' }, ...demoKeys });
+  const list = all.map(([value, { title }]) => new Option(title, value));
+  control('demo-keys').append(...list);
+  // The keys of a demo are no secrets, and a password field cannot list any.
+  control('key').type = 'text';
+  control('key').setAttribute('list', 'demo-keys');
+  // The list has only what begins with the text, which is replaced so.
+  control('key').addEventListener('focus', ({ target }) => target.select());
+}
 control('explain-label').hidden = !explain;
 control('explain').addEventListener('change', () => showCalls());
 control('copy-link').addEventListener('click', copyLink);

@@ -158,6 +158,9 @@ function settingsOf<const Section extends string>(
 function backendOf(values: Values, demoKey: string | undefined) {
   const variable = baseUrlVariable(values);
   const baseUrl = variable && values[variable];
-  if (!baseUrl) return { kind: 'builtin' as const, ...settingsOf('builtin.', values), demoKey };
+  const timeoutMs = values.UPSTREAM_TIMEOUT_MS;
+  if (!baseUrl) {
+    return { kind: 'builtin' as const, ...settingsOf('builtin.', values), timeoutMs, demoKey };
+  }
   return { kind: 'rest' as const, baseUrl, ...settingsOf('rest.', values) };
 }

@@ -145,7 +145,7 @@ export const variables = {
     fallback: (textOf) =>
       textOf('PETSTORE_ENVIRONMENT') || !isLoopback(textOf('HOST')) ? 'off' : inDevelopment(textOf),
     meaning:
-      'add demo pets to an empty database and accept the key `demo-key`; defaults to on in development on a loopback host',
+      'add demo pets to an empty database and accept the key `demo-key`, and those that fail, such as `demo-slow`; defaults to on in development on a loopback host',
   },
   GRAPHIQL: {
     ...setting('graphiql', onOff, inDevelopment),

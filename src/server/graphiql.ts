@@ -25,6 +25,8 @@ export type GraphiqlPage = (request: HttpRequest) => Promise<HttpResponse> | und
 export interface GraphiqlOptions {
   /** The API key that the page starts with. */
   readonly apiKey: string | undefined;
+  /** The demo keys that fail, which the page offers. */
+  readonly demoKeys?: ReadonlyMap<string, { readonly title: string }> | undefined;
   /** Whether the page offers to show the REST calls of an operation. */
   readonly explain: boolean;
   /** Whether introspection is on, with which GraphiQL loads the schema. */
@@ -64,19 +66,20 @@ function acceptsPage({ method, headers }: HttpRequest): boolean {
 }
 
 /** Renders the page with its scripts and styles inline. */
-async function render({ apiKey, explain, introspection }: GraphiqlOptions): Promise<string> {
+async function render({ demoKeys, ...page }: GraphiqlOptions): Promise<string> {
   // Imported on the first request because it is large.
   const { css, js, ...workers } = await import('@graphql-yoga/render-graphiql/graphiql');
   const paw = await readAsset('graphiql/paw.svg');
   const options = {
-    apiKey,
-    explain,
+    apiKey: page.apiKey,
+    demoKeys: demoKeys && Object.fromEntries(demoKeys),
+    explain: page.explain,
     defaultTabs: await readTabs(),
     title: '<h1>Pet Store gateway</h1>',
     logo: paw,
     // The browser must not store a key.
     shouldPersistHeaders: false,
-    ...(!introspection && { schema: null }),
+    ...(!page.introspection && { schema: null }),
     workers: {
       editorWorkerService: workers.editorWorkerService,
       graphql: workers.graphqlWorker,
@@ -93,7 +96,7 @@ async function render({ apiKey, explain, introspection }: GraphiqlOptions): Prom
 <style>${css}${await readAsset('graphiql/page.css')}</style>
 </head>
 <body>
-${introspection ? '' : withoutIntrospection}
+${page.introspection ? '' : withoutIntrospection}
 ${await readAsset('graphiql/controls.html')}
 <main id="root"></main>
 <noscript>GraphiQL needs JavaScript.</noscript>
