@@ -18,7 +18,7 @@ import type { createV1 } from './v1/routes.ts';
 /** Options of `openApp`, with what the app receives from the process or server that it runs in. */
 export interface AppOptions
   extends EngineOptions,
-    Pick<GraphqlHandlerOptions, 'explain' | 'forwardHeaders'>,
+    Pick<GraphqlHandlerOptions, 'explain' | 'forwardHeaders' | 'maxTimeoutMs'>,
     Pick<RouterOptions, 'corsOrigins' | 'admission' | 'onlyLoopbackHosts'>,
     RequestEnvironment {
   readonly backend: BackendOptions;

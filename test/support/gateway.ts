@@ -33,7 +33,7 @@ export async function openBuiltin(
 ) {
   const keys = openKeys();
   const petStore = await openPetStore(
-    { kind: 'builtin', databaseUrl, demoKey: apiKey, ...options },
+    { kind: 'builtin', databaseUrl, demoKey: apiKey, timeoutMs: 10_000, ...options },
     quiet,
     keys,
   );
@@ -89,6 +89,7 @@ export async function openGateway(options: TestOptions = {}) {
     operationLimits: loadConfig({}).operationLimits,
     persistedDocuments: { mode: 'off', manifest: new Map() },
     demoKey: undefined,
+    maxTimeoutMs: 10_000,
     createV1,
     ...options,
     petStore,

@@ -31,8 +31,8 @@ export interface BuiltinPetStoreOptions {
   readonly databaseUrl: string;
   /** Set only for a demo: accepts this key and those that fail, and fills an empty database with pets. */
   readonly demoKey: string | undefined;
-  /** The time that calls with the demo key `demo-timeout` take; 10 s by default. */
-  readonly timeoutMs?: number;
+  /** The time that calls with the demo key `demo-timeout` take, in milliseconds. */
+  readonly timeoutMs: number;
   /** The most connections to PostgreSQL; 10 by default. */
   readonly poolSize?: number | undefined;
 }
@@ -40,7 +40,7 @@ export interface BuiltinPetStoreOptions {
 /** Opens the built-in backend, which implements the contract on a SQL database, and migrates it. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the database and the check of keys.
 export async function openBuiltinPetStore(
-  { databaseUrl, demoKey, timeoutMs = 10_000, poolSize }: BuiltinPetStoreOptions,
+  { databaseUrl, demoKey, timeoutMs, poolSize }: BuiltinPetStoreOptions,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
   keys: ApiKeys,
 ): Promise<PetStore> {

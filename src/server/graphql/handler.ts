@@ -1,4 +1,5 @@
 import { type GraphQLError, OperationTypeNode } from 'graphql';
+import { CancelledError } from '../../contract/error.ts';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { HttpError } from '../../http/error.ts';
@@ -10,6 +11,7 @@ import type { Admission } from '../admission.ts';
 import { readClientLibrary } from '../client-name.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import type { RequestRecord } from '../request-record.ts';
+import { setDeadline } from './deadline.ts';
 import { Documents } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
@@ -29,6 +31,8 @@ export interface GraphqlHandlerOptions {
   readonly explain: boolean;
   /** The names of the headers that are passed on to the REST service, in lower case. */
   readonly forwardHeaders: readonly string[] | undefined;
+  /** The longest time that a caller may ask for, in milliseconds. */
+  readonly maxTimeoutMs: number;
   /** The page for browsers; undefined if it is turned off. */
   readonly graphiql: GraphiqlPage | undefined;
   /** Logs unexpected errors. */
@@ -102,6 +106,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       const { headers } = record;
       const library = params.extensions?.['clientLibrary'];
       if (library !== undefined) record.clientLibrary = readClientLibrary(library);
+      setDeadline(record, timeoutHeader, headers[timeoutHeader], options.maxTimeoutMs);
       if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, headers);
       return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
     },
@@ -119,7 +124,7 @@ function toResponse(record: RequestRecord, result: EncodedResult): HttpResponse 
     const { body, contentType } = result;
     // The body has reported its own failure.
     const cancel = () => void body.return().catch(() => {});
-    if (record.cancelled) cancel();
+    if (record.cancelled instanceof CancelledError) cancel();
     else record.onCancel = cancel;
     const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
     return { status: 200, headers, body: '', parts: body };
@@ -135,6 +140,8 @@ function toResponse(record: RequestRecord, result: EncodedResult): HttpResponse 
   if (record.headers['x-petstore-explain']) headers['cache-control'] = 'no-store';
   return { status: isExecuted || type === 'application/json' ? 200 : 400, headers, body };
 }
+
+const timeoutHeader = 'x-petstore-timeout-ms';
 
 const deliveryOf = ({ mayStream, headers }: RequestRecord) =>
   mayStream ? readDelivery(headers.accept) : undefined;

@@ -136,7 +136,12 @@ describe('the demo keys', () => {
   });
 
   it('are accepted only in a demo', async () => {
-    const options = { kind: 'builtin', databaseUrl: ':memory:', demoKey: undefined } as const;
+    const options = {
+      kind: 'builtin',
+      databaseUrl: ':memory:',
+      demoKey: undefined,
+      timeoutMs: 10_000,
+    } as const;
     await using production = await openPetStore(options, quiet, openKeys());
     for (const key of createDemoKeys().keys()) {
       const call = production.listPets(callWith(key), {});
