@@ -121,6 +121,32 @@ async function copyLink() {
   }
 }
 
+/** The texts of the named operations, for which the client package has documents. */
+const published = options.defaultTabs.map(({ query }) => query);
+
+/** Copies the operation of the active tab as code, with a placeholder for the key. */
+async function copyCode({ target }) {
+  const format = target.value;
+  // The same format can be chosen again.
+  target.value = '';
+  const status = control('link-status');
+  status.textContent = '';
+  try {
+    const code = codeOf(format, {
+      url: location.origin + location.pathname,
+      query: editorModel('operation.graphql').getValue(),
+      variables: variablesText(),
+      operationName: selectedOperation,
+      published,
+    });
+    await navigator.clipboard.writeText(code);
+    status.textContent = `Copied as ${format}, with a placeholder for the key.`;
+  } catch (error) {
+    // Without https or a loopback address there is no clipboard.
+    status.textContent = `Not copied. ${error.message}`;
+  }
+}
+
 /**
  * Moves the controls beside the run button and the calls below the result, once GraphiQL shows them: it
  * accepts no elements of others there. Where these are not found, the controls stay above GraphiQL.
@@ -165,6 +191,8 @@ if (demoKeys) {
 control('explain-label').hidden = !explain;
 control('explain').addEventListener('change', () => showCalls());
 control('copy-link').addEventListener('click', copyLink);
+control('copy-code').append(...Object.keys(codeFormats).map((format) => new Option(format)));
+control('copy-code').addEventListener('change', copyCode);
 // Before the editor handles the key.
 window.addEventListener('keydown', handleKey, { capture: true });
 new MutationObserver((_changes, observer) => {

@@ -103,6 +103,7 @@ ${await readAsset('graphiql/controls.html')}
 <script id="options" type="application/json">${JSON.stringify(options).replaceAll('<', '\\u003c')}</script>
 <script>${js}</script>
 <script>${await readAsset('graphiql/calls.js')}</script>
+<script>${await readAsset('graphiql/code.js')}</script>
 <script>${await readAsset('graphiql/controls.js')}</script>
 <script>${await readAsset('graphiql/page.js')}</script>
 </body>
