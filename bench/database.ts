@@ -57,7 +57,7 @@ async function compare(
   openPeer: (databaseUrl: string) => Measure,
 ): Promise<string[][]> {
   const telemetry = { log: createLog('silent', process.stderr), metrics: new Metrics() };
-  const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key' } as const;
+  const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key', timeoutMs: 10_000 } as const;
   await using store = await openPetStore(options, telemetry, openKeys());
   const call = callWith();
   for (const { name, status } of createPets(100)) {

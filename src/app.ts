@@ -1,4 +1,4 @@
-import { type BackendOptions, openPetStore } from './backends/open.ts';
+import { type BackendOptions, createDemoKeys, openPetStore } from './backends/open.ts';
 import type { PetStore } from './contract/pet-store.ts';
 import { createRefuse } from './http/refuse.ts';
 import { createGraphiql, createGraphiqlNotice } from './server/graphiql.ts';
@@ -18,7 +18,7 @@ import type { createV1 } from './v1/routes.ts';
 /** Options of `openApp`, with what the app receives from the process or server that it runs in. */
 export interface AppOptions
   extends EngineOptions,
-    Pick<GraphqlHandlerOptions, 'explain' | 'forwardHeaders'>,
+    Pick<GraphqlHandlerOptions, 'explain' | 'forwardHeaders' | 'maxTimeoutMs'>,
     Pick<RouterOptions, 'corsOrigins' | 'admission' | 'onlyLoopbackHosts'>,
     RequestEnvironment {
   readonly backend: BackendOptions;
@@ -71,10 +71,11 @@ export async function openApp(options: AppOptions) {
  */
 export function createApp(parts: AppParts) {
   const { petStore, demoKey, telemetry, isDraining, introspection, explain } = parts;
+  const demoKeys = demoKey ? createDemoKeys() : undefined;
   const graphiql =
     parts.persistedDocuments.mode === 'only'
       ? createGraphiqlNotice()
-      : createGraphiql({ apiKey: demoKey, explain, introspection });
+      : createGraphiql({ apiKey: demoKey, demoKeys, explain, introspection });
   const refuse = createRefuse(telemetry);
   const graphql = createGraphqlHandler({
     ...parts,

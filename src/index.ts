@@ -45,6 +45,7 @@ const settings = [
   'explain',
   'corsOrigins',
   'forwardHeaders',
+  'maxTimeoutMs',
   'operationLimits',
   'persistedDocuments',
   'logLevel',

@@ -3,6 +3,7 @@
 const {
   workers,
   apiKey = '',
+  demoKeys,
   explain,
   introspectsWithKey,
   ...options
@@ -124,6 +125,32 @@ async function copyLink() {
   }
 }
 
+/** The texts of the named operations, for which the client package has documents. */
+const published = options.defaultTabs.map(({ query }) => query);
+
+/** Copies the operation of the active tab as code, with a placeholder for the key. */
+async function copyCode({ target }) {
+  const format = target.value;
+  // The same format can be chosen again.
+  target.value = '';
+  const status = control('link-status');
+  status.textContent = '';
+  try {
+    const code = codeOf(format, {
+      url: location.origin + location.pathname,
+      query: editorModel('operation.graphql').getValue(),
+      variables: variablesText(),
+      operationName: selectedOperation,
+      published,
+    });
+    await navigator.clipboard.writeText(code);
+    status.textContent = `Copied as ${format}, with a placeholder for the key.`;
+  } catch (error) {
+    // Without https or a loopback address there is no clipboard.
+    status.textContent = `Not copied. ${error.message}`;
+  }
+}
+
 /**
  * Moves the controls beside the run button and the calls below the result, once GraphiQL shows them: it
  * accepts no elements of others there. Where these are not found, the controls stay above GraphiQL.
@@ -159,11 +186,23 @@ control('key').addEventListener('input', () => reportKey(''));
 control('key').addEventListener('change', () => {
   if (introspectsWithKey) document.querySelector(refetchButton)?.click();
 });
+if (demoKeys) {
+  const all = Object.entries({ [apiKey]: { title: 'succeeds' }, ...demoKeys });
+  const list = all.map(([value, { title }]) => new Option(title, value));
+  control('demo-keys').append(...list);
+  // The keys of a demo are no secrets, and a password field cannot list any.
+  control('key').type = 'text';
+  control('key').setAttribute('list', 'demo-keys');
+  // The list has only what begins with the text, which is replaced so.
+  control('key').addEventListener('focus', ({ target }) => target.select());
+}
 control('explain-label').hidden = !explain;
 // A demo shows what happens.
 control('explain').checked = explain && apiKey !== '';
 control('explain').addEventListener('change', () => showCalls());
 control('copy-link').addEventListener('click', copyLink);
+control('copy-code').append(...Object.keys(codeFormats).map((format) => new Option(format)));
+control('copy-code').addEventListener('change', copyCode);
 // Before the editor handles the key.
 window.addEventListener('keydown', handleKey, { capture: true });
 new MutationObserver((_changes, observer) => {

@@ -42,6 +42,7 @@ export function loadConfig(given: Environment) {
     // Otherwise pages of other sites could use the demo.
     onlyLoopbackHosts: backend.kind === 'builtin' && values.DEMO && isLoopback(values.HOST),
     corsOrigins: values.CORS_ORIGINS ?? [],
+    maxTimeoutMs: values.UPSTREAM_TIMEOUT_MS,
     operationLimits: settingsOf('operationLimits.', values),
     persistedDocuments: settingsOf('persistedDocuments.', values),
     /** Probably misspelled, so a start logs them. */
@@ -158,6 +159,7 @@ function settingsOf<const Section extends string>(
 function backendOf(values: Values, demoKey: string | undefined) {
   const variable = baseUrlVariable(values);
   const baseUrl = variable && values[variable];
-  if (!baseUrl) return { kind: 'builtin' as const, ...settingsOf('builtin.', values), demoKey };
+  const demo = { demoKey, timeoutMs: values.UPSTREAM_TIMEOUT_MS };
+  if (!baseUrl) return { kind: 'builtin' as const, ...settingsOf('builtin.', values), ...demo };
   return { kind: 'rest' as const, baseUrl, ...settingsOf('rest.', values) };
 }

@@ -107,7 +107,7 @@ export const variables = {
   UPSTREAM_TIMEOUT_MS: {
     ...setting('rest.timeoutMs', wholeNumber(1, 600_000), '10000'),
     meaning:
-      'time limit for one REST call in milliseconds, including retries; at most 2 s of it to connect, and half of it until the response headers arrive',
+      'time limit for one REST call in milliseconds, including retries; at most 2 s of it to connect, and half of it until the response headers arrive; also the most that `x-petstore-timeout-ms` of a request may be',
   },
   UPSTREAM_CA_FILE: {
     ...setting('rest.caFile', pemFile),
@@ -144,7 +144,7 @@ export const variables = {
     fallback: (textOf) =>
       textOf('PETSTORE_ENVIRONMENT') || !isLoopback(textOf('HOST')) ? 'off' : inDevelopment(textOf),
     meaning:
-      'add demo pets to an empty database and accept the key `demo-key`; defaults to on in development on a loopback host',
+      'add demo pets to an empty database and accept the key `demo-key`, and those that fail, such as `demo-slow`; defaults to on in development on a loopback host',
   },
   GRAPHIQL: {
     ...setting('graphiql', onOff, inDevelopment),

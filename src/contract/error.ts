@@ -84,14 +84,18 @@ abstract class BackendError extends PetStoreError {
   readonly writeOutcome: WriteOutcome;
   /** How long to wait before a retry, in milliseconds, if known. */
   readonly retryAfterMs: number | undefined;
+  /** Whether a demo key asked for it. The REST interface then fails in this way itself. */
+  readonly isStaged: boolean;
 
   constructor(
     message: string,
-    more: ErrorOptions & Partial<Pick<BackendError, 'writeOutcome' | 'retryAfterMs'>> = {},
+    more: ErrorOptions &
+      Partial<Pick<BackendError, 'writeOutcome' | 'retryAfterMs' | 'isStaged'>> = {},
   ) {
     super(message, more);
     this.writeOutcome = more.writeOutcome ?? 'UNKNOWN';
     this.retryAfterMs = more.retryAfterMs;
+    this.isStaged = more.isStaged ?? false;
   }
 }
 

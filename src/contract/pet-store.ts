@@ -28,7 +28,7 @@ export interface Caller {
   readonly forwarded: Readonly<Record<string, string>> | undefined;
   /**
    * The error of the calls that have not ended when the caller leaves or its deadline passes; undefined
-   * until then. A write that was sent is not cancelled.
+   * until then. A write that was sent goes on.
    */
   readonly cancelled: Error | undefined;
   /** Set by the backend when it knows who made the request. */
@@ -72,7 +72,10 @@ export interface ServiceCall {
   readonly bytes: number;
   /** How often the call has been sent again. */
   readonly retries: number;
-  /** Rejects what a caller waits for. The call ends if nobody waits, unless it is a write that was sent. */
+  /**
+   * Rejects what a caller waits for. The call ends if nobody waits, unless it is a write that was sent:
+   * a client that left is not missed, and one whose deadline has passed gets a timeout.
+   */
   cancel(caller: Caller): void;
 }
 

@@ -152,7 +152,7 @@ function describeContractError(cause: unknown): Description | undefined {
     extensions: {
       code,
       ...(status !== undefined && { status }),
-      ...(body && { error: body }),
+      ...(body && Number(status) < 500 && { error: body }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     },
   };

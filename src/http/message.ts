@@ -19,6 +19,7 @@ export const requestHeaders = [
   'traceparent',
   'tracestate',
   'x-petstore-explain',
+  'x-petstore-timeout-ms',
   'x-request-id',
 ] as const;
 

@@ -26,6 +26,8 @@ export type GraphiqlPage = (request: HttpRequest) => Promise<HttpResponse> | und
 export interface GraphiqlOptions extends Pick<EngineOptions, 'introspection'> {
   /** The API key that the page starts with. */
   readonly apiKey: string | undefined;
+  /** The demo keys that fail, which the page offers. */
+  readonly demoKeys?: ReadonlyMap<string, { readonly title: string }> | undefined;
   /** Whether the page offers to show the REST calls of an operation. */
   readonly explain: boolean;
 }
@@ -63,20 +65,21 @@ function acceptsPage({ method, headers }: HttpRequest): boolean {
 }
 
 /** Renders the page with its scripts and styles inline. */
-async function render({ apiKey, explain, introspection }: GraphiqlOptions): Promise<string> {
+async function render({ demoKeys, ...page }: GraphiqlOptions): Promise<string> {
   // Imported on the first request because it is large.
   const { css, js, ...workers } = await import('@graphql-yoga/render-graphiql/graphiql');
   const paw = await readAsset('graphiql/paw.svg');
   const options = {
-    apiKey,
-    explain,
-    introspectsWithKey: introspection === 'keys',
+    apiKey: page.apiKey,
+    demoKeys: demoKeys && Object.fromEntries(demoKeys),
+    explain: page.explain,
+    introspectsWithKey: page.introspection === 'keys',
     defaultTabs: await readTabs(),
     title: '<h1>Pet Store gateway</h1>',
     logo: paw,
     // The browser must not store a key.
     shouldPersistHeaders: false,
-    ...(!introspection && { schema: null }),
+    ...(!page.introspection && { schema: null }),
     workers: {
       editorWorkerService: workers.editorWorkerService,
       graphql: workers.graphqlWorker,
@@ -93,13 +96,14 @@ async function render({ apiKey, explain, introspection }: GraphiqlOptions): Prom
 <style>${css}${await readAsset('graphiql/page.css')}</style>
 </head>
 <body>
-${introspection ? '' : withoutIntrospection}
+${page.introspection ? '' : withoutIntrospection}
 ${await readAsset('graphiql/controls.html')}
 <main id="root"></main>
 <noscript>GraphiQL needs JavaScript.</noscript>
 <script id="options" type="application/json">${JSON.stringify(options).replaceAll('<', '\\u003c')}</script>
 <script>${js}</script>
 <script>${await readAsset('graphiql/calls.js')}</script>
+<script>${await readAsset('graphiql/code.js')}</script>
 <script>${await readAsset('graphiql/controls.js')}</script>
 <script>${await readAsset('graphiql/page.js')}</script>
 </body>

@@ -17,6 +17,8 @@ export interface LocalCaller {
   readonly authorization?: string | null | undefined;
   /** Cancels the REST calls when it is aborted; `AbortSignal.timeout` sets a deadline. */
   readonly signal?: AbortSignal | undefined;
+  /** The time for all calls, in milliseconds, at most `UPSTREAM_TIMEOUT_MS`. Later fields time out. */
+  readonly timeoutMs?: number | undefined;
   /** Identifies the request in the log, in errors and in REST calls; a new id by default. */
   readonly requestId?: string | null | undefined;
   /** The trace to join (W3C Trace Context). */

@@ -1,6 +1,7 @@
 import { type DocumentNode, print } from 'graphql';
 import { jsonType, parseJson } from '../contract/json.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
+import { setDeadline } from './graphql/deadline.ts';
 import { pickHeaders } from './graphql/forwarded-headers.ts';
 import type { GraphqlHandler, GraphqlHandlerOptions } from './graphql/handler.ts';
 import type { LocalExecute, LocalResult } from './local-caller.ts';
@@ -8,7 +9,7 @@ import { RequestRecord, type RequestServer } from './request-record.ts';
 
 /** What local execution shares with HTTP requests. */
 interface LocalExecuteOptions
-  extends Pick<GraphqlHandlerOptions, 'admission' | 'forwardHeaders' | 'refuse'>,
+  extends Pick<GraphqlHandlerOptions, 'admission' | 'forwardHeaders' | 'maxTimeoutMs' | 'refuse'>,
     Pick<RequestServer, 'environment'> {
   readonly graphql: GraphqlHandler;
 }
@@ -39,6 +40,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     if (signal) record.follow(signal);
     try {
       admission.admit(record);
+      setDeadline(record, 'timeoutMs', caller.timeoutMs, options.maxTimeoutMs);
       if (forwardHeaders && caller.headers) {
         const headers = Object.fromEntries(new Headers(caller.headers));
         record.forwarded = pickHeaders(forwardHeaders, { headers });

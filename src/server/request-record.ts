@@ -43,7 +43,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   forwarded: Caller['forwarded'];
   readonly calls: ServiceCall[] = [];
   cancelled: Error | undefined;
-  /** Called when it is cancelled. */
+  /** Called when its client has left. */
   onCancel: (() => void) | undefined;
 
   /** The HTTP status of the response. */
@@ -73,6 +73,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   #client: ClientName | undefined;
   readonly #telemetry: Telemetry;
   #signal: AbortSignal | undefined;
+  #deadline: NodeJS.Timeout | undefined;
   #held: Releasable[] = [];
   #amounts: number[] = [];
   #isEnded = false;
@@ -124,7 +125,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     this.#amounts.push(amount);
   }
 
-  /** Ends its calls, except writes that were sent: its client has left, or its deadline has passed. */
+  /** Ends its calls: its client has left, or its deadline has passed. Writes that were sent go on. */
   cancel(reason: 'client' | 'deadline' = 'client'): void {
     if (this.cancelled || this.#isEnded) return;
     this.cancelled =
@@ -132,7 +133,13 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
         ? new CancelledError()
         : new BackendTimeoutError(deadlinePassed, { writeOutcome: 'NOT_DONE' });
     for (const call of this.calls) call.cancel(this);
-    this.onCancel?.();
+    if (reason === 'client') this.onCancel?.();
+  }
+
+  /** Cancels the request when this time has passed since its start, in milliseconds. */
+  setDeadline(ms: number): void {
+    const leftMs = this.#start + ms - performance.now();
+    this.#deadline = setTimeout(() => this.cancel('deadline'), leftMs);
   }
 
   /** Cancels the request when a signal of its caller is aborted. */
@@ -209,6 +216,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     if (this.#isEnded) return false;
     this.#isEnded = true;
     this.#signal?.removeEventListener('abort', this);
+    clearTimeout(this.#deadline);
     this.key.requests--;
     this.releaseBody();
     for (let index = 0; index < this.#held.length; index++) {

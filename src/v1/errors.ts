@@ -8,6 +8,7 @@ import {
   InvalidResponseError,
   UnauthenticatedError,
 } from '../contract/error.ts';
+import type { BodyParts, HttpResponse } from '../http/message.ts';
 
 /**
  * Returns the Error body for an error. The contract does not specify codes, so these are our own. An
@@ -26,6 +27,28 @@ export function toErrorBody(error: unknown): ErrorBody {
   if (error instanceof BackendUnavailableError) return body(503, 'unavailable', error.message);
   if (error instanceof BackendTimeoutError) return body(504, 'timeout', error.message);
   return body(500, 'internal_error', 'An internal error occurred. Try again later.');
+}
+
+/** Returns how the service itself fails with a demo key: with other text than JSON, or by closing the connection. */
+export function toStagedResponse(error: unknown, status: number): HttpResponse | undefined {
+  const { isStaged } = error as Partial<BackendUnavailableError>;
+  if (!isStaged) return undefined;
+  const headers = { 'content-type': 'application/json' };
+  if (error instanceof InvalidResponseError) return { status, headers, body: '{"id":' };
+  const parts: BodyParts = {
+    [Symbol.asyncIterator]: () => parts,
+    // Nothing was written before.
+    next: () => Promise.reject(error),
+    return: async () => ({ value: undefined, done: true }),
+    end() {},
+  };
+  return { status: 503, headers, body: '', parts };
+}
+
+/** Returns the `Retry-After` header (RFC 9110, section 10.2.3) for an error that has one. */
+export function retryAfterOf(error: unknown): Readonly<Record<string, string>> {
+  const { retryAfterMs } = error as Partial<ErrorResponse>;
+  return retryAfterMs === undefined ? {} : { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` };
 }
 
 function body(status: number, code: string, message: string): ErrorBody {

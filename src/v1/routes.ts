@@ -10,7 +10,7 @@ import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
 import type { HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
-import { toErrorBody } from './errors.ts';
+import { retryAfterOf, toErrorBody, toStagedResponse } from './errors.ts';
 import { handlers } from './handlers.ts';
 import { createReference } from './reference.ts';
 
@@ -30,6 +30,8 @@ export interface V1Request extends HttpRequest, Caller {
   /** Set to the operation of the contract, and the template of its path. */
   v1Operation: string | undefined;
   route: string | undefined;
+  /** Ends the record of a response in parts. */
+  end(): void;
 }
 
 /**
@@ -90,19 +92,22 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
     request.v1Operation = operation;
     request.route = route.template;
     await takeCall(request);
+    const { status = 200 } = operations[operation];
     let response: HttpResponse;
     try {
       readBearer(headers['authorization']);
       const [, parameter = ''] = route.path.exec(path) ?? [];
       response = {
-        status: operations[operation].status ?? 200,
+        status,
         headers: { 'content-type': 'application/json' },
         body: await handlers[operation](petStore, request, parameter),
       };
     } catch (error) {
       const body = toErrorBody(error);
-      if (body.status === 500) refuse(error, request.requestId);
-      response = errorBodyResponse(body);
+      if (body.code === 'internal_error') refuse(error, request.requestId);
+      const staged = toStagedResponse(error, status);
+      if (staged?.parts) request.end();
+      response = staged ?? errorBodyResponse(body, retryAfterOf(error));
     }
     Object.assign(response.headers, route.headers);
     return response;

@@ -150,6 +150,21 @@ describe('GraphiQL in Chromium', () => {
     expect(await problemOf(page).innerText()).toBe('');
   });
 
+  browserTest('offers the demo keys that fail, and shows their errors', async () => {
+    const { page, result } = await open();
+    const options = page.locator('#demo-keys option');
+    expect(await options.count()).toBe(13);
+    const texts = await options.allTextContents();
+    expect(texts).toContain('RATE_LIMITED: HTTP 429');
+    expect(await keyField(page).getAttribute('list')).toBe('demo-keys');
+    await openTab(page, 'ListPets');
+    await keyField(page).focus();
+    await page.keyboard.insertText('demo-conflict');
+    await execute(page);
+    await result.getByText('"CONFLICT"').waitFor();
+    await keyField(page).fill('demo-key');
+  });
+
   browserTest('shows what a proxy and a later part of a response say', async () => {
     const { page, result } = await open();
     const respond = (status: number, contentType: string, body: string) =>
@@ -323,6 +338,8 @@ describe('GraphiQL without introspection, EXPLAIN and a demo key', () => {
     await page.getByText('Introspection is off').waitFor();
     expect(await page.getByRole('checkbox', { name: 'REST calls' }).count()).toBe(0);
     await page.getByText('Not stored.').waitFor();
+    expect(await keyField(page).getAttribute('type')).toBe('password');
+    expect(await page.locator('#demo-keys option').count()).toBe(0);
     await execute(page);
     await problemOf(page).getByText('Enter an API key.').waitFor();
     await keyField(page).fill('demo-key');

@@ -199,6 +199,48 @@ describe('examples/web', () => {
     await opened.problem.getByText('Wait 3 s.').waitFor();
   });
 
+  browserTest('shows the state of each demo key', async () => {
+    await using opened = await openPage(await openBuiltin(':memory:', { timeoutMs: 500 }));
+    const { page, cards, problem, add } = opened;
+    const enter = async (key: string) => {
+      await page.getByLabel('API key').fill(key);
+      await page.getByRole('button', { name: 'Use key' }).click();
+    };
+    const states = {
+      'demo-unauthenticated': 'This API key is not accepted.',
+      'demo-forbidden': 'The API key may not do this.',
+      'demo-timeout': 'The store does not respond.Try again in a moment.',
+      'demo-not-found': 'There is no such record.',
+      'demo-conflict': 'The record has changed.',
+      'demo-rate-limited': 'Too many requests.Wait 2 s.',
+      'demo-unavailable': 'The store does not respond.Try again in a moment.',
+      'demo-error': 'The pet store returned HTTP status 500.',
+      'demo-invalid': 'The pet store sent a response that breaks its contract.',
+    };
+    for (const [key, text] of Object.entries(states)) {
+      await enter(key);
+      await problem.filter({ hasText: text }).first().waitFor();
+      expect(await cards.count(), key).toBe(0);
+    }
+    await enter('demo-slow');
+    await page.getByText('Loading …').waitFor();
+    expect(await page.locator('.placeholder').count()).toBe(9);
+    await cards.nth(11).waitFor();
+    // Two calls each: the third and the sixth fail.
+    await enter('demo-flaky');
+    await cards.nth(11).waitFor();
+    await enter('demo-flaky');
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    await cards.nth(11).waitFor();
+    expect(await problem.count()).toBe(1);
+    await enter('demo-lost-write');
+    await cards.nth(11).waitFor();
+    await add('Rex', '1');
+    await problem.getByText('The animal may have been added.').waitFor();
+    await page.reload();
+    await cards.nth(12).waitFor();
+  });
+
   browserTest('shows the animals before the orders arrive or fail, in one request', async () => {
     const { petStore, release, calls } = holdingOrders(withoutOrders(await openBuiltin()));
     await using opened = await openPage(petStore);

@@ -132,7 +132,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     const { id } = await keys.create('acme');
     const { key } = await keys.rotate(id, 60_000);
     await using store = await openPetStore(
-      { kind: 'builtin', databaseUrl: url, demoKey: undefined },
+      { kind: 'builtin', databaseUrl: url, demoKey: undefined, timeoutMs: 10_000 },
       quiet,
       openKeys(),
     );

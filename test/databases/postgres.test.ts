@@ -145,7 +145,13 @@ describe('PostgreSQL', () => {
 
   it.each([2, undefined])('has at most DATABASE_POOL_SIZE connections: %s', async (poolSize) => {
     const databaseUrl = await postgres.createDatabase();
-    const options = { kind: 'builtin', databaseUrl, demoKey: 'demo-key', poolSize } as const;
+    const options = {
+      kind: 'builtin',
+      databaseUrl,
+      demoKey: 'demo-key',
+      timeoutMs: 10_000,
+      poolSize,
+    } as const;
     await using store = await openPetStore(options, quiet, openKeys());
     const rex = { name: 'Rex', categoryId: '1' };
     await Promise.all(Array.from({ length: 50 }, () => store.createPet(callWith(), rex)));

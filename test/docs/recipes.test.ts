@@ -46,6 +46,36 @@ const settings = JSON.stringify({
 });
 const node = ['@types/node', 'undici-types'];
 
+describe('docs/error-states.md', () => {
+  it('shows each state with fetch, Apollo Client and urql', async () => {
+    // The pages below count the animals, and this one adds some.
+    await using demo = await startGateway();
+    const { files, commands } = await recipe('error-states.md');
+    const here = Object.entries(files).map(
+      ([name, text]) => [name, text.replaceAll(service.url, demo.url)] as const,
+    );
+    const { shell, tsc } = await consumer.project({
+      ours: ['graphql', '@apollo/client', 'rxjs', '@urql/core', 'wonka', ...node],
+      files: { ...Object.fromEntries(here), 'tsconfig.json': settings },
+    });
+    expect(await tsc('7.0')).toBe('');
+    const run = async (file: string, key: string) =>
+      (await shell([`node ${file}.ts ${key}`])).trim();
+    expect((await shell(commands)).trim().split('\n')).toEqual([
+      'available, pending, The store does not respond. Try again.',
+      'It may have been saved. Look before you try again.',
+      'Wait 2 s.',
+    ]);
+    expect(await run('fetch', 'demo-key')).toBe('available, pending, orders');
+    expect(await run('urql', 'demo-forbidden')).toBe('The API key may not do this.');
+    expect(await run('fetch', 'demo-error')).toMatch(
+      /^Something went wrong\. Report the request \S+\.$/,
+    );
+    expect(await run('apollo', 'demo-invalid')).toBe('It was saved. Reload to see it.');
+    expect(await run('apollo', 'demo-unauthenticated')).toBe('Enter another key.');
+  });
+});
+
 describe('docs/clients', () => {
   it('runs a new application', async () => {
     const { files, commands } = await recipe('clients/README.md', 'New application');

@@ -27,7 +27,7 @@ describe('GraphiQL', () => {
       const scripts = [...page.matchAll(/<script>(.*?)<\/script>/gs)].map(
         ([, script = '']) => script,
       );
-      expect(scripts).toHaveLength(4);
+      expect(scripts).toHaveLength(5);
       const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
       expect(policy.split('; ')).toEqual(
         expect.arrayContaining([

@@ -1,4 +1,5 @@
 import { type AppParts, createApp } from '../../src/app.ts';
+import type { BuiltinPetStoreOptions } from '../../src/backends/builtin/pet-store.ts';
 import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
@@ -26,10 +27,13 @@ export function openKeys(): ApiKeys {
 }
 
 /** Opens the built-in backend, in memory unless given a database, with its demo data. */
-export async function openBuiltin(databaseUrl = ':memory:') {
+export async function openBuiltin(
+  databaseUrl = ':memory:',
+  options: Partial<BuiltinPetStoreOptions> = {},
+) {
   const keys = openKeys();
   const petStore = await openPetStore(
-    { kind: 'builtin', databaseUrl, demoKey: apiKey },
+    { kind: 'builtin', databaseUrl, demoKey: apiKey, timeoutMs: 10_000, ...options },
     quiet,
     keys,
   );
@@ -85,6 +89,7 @@ export async function openGateway(options: TestOptions = {}) {
     operationLimits: loadConfig({}).operationLimits,
     persistedDocuments: { mode: 'off', manifest: new Map() },
     demoKey: undefined,
+    maxTimeoutMs: 10_000,
     createV1,
     ...options,
     petStore,

@@ -100,7 +100,12 @@ describe('the metrics of the built-in backend', () => {
 
   it('time queries by operation, and contain the size of the database', async () => {
     const telemetry = openTelemetry();
-    const options = { kind: 'builtin', databaseUrl: ':memory:', demoKey: 'demo-key' } as const;
+    const options = {
+      kind: 'builtin',
+      databaseUrl: ':memory:',
+      demoKey: 'demo-key',
+      timeoutMs: 10_000,
+    } as const;
     await using petStore = await openPetStore(options, telemetry, openKeys());
     const valueIn = async (series: string) => {
       const { text } = await telemetry.metrics.scrape();

@@ -51,12 +51,12 @@ function explain(error: unknown): Explanation {
     }
     case 'UPSTREAM_TIMEOUT':
     case 'UPSTREAM_UNAVAILABLE': {
-      const wrote = first.path?.[0] === 'addPet';
       return {
         title: 'The store does not respond.',
-        advice: wrote
-          ? 'The animal may have been added. Reload the list before you add it again.'
-          : 'Try again in a moment.',
+        advice:
+          extensions.outcome === 'UNKNOWN'
+            ? 'The animal may have been added. Reload the list before you add it again.'
+            : 'Try again in a moment.',
         requestId: extensions.requestId,
         mayRetry: true,
       };

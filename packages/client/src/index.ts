@@ -6,7 +6,7 @@ export * from './errors.ts';
 export { persistedHash } from './persisted-hash.ts';
 export { type RateLimit, readRateLimit } from './rate-limit.ts';
 export { type Attempt, type RetryOptions, retryDelay } from './retry.ts';
-export { createRetryFetch } from './retry-fetch.ts';
+export { createRetryFetch, type RetryFetchOptions } from './retry-fetch.ts';
 export type { TypedDocumentNode } from './typed-document-node.ts';
 
 /** @deprecated The field `pet` is removed on 5 December 2030. Use `ListPetsDocument` with a `status`. */

@@ -14,10 +14,10 @@ const lastUseMs = 60_000;
 
 /**
  * Returns a function that resolves if a key is known, and neither expired nor revoked, and throws
- * ErrorResponse 401 otherwise; only the log has the reason, as a code. The demo key is also accepted, but never stored, so that no
- * database can carry it into production.
+ * ErrorResponse 401 otherwise; only the log has the reason, as a code. Demo keys are also accepted, but never stored, so that no
+ * database can carry them into production.
  */
-export function createApiKeyCheck(database: Database, demoKey: string | undefined, log: Log) {
+export function createApiKeyCheck(database: Database, demoKeys: ReadonlySet<unknown>, log: Log) {
   const goodKeys = new LRUCache<string, CallerIdentity>({ max: maxCachedKeys, ttl: cacheMs });
 
   /** Stores when the key was used. No request waits for it, or fails with it. */
@@ -32,7 +32,7 @@ export function createApiKeyCheck(database: Database, demoKey: string | undefine
 
   return async (caller: Pick<Caller, 'key' | 'requestId' | 'identity'>): Promise<void> => {
     const apiKey = caller.key.credential;
-    if (apiKey === demoKey) return;
+    if (demoKeys.has(apiKey)) return;
     const good = goodKeys.get(apiKey);
     if (good) {
       caller.identity = good;

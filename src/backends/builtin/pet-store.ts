@@ -19,6 +19,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
+import { callStaged, createDemoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
@@ -28,8 +29,10 @@ import { requirePetStorable, requireStorable, selectedPet, toPet, toPetRow } fro
 export interface BuiltinPetStoreOptions {
   /** `file:PATH`, `:memory:` or `postgres://…`. */
   readonly databaseUrl: string;
-  /** Set only for a demo, which accepts this key and fills an empty database with pets. */
+  /** Set only for a demo: accepts this key and those that fail, and fills an empty database with pets. */
   readonly demoKey: string | undefined;
+  /** The time that calls with the demo key `demo-timeout` take, in milliseconds. */
+  readonly timeoutMs: number;
   /** The most connections to PostgreSQL; 10 by default. */
   readonly poolSize?: number | undefined;
 }
@@ -37,14 +40,16 @@ export interface BuiltinPetStoreOptions {
 /** Opens the built-in backend, which implements the contract on a SQL database, and migrates it. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the database and the check of keys.
 export async function openBuiltinPetStore(
-  { databaseUrl, demoKey, poolSize }: BuiltinPetStoreOptions,
+  { databaseUrl, demoKey, timeoutMs, poolSize }: BuiltinPetStoreOptions,
   { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
   keys: ApiKeys,
 ): Promise<PetStore> {
   const database = await openDatabase(databaseUrl, log, { onLock: 'fail', poolSize, metrics });
   const engine = engineOf(databaseUrl);
   if (demoKey) await whenFree(() => addDemoData(database, engine));
-  const checkApiKey = createApiKeyCheck(database, demoKey, log);
+  const demoKeys = demoKey ? createDemoKeys() : undefined;
+  const accepted = new Set([demoKey, ...(demoKeys?.keys() ?? [])]);
+  const checkApiKey = createApiKeyCheck(database, accepted, log);
   const readPage = createPageReader(database, engine);
 
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
@@ -67,13 +72,16 @@ export async function openBuiltinPetStore(
     await guard(requestId, false, () => checkApiKey(caller));
     keys.accept(key);
     const isWrite = operations[operation].method === 'POST';
+    const staged = demoKeys?.get(key.credential);
     // SQLite writes inside the event loop, and ends when the disk has it.
     if (isWrite) await nextSlice();
     const start = performance.now();
     const endSpan = caller.trace?.startQuery(queries[operation], databaseUrl);
     let errorType: string | undefined;
     try {
-      return await guard(requestId, isWrite, work);
+      const guarded = () => guard(requestId, isWrite, work);
+      const call = { caller, isWrite, timeoutMs, work: guarded };
+      return await (staged ? callStaged(staged, call) : guarded());
     } catch (error) {
       const { name, cause = error } = error as Error;
       const { code = name } = cause as NodeJS.ErrnoException;

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { CancelledError } from '../../contract/error.ts';
 import type {
   Caller,
   CallSpan,
@@ -13,7 +14,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { Attempts } from './attempts.ts';
 import type { Deadlines, DueCall } from './deadlines.ts';
 import type { Origin } from './origin.ts';
-import { consequencesOf, type Failed, type Outcome } from './outcome.ts';
+import { consequencesOf, type Failed, type Outcome, toError } from './outcome.ts';
 import { parseRetryAfter } from './response.ts';
 
 /** Where calls go, and what they share. */
@@ -122,12 +123,15 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
   }
 
   cancel(caller: Caller): void {
-    if (this.#isEnded || (!this.#isRead && this.timesSent > 0)) return;
+    if (this.#isEnded) return;
+    const isSentWrite = !this.#isRead && this.timesSent > 0;
+    if (isSentWrite && caller.cancelled instanceof CancelledError) return;
+    const error = isSentWrite ? toError({ why: 'timeout' }, true) : caller.cancelled;
     const isOf = (waiter: Waiter) => waiter.caller === caller;
     const leaving = this.#waiters.filter(isOf);
     this.#waiters = this.#waiters.filter((waiter) => !isOf(waiter));
-    for (const { reject } of leaving) reject(caller.cancelled);
-    if (this.#waiters.length === 0) this.#stop({ why: 'clientLeft' });
+    for (const { reject } of leaving) reject(error);
+    if (!isSentWrite && this.#waiters.length === 0) this.#stop({ why: 'clientLeft' });
   }
 
   expire(): void {

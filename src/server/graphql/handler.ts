@@ -1,4 +1,5 @@
 import { type GraphQLError, OperationTypeNode } from 'graphql';
+import { CancelledError } from '../../contract/error.ts';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { HttpError } from '../../http/error.ts';
@@ -12,6 +13,7 @@ import { readClientLibrary } from '../client-name.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import type { RequestRecord } from '../request-record.ts';
 import { checkKey } from './check-key.ts';
+import { setDeadline } from './deadline.ts';
 import { createDocumentReport } from './document-report.ts';
 import { Documents } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
@@ -20,7 +22,12 @@ import { type GraphqlParams, readParams } from './params.ts';
 import { type Delivery, encodeParts, readDelivery } from './parts.ts';
 import { DocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
 import { PreparedDocument } from './prepared-document.ts';
-import { type EncodedResult, type EngineResult, encodeResult } from './result.ts';
+import {
+  type EncodedResult,
+  type EncodingContext,
+  type EngineResult,
+  encodeResult,
+} from './result.ts';
 
 /** Options of `createGraphqlHandler`. */
 export interface GraphqlHandlerOptions {
@@ -33,6 +40,8 @@ export interface GraphqlHandlerOptions {
   readonly explain: boolean;
   /** The names of the headers that are passed on to the REST service, in lower case. */
   readonly forwardHeaders: readonly string[] | undefined;
+  /** The longest time that a caller may ask for, in milliseconds. */
+  readonly maxTimeoutMs: number;
   /** The page for browsers; undefined if it is turned off. */
   readonly graphiql: GraphiqlPage | undefined;
   /** Logs unexpected errors. */
@@ -64,10 +73,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const hasHash = documentId !== undefined || extensions?.['persistedQuery'] !== undefined;
     const isText = !hasHash && options.persistedDocuments.mode !== 'only';
     const text = (isText ? query : undefined) ?? finder.find(params, record.key);
-    if (typeof text !== 'string') return refuseDocument(record, [text]);
+    if (typeof text !== 'string') return respondWith([text], { record, refuse });
     const found = documents.find(text, record.key);
     const document = found instanceof Promise ? await found : found;
-    if (!(document instanceof PreparedDocument)) return refuseDocument(record, document);
+    if (!(document instanceof PreparedDocument)) return respondWith(document, { record, refuse });
     const operation = document.find(operationName);
     if (operation === undefined) throw unknownOperation(document.operationNames, operationName);
     const { definition, deprecations, isDeferred, rootFields } = operation;
@@ -86,7 +95,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       isExplained: isExplained && options.explain,
     });
     const refused = checksKey ? await checkKey(context.petStore) : undefined;
-    if (refused !== undefined) return refuseDocument(record, [refused]);
+    if (refused !== undefined) return respondWith([refused], { record, refuse });
     const result = await operation.execute(variables, context, delivery?.format);
     if (hasHash) finder.register(params, record.key);
     reportDocument?.(record, finder.sourceOf(params));
@@ -95,10 +104,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       return toHttpResponse(record, encodeParts(result, { ...encoding, delivery }));
     }
     return toHttpResponse(record, await encodeResult(result as EngineResult, encoding));
-  }
-
-  async function refuseDocument(record: RequestRecord, errors: readonly GraphQLError[]) {
-    return toHttpResponse(record, await encodeResult({ errors }, { record, refuse }));
   }
 
   return {
@@ -110,8 +115,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       const params = readParams(record);
       const library = params.extensions?.['clientLibrary'];
       if (library !== undefined) record.clientLibrary = readClientLibrary(library);
+      const { headers } = record;
+      setDeadline(record, timeoutHeader, headers[timeoutHeader], options.maxTimeoutMs);
       if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
-      return execute(record, params, record.headers['x-petstore-explain'] === '1', deliveryOf);
+      return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
     },
   };
 }
@@ -127,7 +134,7 @@ function toHttpResponse(record: RequestRecord, result: EncodedResult): HttpRespo
     const { body, contentType } = result;
     // The body has reported its own failure.
     const cancel = () => void body.return().catch(() => {});
-    if (record.cancelled) cancel();
+    if (record.cancelled instanceof CancelledError) cancel();
     else record.onCancel = cancel;
     const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
     return { status: 200, headers, body: '', parts: body };
@@ -142,6 +149,13 @@ function toHttpResponse(record: RequestRecord, result: EncodedResult): HttpRespo
   }
   if (record.headers['x-petstore-explain']) headers['cache-control'] = 'no-store';
   return { status: isExecuted || type === 'application/json' ? 200 : 400, headers, body };
+}
+
+const timeoutHeader = 'x-petstore-timeout-ms';
+
+/** Responds with errors instead of a result. */
+async function respondWith(errors: readonly GraphQLError[], encoding: EncodingContext) {
+  return toHttpResponse(encoding.record, await encodeResult({ errors }, encoding));
 }
 
 const deliveryOf = ({ mayStream, headers }: RequestRecord) =>

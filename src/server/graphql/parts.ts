@@ -124,8 +124,6 @@ export function encodeParts(parts: EngineParts, options: EncodePartsOptions): En
       return { value: undefined, done: true as const };
     },
     end() {
-      // The rest is left to the client that reads it.
-      record.onCancel = undefined;
       record.cancel('deadline');
     },
   });

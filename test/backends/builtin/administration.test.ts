@@ -15,7 +15,11 @@ const ignore = () => {};
 
 /** Opens the built-in backend without the demo key. */
 const openStore = (databaseUrl: string, telemetry: Pick<Telemetry, 'log' | 'metrics'> = quiet) =>
-  openPetStore({ kind: 'builtin', databaseUrl, demoKey: undefined }, telemetry, openKeys());
+  openPetStore(
+    { kind: 'builtin', databaseUrl, demoKey: undefined, timeoutMs: 10_000 },
+    telemetry,
+    openKeys(),
+  );
 
 describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
   it('are created, listed, accepted and revoked while a server is running', async () => {

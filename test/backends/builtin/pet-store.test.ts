@@ -51,7 +51,7 @@ describe('the built-in backend on a file', () => {
     await using demo = await openBuiltin(databaseUrl);
     expect([...(await demo.listPets(callWith(), {}))]).toHaveLength(12);
     await using production = await openPetStore(
-      { kind: 'builtin', databaseUrl, demoKey: undefined },
+      { kind: 'builtin', databaseUrl, demoKey: undefined, timeoutMs: 10_000 },
       quiet,
       openKeys(),
     );

@@ -44,6 +44,22 @@ describe('createRetryFetch', () => {
     expect(gateway.seen).toHaveLength(attempts);
   });
 
+  it('sends the time that is left with each attempt, and repeats nothing after it', async () => {
+    await using gateway = await startUpstream((_, response) => sendJson(response, 503, busy));
+    const headers = { authorization: 'Bearer demo-key' };
+    const sendUntil = (timeoutMs: number, baseDelayMs: number) =>
+      createRetryFetch({ timeoutMs, baseDelayMs })(gateway.url, { ...post(list), headers });
+    const left = () => gateway.seen.map((one) => Number(one.headers['x-petstore-timeout-ms']));
+    await sendUntil(8000, 50);
+    expect(left()).toHaveLength(3);
+    expect(left()[0]).toBeGreaterThan(7000);
+    expect(left()[0]).toBeLessThanOrEqual(8000);
+    expect(left()[2]).toBeLessThan(left()[0] ?? 0);
+    expect(gateway.seen[2]?.headers.authorization).toBe('Bearer demo-key');
+    const response = await sendUntil(1, 10_000);
+    expect([response.status, left().length, left()[3]]).toEqual([503, 4, 1]);
+  });
+
   it('passes on responses in parts as they arrive', async () => {
     let end = () => {};
     await using gateway = await startUpstream((_, response) => {

@@ -1,0 +1,111 @@
+import {
+  BackendTimeoutError,
+  BackendUnavailableError,
+  ErrorResponse,
+  InvalidResponseError,
+} from '../../contract/error.ts';
+import type { Caller } from '../../contract/pet-store.ts';
+
+/** An API key of a demo with which calls fail in one way, so that clients can show it. */
+export interface DemoKey {
+  /** What happens, in one line. */
+  readonly title: string;
+  /** How long a call takes, given the time limit of calls. Both are in milliseconds. */
+  readonly waitMs?: (timeoutMs: number) => number;
+  /** Creates the error of a call, as the REST backend has it for a service that fails so. */
+  readonly error?: (isWrite: boolean) => Error | undefined;
+  /** Whether a call that fails is carried out. */
+  readonly isDone?: true;
+}
+
+/** Creates the demo keys that fail, by key. */
+export function createDemoKeys(): ReadonlyMap<string, DemoKey> {
+  let calls = 0;
+  const keys: Readonly<Record<string, DemoKey>> = {
+    'demo-unauthenticated': refused('UNAUTHENTICATED', 401, 'The API key is unknown.'),
+    'demo-forbidden': refused('FORBIDDEN', 403, 'The API key may not do this.'),
+    'demo-not-found': refused('NOT_FOUND', 404, 'There is no such record.'),
+    'demo-conflict': refused('CONFLICT', 409, 'The record has changed.'),
+    'demo-rate-limited': refused('RATE_LIMITED', 429, 'Too many requests.', 2000),
+    'demo-slow': { title: 'succeeds after 2 s', waitMs: () => 2000 },
+    'demo-timeout': { title: 'UPSTREAM_TIMEOUT', waitMs: (limit) => limit, error: late },
+    'demo-unavailable': { title: 'UPSTREAM_UNAVAILABLE', error: closed },
+    'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),
+    'demo-invalid': { title: 'UPSTREAM_INVALID_RESPONSE', error: invalid, isDone: true },
+    'demo-flaky': {
+      title: 'UPSTREAM_UNAVAILABLE for every third call',
+      error: (isWrite) => (++calls % 3 === 0 ? closed(isWrite) : undefined),
+    },
+    'demo-lost-write': {
+      title: 'writes are done, but the response is lost: outcome UNKNOWN',
+      error: (isWrite) => (isWrite ? closed(isWrite) : undefined),
+      isDone: true,
+    },
+  };
+  return new Map(Object.entries(keys));
+}
+
+/** The service responds with this status and an Error body. */
+function refused(code: string, status: number, message: string, retryAfterMs?: number): DemoKey {
+  const body = { code: `demo_${code.toLowerCase()}`, message, status };
+  const error = () => new ErrorResponse(status, message, { body, retryAfterMs });
+  return { title: `${code}: HTTP ${status}`, error };
+}
+
+const late = (isWrite: boolean) =>
+  new BackendTimeoutError(warn('The pet store did not respond in time.', isWrite));
+
+const closed = (isWrite: boolean) =>
+  new BackendUnavailableError(
+    warn('The pet store closed the connection before it responded.', isWrite),
+    { isStaged: true },
+  );
+
+const invalid = () =>
+  new InvalidResponseError('body: expected JSON, received other text.', {
+    writeOutcome: 'DONE',
+    isStaged: true,
+  });
+
+const warn = (message: string, isWrite: boolean) =>
+  isWrite ? `${message} The write may have been carried out.` : message;
+
+/** A call with a demo key, which `work` carries out. */
+interface StagedCall<T> {
+  readonly caller: Caller;
+  readonly isWrite: boolean;
+  readonly timeoutMs: number;
+  readonly work: () => Promise<T>;
+}
+
+/** Makes a call as its demo key has it. */
+export async function callStaged<T>(key: DemoKey, call: StagedCall<T>): Promise<T> {
+  const { waitMs, error, isDone } = key;
+  if (waitMs) await pause(call.caller, waitMs(call.timeoutMs));
+  const failure = error?.(call.isWrite);
+  if (failure && !isDone) throw failure;
+  const result = await call.work();
+  if (failure) throw failure;
+  return result;
+}
+
+/** Waits. Rejects when the caller leaves or its deadline passes, as a call to another service does. */
+function pause(caller: Caller, ms: number): Promise<void> {
+  if (caller.cancelled) return Promise.reject(caller.cancelled);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const cancel = () => {
+    clearTimeout(timer);
+    reject(caller.cancelled);
+  };
+  const unreported = {
+    startedAt: 0,
+    outcome: undefined,
+    ms: 0,
+    status: null,
+    bytes: 0,
+    retries: 0,
+  };
+  caller.calls.push({ operation: 'pause', caller, ...unreported, cancel });
+  return promise;
+}

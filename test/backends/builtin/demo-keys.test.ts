@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { createDemoKeys } from '../../../src/backends/builtin/demo-keys.ts';
+import { openPetStore } from '../../../src/backends/open.ts';
+import {
+  callWith,
+  openBuiltin,
+  openGateway,
+  openKeys,
+  startGateway,
+} from '../../support/gateway.ts';
+import { postGraphQL } from '../../support/graphql.ts';
+import { quiet } from '../../support/log.ts';
+import { openRest } from '../../support/rest-gateway.ts';
+
+/** Opens a demo, and a gateway in front of its REST interface. */
+async function openBoth() {
+  await using stack = new AsyncDisposableStack();
+  const demo = stack.use(
+    await startGateway({ petStore: await openBuiltin(':memory:', { timeoutMs: 1000 }) }),
+  );
+  const petStore = openRest(demo.url, { timeoutMs: 1000 });
+  const proxy = stack.use(await openGateway({ petStore }));
+  const opened = stack.move();
+  return { demo, proxy, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+type Gateway = Parameters<typeof postGraphQL>[0];
+
+async function errorOf(gateway: Gateway, document: string, key: string) {
+  const { errors = [] } = await postGraphQL(gateway, document, {}, bearer(key));
+  const [error] = errors;
+  if (error === undefined) return undefined;
+  const { requestId, ...extensions } = error.extensions;
+  return { message: error.message, ...extensions };
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const read = '{ pet(id: 1) { name } }';
+const write = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
+
+const refused = {
+  'demo-unauthenticated': 401,
+  'demo-forbidden': 403,
+  'demo-not-found': 404,
+  'demo-conflict': 409,
+};
+
+describe('the demo keys', () => {
+  it('fail in the same way in GraphQL and through the REST interface', async () => {
+    await using opened = await openBoth();
+    const expected: Record<string, { readonly code: string; readonly [name: string]: unknown }> = {
+      'demo-unauthenticated': { code: 'UNAUTHENTICATED', status: 401, outcome: 'NOT_DONE' },
+      'demo-forbidden': { code: 'FORBIDDEN', status: 403, outcome: 'NOT_DONE' },
+      'demo-not-found': { code: 'NOT_FOUND', status: 404, outcome: 'NOT_DONE' },
+      'demo-conflict': { code: 'CONFLICT', status: 409, outcome: 'NOT_DONE' },
+      'demo-rate-limited': { code: 'RATE_LIMITED', retryAfterMs: 2000, outcome: 'NOT_DONE' },
+      'demo-timeout': { code: 'UPSTREAM_TIMEOUT', outcome: 'UNKNOWN' },
+      'demo-unavailable': { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' },
+      'demo-error': { code: 'UPSTREAM_ERROR', status: 500, outcome: 'UNKNOWN' },
+      'demo-invalid': { code: 'UPSTREAM_INVALID_RESPONSE', outcome: 'DONE' },
+      'demo-lost-write': { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' },
+    };
+    const others = ['demo-slow', 'demo-flaky'];
+    expect([...createDemoKeys().keys()].sort()).toEqual(
+      [...Object.keys(expected), ...others].sort(),
+    );
+    const { demo, proxy } = opened;
+    await Promise.all(
+      Object.entries(expected).map(async ([key, error]) => {
+        const direct = await errorOf(demo.gateway, write, key);
+        expect(direct, key).toMatchObject(error);
+        expect(await errorOf(proxy.gateway, write, key)).toEqual(direct);
+        const ofRead = await errorOf(demo.gateway, read, key);
+        expect(await errorOf(proxy.gateway, read, key)).toEqual(ofRead);
+        if (key === 'demo-lost-write') expect(ofRead).toBeUndefined();
+        else expect(ofRead, key).toHaveProperty('code', error.code);
+      }),
+    );
+  });
+
+  it('carry out lost writes and those whose response is invalid, and no others', async () => {
+    await using opened = await openBoth();
+    const { demo, proxy } = opened;
+    for (const { gateway } of [demo, proxy]) {
+      for (const key of ['demo-lost-write', 'demo-invalid', 'demo-unavailable', 'demo-error']) {
+        await errorOf(gateway, write, key);
+      }
+    }
+    const { data } = await postGraphQL(demo.gateway, '{ pets(limit: 100) { id } }');
+    expect(data?.['pets']).toHaveLength(12 + 4);
+  });
+
+  it('have the status and headers of their error in the REST interface', async () => {
+    await using demo = await startGateway();
+    for (const [key, status] of Object.entries(refused)) {
+      const response = await fetch(`${demo.url}/v1/pets`, { headers: bearer(key) });
+      const body = { status, message: expect.any(String), code: expect.stringMatching(/^demo_/) };
+      expect([response.status, await response.json()]).toEqual([status, body]);
+    }
+    const limited = await fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-rate-limited') });
+    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '2']);
+    const failed = await fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-error') });
+    expect([failed.status, (await failed.json()).code]).toEqual([500, 'demo_upstream_error']);
+    const invalid = await fetch(`${demo.url}/v1/store/orders`, { headers: bearer('demo-invalid') });
+    expect(invalid.status).toBe(200);
+    await expect(invalid.json()).rejects.toThrow(SyntaxError);
+    const closed = fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-unavailable') });
+    await expect(closed).rejects.toThrow(TypeError);
+    // Nothing of this is a fault of the gateway, and every request has ended.
+    expect(demo.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    expect(demo.lines.filter((line) => line.includes('GET /v1'))).toHaveLength(8);
+  });
+
+  it('fail every third call with demo-flaky', async () => {
+    await using store = await openBuiltin();
+    const call = () =>
+      store.listOrders(callWith('demo-flaky')).then(
+        () => 'done',
+        ({ name }) => name,
+      );
+    const outcomes: string[] = [];
+    for (let count = 0; count < 6; count++) outcomes.push(await call());
+    const three = ['done', 'done', 'BackendUnavailableError'];
+    expect(outcomes).toEqual([...three, ...three]);
+  });
+
+  it('succeed after two seconds with demo-slow, unless the caller leaves', async () => {
+    await using store = await openBuiltin();
+    const start = performance.now();
+    expect([...(await store.listPets(callWith('demo-slow'), {}))]).toHaveLength(12);
+    expect(performance.now() - start).toBeGreaterThan(1990);
+    const caller = callWith('demo-slow');
+    const left = store.listPets(caller, {});
+    caller.cancel();
+    await expect(left).rejects.toThrow('The caller aborted the request.');
+  });
+
+  it('are accepted only in a demo', async () => {
+    const options = {
+      kind: 'builtin',
+      databaseUrl: ':memory:',
+      demoKey: undefined,
+      timeoutMs: 10_000,
+    } as const;
+    await using production = await openPetStore(options, quiet, openKeys());
+    for (const key of createDemoKeys().keys()) {
+      const call = production.listPets(callWith(key), {});
+      await expect(call).rejects.toMatchObject({ body: { code: 'invalid_api_key' } });
+    }
+  });
+});

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { describe, expect, vi } from 'vitest';
+import { browserTest } from '../support/browser.ts';
+import { openConsumer, packGateway } from '../support/consumer.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
+import { openGraphiql, openTab } from '../support/graphiql.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const formats = ['curl', 'fetch', 'Apollo Client', 'urql', 'gateway.execute'] as const;
+type Format = (typeof formats)[number];
+
+const strict =
+  '--strict --noEmit --skipLibCheck --module nodenext --target esnext --lib esnext,dom --types node'.split(
+    ' ',
+  );
+
+/** A project with the packages that the code imports. */
+const project = await openProject();
+
+async function openProject() {
+  const consumer = disposeAfterAll(await openConsumer());
+  const created = await consumer.project({
+    ours: [
+      'graphql',
+      '@apollo/client',
+      'rxjs',
+      '@urql/core',
+      'wonka',
+      '@types/node',
+      'undici-types',
+    ],
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'pet-store-packed-'));
+  await promisify(execFile)('tar', ['-xzf', await packGateway(folder), '-C', folder]);
+  const target = join(created.root, 'node_modules/petstore-gateway');
+  await cp(join(folder, 'package'), target, { recursive: true });
+  await rm(folder, { recursive: true });
+  return created;
+}
+
+/** Copies the operation of the tab in a format. */
+async function copy(page: Page, format: Format): Promise<string> {
+  await page.getByLabel('Copy as code').selectOption(format);
+  await page.getByText(`Copied as ${format}, with a placeholder for the key.`).waitFor();
+  return page.evaluate<string>('navigator.clipboard.readText()');
+}
+
+/** Pastes code into a file, with the demo key for the placeholder, and runs it. */
+async function paste(code: string, url: string, format: Format): Promise<string> {
+  const [command, file] = format === 'curl' ? ['sh', 'copied.sh'] : ['node', `${format}.ts`];
+  await writeFile(join(project.root, file), code.replace('YOUR_API_KEY', 'demo-key'));
+  return project.shell([`PETSTORE_BASE_URL=${url}/v1 LOG_LEVEL=silent ${command} '${file}'`]);
+}
+
+describe('the code that GraphiQL copies', () => {
+  browserTest('runs as it is, in each format', async () => {
+    await using opened = await openGraphiql();
+    const { page, url } = opened;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    for (const format of formats) {
+      await openTab(page, 'ListPets');
+      const list = await copy(page, format);
+      expect(list).not.toContain('demo-key');
+      if (/Apollo|urql|execute/.test(format)) expect(list).toContain('import { ListPetsDocument }');
+      expect(await paste(list, url, format), format).toContain('Biscuit');
+      await openTab(page, 'AddPet');
+      const added = await paste(await copy(page, format), url, format);
+      expect(added, format).toContain('9223372036854775807');
+    }
+    const files = formats.slice(1).map((format) => `${format}.ts`);
+    expect(await project.tsc('7.0', ...strict, ...files)).toBe('');
+    await openTab(page, 'DeferredStorefront');
+    const deferred = await copy(page, 'Apollo Client');
+    expect(await paste(deferred, url, 'Apollo Client')).toMatch(/Biscuit.*orders/s);
+  });
+
+  browserTest('has the document of the tab, with every digit', async () => {
+    await using opened = await openGraphiql();
+    const { page, url } = opened;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const query = "query Own($id: ID!) {\n  pet(id: $id) { name } # it's `$" + '{a}` \\ {\n}';
+    const variables = '{ "id": 9007199254740993 } // one';
+    await page.goto(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
+    await page.getByRole('tab', { name: 'Own', selected: true }).waitFor();
+    for (const format of formats) {
+      const output = await paste(await copy(page, format), url, format);
+      expect(output, format).toContain('There is no animal with the id 9007199254740993.');
+    }
+  });
+
+  browserTest('is that of the selected operation, if the format can select one', async () => {
+    await using opened = await openGraphiql();
+    const { page, url } = opened;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const query = 'mutation Add { __typename } query Two { pets(limit: 1) { name } }';
+    const link = new URLSearchParams({ query, operationName: 'Two' });
+    await page.goto(`${url}/graphql?${link}`);
+    await page.getByRole('tab', { selected: true }).waitFor();
+    await page.locator('.graphiql-query-editor').getByText('Two').waitFor();
+    for (const format of ['curl', 'fetch'] as const) {
+      expect(await paste(await copy(page, format), url, format)).toContain('Biscuit');
+    }
+    await page.getByLabel('Copy as code').selectOption('urql');
+    await page.getByText('Not copied. Expected one operation in this tab, found 2.').waitFor();
+  });
+});
