@@ -18,6 +18,9 @@ const memory = [
 
 const folders = Object.keys(parts).map((name) => `test/${name}/**`);
 
+/** `npm run check` installs tools below `test`. */
+const installed = '**/node_modules/**';
+
 const project = (name: string, test: object): TestProjectConfiguration => ({
   extends: true,
   test: { name, ...test },
@@ -41,10 +44,13 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
-      project('product', { include: ['test/**/*.test.ts'], exclude: [...folders, ...memory] }),
+      project('product', {
+        include: ['test/**/*.test.ts'],
+        exclude: [...folders, ...memory, installed],
+      }),
       project('memory', { include: memory, isolate: true }),
       ...Object.keys(parts).map((name) =>
-        project(name, { include: [`test/${name}/**/*.test.ts`] }),
+        project(name, { include: [`test/${name}/**/*.test.ts`], exclude: [installed] }),
       ),
     ],
   },
