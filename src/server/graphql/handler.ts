@@ -116,7 +116,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       const library = params.extensions?.['clientLibrary'];
       if (library !== undefined) record.clientLibrary = readClientLibrary(library);
       const { headers } = record;
-      setDeadline(record, timeoutHeader, headers[timeoutHeader], options.maxTimeoutMs);
+      const timeout = headers[timeoutHeader];
+      if (timeout !== undefined) setDeadline(record, timeoutHeader, timeout, options.maxTimeoutMs);
       if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
       return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
     },
