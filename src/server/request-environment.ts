@@ -32,3 +32,11 @@ export interface RequestHead {
   readonly repeated?: readonly string[] | undefined;
   readonly mayStream?: boolean;
 }
+
+/** How an operation is reported. Its name is truncated, because clients choose it. */
+export interface OperationLabel {
+  readonly type: string;
+  readonly name: string | undefined;
+  /** Both, as the log shows them. */
+  readonly title: string;
+}

@@ -9,21 +9,10 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';
 import { type ClientName, readClientHeaders } from './client-name.ts';
 import { timeWithoutCalls } from './overhead.ts';
-import type { RequestEnvironment, RequestHead } from './request-environment.ts';
+import type { OperationLabel, RequestEnvironment, RequestHead } from './request-environment.ts';
 
-/** Maximum length of a path in the log, in characters. */
-const maxPathLength = 256;
-
-/** Maximum length of an origin in the log, in characters. A host name has up to 253. */
-const maxOriginLength = 270;
-
-/** How an operation is reported. Its name is truncated, because clients choose it. */
-export interface OperationLabel {
-  readonly type: string;
-  readonly name: string | undefined;
-  /** Both, as the log shows them. */
-  readonly title: string;
-}
+/** The most characters of each in the log. A host name has up to 253. */
+const maxLength = { path: 256, origin: 270 };
 
 /**
  * One request, from its headers to its response: what it has, what it holds, the calls that it makes,
@@ -173,11 +162,11 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     log.request({
       requestId: this.requestId,
       traceId: this.trace?.traceId,
-      operation: operation?.title ?? `${this.method} ${this.path.slice(0, maxPathLength)}`,
+      operation: operation?.title ?? `${this.method} ${this.path.slice(0, maxLength.path)}`,
       document: this.documentSource,
       client: this.#client,
       clientLibrary: this.clientLibrary,
-      refusedOrigin: this.refusedOrigin?.slice(0, maxOriginLength),
+      refusedOrigin: this.refusedOrigin?.slice(0, maxLength.origin),
       status,
       codes: codes.length > 1 ? [...new Set(codes)] : codes,
       ms,

@@ -20,7 +20,7 @@ import type { GatewayContext } from '../../graphql/context.ts';
 import { deprecationsOf } from '../../graphql/deprecations.ts';
 import { invalidVariables } from '../../graphql/invalid-input.ts';
 import type { Deprecation } from '../../graphql/result.ts';
-import type { OperationLabel } from '../request-record.ts';
+import type { OperationLabel } from '../request-environment.ts';
 import type { Delivery, EngineParts } from './parts.ts';
 import { operationCosts } from './plugins/use-operation-limits.ts';
 import type { EngineResult } from './result.ts';
