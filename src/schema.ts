@@ -141,7 +141,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       if (!record || !operation) return undefined;
       const { label, deprecations } = operation;
       record.operation = label;
-      const checksKey = operation.needsKey && !record.key.isAccepted;
+      const checksKey = operation.needsKey;
       setExecuteFn(({ variableValues, contextValue: context }) => {
         const execute = () => operation.execute(variableValues ?? {}, context);
         if (!checksKey) return execute();

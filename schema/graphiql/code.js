@@ -137,7 +137,12 @@ function codeOf(format, { published, operationName, ...tab }) {
     throw new Error(`Expected one operation in this tab, found ${operations.length}.`);
   }
   const [{ kind, name } = {}] = operations;
+  if (!/^(?:query|mutation)?$/.test(kind ?? ''))
+    throw new Error(`Expected an operation, found ${kind}.`);
+  JSON.parse(tab.variables.trim() || '{}');
   const isPublished = published.some((query) => query.trim() === tab.query.trim());
-  const named = operations.length > 1 ? { operationName } : {};
-  return codeFormats[format]({ ...tab, ...named, kind, name, isPublished });
+  const isNamed = operations.length > 1 && /^\w+$/.test(operationName ?? '');
+  const named = isNamed ? { operationName } : {};
+  const url = tab.url.replaceAll("'", '%27');
+  return codeFormats[format]({ ...tab, ...named, url, kind, name, isPublished });
 }

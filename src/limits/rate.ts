@@ -35,8 +35,11 @@ export class Rate {
   }
 
   /** Returns the whole tokens that are left to a key, and the seconds until it has all of them. */
-  left(key: ApiKey): { readonly tokens: number; readonly seconds: number } {
-    const used = Math.max(0, key.rateFullAt - Math.floor(performance.now() * 1000));
+  left(
+    key: ApiKey,
+    bucket: 'rateFullAt' | 'unknownRateFullAt' = 'rateFullAt',
+  ): { readonly tokens: number; readonly seconds: number } {
+    const used = Math.max(0, key[bucket] - Math.floor(performance.now() * 1000));
     const whole = Math.floor((second - used) / Math.floor(second / this.perSecond));
     const tokens = Math.min(this.perSecond, Math.max(0, whole));
     return { tokens, seconds: Math.ceil(used / second) };

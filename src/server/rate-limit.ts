@@ -64,8 +64,13 @@ export async function openRateLimit(
     },
     /** Adds the rate that limits a key to a response (draft-ietf-httpapi-ratelimit-headers-10). */
     addHeaders(key: ApiKey, headers: HttpResponse['headers']): void {
-      const [policy, one] = key.isAccepted ? ['"key"', key] : ['"unknown-keys"', keys.none];
-      const { tokens, seconds } = rate.left(one);
+      const policy = key.isAccepted ? '"key"' : '"unknown-keys"';
+      let { tokens, seconds } = rate.left(key.isAccepted ? key : keys.none);
+      if (!key.isAccepted && key !== keys.none) {
+        const own = rate.left(key, 'unknownRateFullAt');
+        tokens = Math.min(tokens, Math.floor(own.tokens / 4));
+        seconds = Math.max(seconds, own.seconds);
+      }
       headers['ratelimit-policy'] = `${policy};q=${rate.perSecond};w=1`;
       headers['ratelimit'] = `${policy};r=${tokens};t=${seconds}`;
     },

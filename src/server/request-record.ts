@@ -32,6 +32,8 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   forwarded: Caller['forwarded'];
   readonly calls: ServiceCall[] = [];
   cancelled: Error | undefined;
+  /** Whether nobody waits for its response. */
+  hasLeft = false;
   /** Called when its client has left. */
   onCancel: (() => void) | undefined;
 
@@ -116,19 +118,28 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
 
   /** Ends its calls: its client has left, or its deadline has passed. Writes that were sent go on. */
   cancel(reason: 'client' | 'deadline' = 'client'): void {
-    if (this.cancelled || this.#isEnded) return;
-    this.cancelled =
-      reason === 'client'
-        ? new CancelledError()
-        : new BackendTimeoutError(deadlinePassed, { writeOutcome: 'NOT_DONE' });
-    for (const call of this.calls) call.cancel(this);
-    if (reason === 'client') this.onCancel?.();
+    if (this.#isEnded) return;
+    if (this.cancelled === undefined) {
+      this.cancelled =
+        reason === 'client'
+          ? new CancelledError()
+          : new BackendTimeoutError(deadlinePassed, { writeOutcome: 'NOT_DONE' });
+      for (const call of this.calls) call.cancel(this);
+    }
+    if (reason === 'client') this.#leave();
+  }
+
+  #leave(): void {
+    if (this.hasLeft) return;
+    this.hasLeft = true;
+    this.onCancel?.();
   }
 
   /** Cancels the request when this time has passed since its start, in milliseconds. */
   setDeadline(ms: number): void {
     const leftMs = this.#start + ms - performance.now();
-    this.#deadline = setTimeout(() => this.cancel('deadline'), leftMs);
+    if (leftMs <= 0) this.cancel('deadline');
+    else this.#deadline = setTimeout(() => this.cancel('deadline'), leftMs);
   }
 
   /** Cancels the request when a signal of its caller is aborted. */
@@ -141,6 +152,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   /** Handles the `abort` event of the signal, which `AbortSignal.timeout` aborts, too. */
   handleEvent(): void {
     this.cancel(this.#signal?.reason?.name === 'TimeoutError' ? 'deadline' : 'client');
+    this.#leave();
   }
 
   /** Ends the request. Its status must be set. */
@@ -152,7 +164,8 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     const ms = rounded(now - this.#start);
     if (operation !== undefined || codes.length > 0) this.#measure(ms / 1000);
     // A client that reads slowly delays the later parts of a response.
-    if (operation !== undefined && this.calls.length > 0 && this.firstPartMs === undefined) {
+    const isMeasured = this.calls.some(({ startedAt }) => startedAt > 0);
+    if (operation !== undefined && isMeasured && this.firstPartMs === undefined) {
       metrics.overhead.observe(timeWithoutCalls(this.#start, now, this.calls) / 1000);
     }
     if (v1Operation !== undefined) {

@@ -30,6 +30,8 @@ export interface V1Request extends HttpRequest, Caller {
   /** Set to the operation of the contract, and the template of its path. */
   v1Operation: string | undefined;
   route: string | undefined;
+  /** The HTTP status of the response. */
+  status: number;
   /** Ends the record of a response in parts. */
   end(): void;
 }
@@ -106,7 +108,10 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
       const body = toErrorBody(error);
       if (body.code === 'internal_error') refuse(error, request.requestId);
       const staged = toStagedResponse(error, status);
-      if (staged?.parts) request.end();
+      if (staged?.parts) {
+        request.status = staged.status;
+        request.end();
+      }
       response = staged ?? errorBodyResponse(body, retryAfterOf(error));
     }
     Object.assign(response.headers, route.headers);

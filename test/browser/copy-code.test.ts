@@ -109,4 +109,20 @@ describe('the code that GraphiQL copies', () => {
     await page.getByLabel('Copy as code').selectOption('urql');
     await page.getByText('Not copied. Expected one operation in this tab, found 2.').waitFor();
   });
+
+  browserTest('has no code from a link in place of variables, or of an operation', async () => {
+    await using opened = await openGraphiql();
+    const { page, url } = opened;
+    const links = [
+      ['fetch', { query: '{ pets { id } }', variables: '{}, x: (globalThis.evil = 1)' }],
+      ['urql', { query: 'query[fetch`//evil`] { pets { id } }' }],
+    ] as const;
+    for (const [format, link] of links) {
+      await page.goto(`${url}/graphql?${new URLSearchParams(link)}`);
+      await page.getByRole('tab', { selected: true }).waitFor();
+      await page.locator('.graphiql-query-editor').getByText('pets').first().waitFor();
+      await page.getByLabel('Copy as code').selectOption(format);
+      await page.getByText('Not copied.').waitFor();
+    }
+  });
 });

@@ -20,6 +20,14 @@ describe('the time without calls', () => {
     expect(timeWithoutCalls(0, 100, calls)).toBe(expected);
   });
 
+  it('is not measured for the built-in backend', async () => {
+    await using opened = await openGateway();
+    await postGraphQL(opened.gateway, '{ pets { id } }');
+    expect((await opened.metrics.scrape()).text).toMatch(
+      /^petstore_gateway_overhead_seconds_count 0$/m,
+    );
+  });
+
   it('is measured for operations with calls, without the time of the service', async () => {
     const delayMs = 300;
     await using upstream = await startUpstream((_, response) => {

@@ -125,6 +125,9 @@ describe('the rate per key', () => {
     expect(await opened.served(20, 'Bearer wrong')).toBe(2);
     expect(await opened.served(20, 'Bearer wrong-too')).toBe(2);
     expect((await opened.send()).status).toBe(200);
+    // What is left to the key, not to all of them.
+    const { headers } = await opened.send('Bearer wrong');
+    expect(readRateLimit(headers)).toMatchObject({ perSecond: 8, remaining: 0 });
   });
 
   it('is on every response, with what is left', async () => {

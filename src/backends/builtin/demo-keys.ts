@@ -91,13 +91,17 @@ export async function callStaged<T>(key: DemoKey, call: StagedCall<T>): Promise<
 
 /** Waits. Rejects when the caller leaves or its deadline passes, as a call to another service does. */
 function pause(caller: Caller, ms: number): Promise<void> {
-  if (caller.cancelled) return Promise.reject(caller.cancelled);
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  const cancel = () => {
-    clearTimeout(timer);
-    reject(caller.cancelled);
-  };
+  return untilDeadline(caller, false, promise).finally(() => clearTimeout(timer));
+}
+
+/** Rejects when the caller leaves or its deadline passes. The work goes on. */
+export function untilDeadline<T>(caller: Caller, isWrite: boolean, work: Promise<T>): Promise<T> {
+  if (caller.cancelled) return Promise.reject(caller.cancelled);
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  work.then(resolve, reject);
+  const cancel = () => reject(isWrite ? late(true) : caller.cancelled);
   const unreported = {
     startedAt: 0,
     outcome: undefined,
@@ -106,6 +110,6 @@ function pause(caller: Caller, ms: number): Promise<void> {
     bytes: 0,
     retries: 0,
   };
-  caller.calls.push({ operation: 'pause', caller, ...unreported, cancel });
+  caller.calls.push({ operation: 'wait', caller, ...unreported, cancel });
   return promise;
 }

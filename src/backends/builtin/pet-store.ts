@@ -19,7 +19,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase } from './database.ts';
 import { addDemoData } from './demo.ts';
-import { callStaged, createDemoKeys } from './demo-keys.ts';
+import { callStaged, createDemoKeys, untilDeadline } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
@@ -75,13 +75,14 @@ export async function openBuiltinPetStore(
     const staged = demoKeys?.get(key.credential);
     // SQLite writes inside the event loop, and ends when the disk has it.
     if (isWrite) await nextSlice();
+    if (caller.cancelled) throw caller.cancelled;
     const start = performance.now();
     const endSpan = caller.trace?.startQuery(queries[operation], databaseUrl);
     let errorType: string | undefined;
     try {
       const guarded = () => guard(requestId, isWrite, work);
       const call = { caller, isWrite, timeoutMs, work: guarded };
-      return await (staged ? callStaged(staged, call) : guarded());
+      return await untilDeadline(caller, isWrite, staged ? callStaged(staged, call) : guarded());
     } catch (error) {
       const { name, cause = error } = error as Error;
       const { code = name } = cause as NodeJS.ErrnoException;

@@ -1,5 +1,5 @@
 import { driftOf } from '../../contract/drift.ts';
-import { ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
+import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
 import type { ApiKey } from '../../limits/api-key.ts';
 import type { ApiKeys } from '../../limits/api-keys.ts';
@@ -105,9 +105,9 @@ export class Completion {
     }
     call.releaseBody(false);
     // Only a write goes on without the caller that it was started for.
-    const cancelled = parts.request.method === 'POST' ? caller.cancelled : undefined;
+    const hasLeft = parts.request.method === 'POST' && caller.cancelled instanceof CancelledError;
     const { requestId } = caller;
-    if (isLogged) logFailure(this.#log, { requestId, cancelled }, operation, kind, error);
+    if (isLogged) logFailure(this.#log, { requestId, hasLeft }, operation, kind, error);
     call.reject(error);
   }
 
@@ -130,7 +130,7 @@ export class Completion {
  */
 export function logFailure(
   log: Log,
-  { requestId, cancelled }: Pick<Caller, 'requestId'> & Partial<Pick<Caller, 'cancelled'>>,
+  { requestId, hasLeft = false }: Pick<Caller, 'requestId'> & { readonly hasLeft?: boolean },
   operation: string,
   outcome: string,
   error: Error,
@@ -142,7 +142,7 @@ export function logFailure(
   const { status, hidden }: Partial<ErrorResponse> = error instanceof ErrorResponse ? error : {};
   // Shortened, so that the line fits into an atomic write to a pipe.
   const body = { code: hidden?.code.slice(0, 100), message: hidden?.message.slice(0, 500) };
-  const client = cancelled && { clientLeft: true };
+  const client = hasLeft && { clientLeft: true };
   const entry = { requestId, operation, outcome, ...client, ...details, ...body, status };
   log.warn(entry, 'REST call failed');
 }

@@ -23,6 +23,10 @@ export function createDocumentReport(
     const name = `${operation} ${client}`;
     if (performance.now() < (warnFrom.get(name) ?? 0)) return;
     warnFrom.set(name, performance.now() + 3_600_000);
-    log.warn({ operation, client }, 'PERSISTED_DOCUMENTS=only would refuse this document');
+    const shown = {
+      operation: record.operation?.name ?? operation,
+      client: record.clientName ?? client,
+    };
+    log.warn(shown, 'PERSISTED_DOCUMENTS=only would refuse this document');
   };
 }

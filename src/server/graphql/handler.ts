@@ -1,5 +1,4 @@
 import { type GraphQLError, OperationTypeNode } from 'graphql';
-import { CancelledError } from '../../contract/error.ts';
 import type { PetStore } from '../../contract/pet-store.ts';
 import { createContext } from '../../graphql/context.ts';
 import { HttpError } from '../../http/error.ts';
@@ -85,7 +84,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const isReadOnly = record.method === 'GET';
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
-    const checksKey = operation.needsKey && !record.key.isAccepted;
+    const checksKey = operation.needsKey;
     const taken = admission.takeCalls(record, rootFields.count + Number(checksKey));
     if (taken !== undefined) await taken;
     if (isDeferred || operation.isIntrospection) await nextSlice();
@@ -135,7 +134,7 @@ function toHttpResponse(record: RequestRecord, result: EncodedResult): HttpRespo
     const { body, contentType } = result;
     // The body has reported its own failure.
     const cancel = () => void body.return().catch(() => {});
-    if (record.cancelled instanceof CancelledError) cancel();
+    if (record.hasLeft) cancel();
     else record.onCancel = cancel;
     const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
     return { status: 200, headers, body: '', parts: body };

@@ -106,6 +106,13 @@ describe('the demo keys', () => {
     await expect(invalid.json()).rejects.toThrow(SyntaxError);
     const closed = fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-unavailable') });
     await expect(closed).rejects.toThrow(TypeError);
+    const { text } = await demo.metrics.scrape();
+    expect(text).not.toMatch(
+      /petstore_v1_request_duration_seconds_count\{.*"listOrders",status="500"/,
+    );
+    expect(text).toMatch(
+      /petstore_v1_request_duration_seconds_count\{.*"listPets",status="500"\} 1/,
+    );
     // Nothing of this is a fault of the gateway, and every request has ended.
     expect(demo.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
     expect(demo.lines.filter((line) => line.includes('GET /v1'))).toHaveLength(8);

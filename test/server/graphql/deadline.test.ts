@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { ReadableStream } from 'node:stream/web';
 import { describe, expect, it, vi } from 'vitest';
 import { startGateway } from '../../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../../support/graphql.ts';
@@ -73,6 +74,50 @@ describe('x-petstore-timeout-ms', () => {
       incremental: [{ errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }] }],
       hasNext: false,
     });
+  });
+
+  it('sends no call of a request whose deadline passes before its body arrives', async () => {
+    await using opened = await openMountable((_, response) => sendJson(response, 201, '{}'));
+    const { gateway, upstream } = opened;
+    const { promise: arrives, resolve: arrive } = Promise.withResolvers<void>();
+    const body = async function* () {
+      await arrives;
+      yield Buffer.from(JSON.stringify({ query: addTwo }));
+    };
+    const headers = {
+      ...withKey,
+      'content-type': 'application/json',
+      'x-petstore-timeout-ms': '1',
+    };
+    const init = { method: 'POST', headers, body: ReadableStream.from(body()), duplex: 'half' };
+    const late = gateway(
+      new Request('http://gateway.test/graphql', init as unknown as RequestInit),
+    );
+    const start = performance.now();
+    await vi.waitFor(() => expect(performance.now() - start).toBeGreaterThan(2));
+    arrive();
+    const { errors } = (await (await late).json()) as { errors: object[] };
+    const extensions = { code: 'UPSTREAM_TIMEOUT', outcome: 'NOT_DONE' };
+    expect(errors).toMatchObject([{ extensions }, { extensions }]);
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it('lets a request end whose client leaves after its deadline', async () => {
+    const opened = await openMountable(({ url }, response) => {
+      if (!url.includes('limit=1')) sendJson(response, 200, '[]');
+    });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const query = '{ ... @defer { a: pets(limit: 1) { id } } b: pets { id } }';
+    const headers = { ...withKey, accept: 'multipart/mixed', 'x-petstore-timeout-ms': '50' };
+    const request = graphqlRequest('http://gateway.test', { query }, headers);
+    await opened.gateway(new Request(request, { signal }));
+    await vi.waitFor(() => expect(opened.upstream.seen).toHaveLength(2));
+    const start = performance.now();
+    await vi.waitFor(() => expect(performance.now() - start).toBeGreaterThan(100));
+    controller.abort();
+    // It waits for the requests in flight.
+    await opened[Symbol.asyncDispose]();
   });
 
   it('applies to the demo', async () => {

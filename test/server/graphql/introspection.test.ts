@@ -2,6 +2,8 @@ import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { apiKey, openGateway } from '../../support/gateway.ts';
 import { graphqlRequest } from '../../support/graphql.ts';
+import { openRest } from '../../support/rest-gateway.ts';
+import { sendJson, startUpstream } from '../../support/upstream.ts';
 import { buildSchema, openYoga } from '../../support/yoga.ts';
 
 const introspection = { query: getIntrospectionQuery() };
@@ -42,6 +44,22 @@ describe('INTROSPECTION=keys', () => {
     const { errors } = await opened.post({ query: '{ pet { id } pest { id } }' });
     expect(JSON.stringify(errors)).toContain('pest');
     expect(JSON.stringify(errors)).not.toContain('Did you mean');
+  });
+
+  it('answers no key that the backend has accepted before, and then refused', async () => {
+    let status = 200;
+    await using upstream = await startUpstream((_, response) => sendJson(response, status, '[]'));
+    await using opened = await openGateway({
+      petStore: openRest(upstream.url),
+      introspection: 'keys',
+    });
+    const send = async () => {
+      const request = graphqlRequest('http://gateway.test', type, { authorization: 'Bearer k' });
+      return (await opened.gateway(request)).json();
+    };
+    expect(await send()).toEqual({ data: { __type: { name: 'Pet' } } });
+    status = 401;
+    expect((await send()).data).toBeUndefined();
   });
 
   it('takes the check of a key from its rate', async () => {
