@@ -72,7 +72,7 @@ describe('npm run release -- --dry-run', () => {
     'packs and starts the gateway as the README says, with the Node of the machine',
     async () => {
       const [pack, start] = await blocksOf('README.md', 'Packages');
-      const command = (pack?.block ?? '').replace('npm ci\n', '').replace('..', folder);
+      const command = (pack?.block ?? '').replace('..', folder);
       await run('bash', ['-ec', command], { cwd: checkout });
       const path = (process.env['PATH'] ?? '').split(':');
       await using started = await shellStart(folder, start?.block ?? '', {
