@@ -15,32 +15,7 @@ import { petColumns } from '../src/backends/builtin/rows.ts';
 import type { Kind } from '../src/contract/fields.ts';
 import { operations } from '../src/contract/pet-store.ts';
 import { petFields } from '../src/contract/records.ts';
-import { readSources } from './sources.ts';
-
-/** A schema of an OpenAPI document. */
-interface JsonSchema {
-  readonly $ref?: string;
-  readonly type?: string;
-  readonly format?: string;
-  readonly description?: string;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-}
-
-/** What has a part for each operation of the contract or each field of an animal. */
-export interface Sources {
-  readonly openApi: {
-    readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId?: string }>>>>;
-    readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
-  };
-  readonly schema: GraphQLSchema;
-  /** The packaged documents, as one text. */
-  readonly documents: string;
-  /** The columns of `pets` after all migrations. */
-  readonly columns: readonly string[];
-  /** The rules that `check-service` checks, such as `GET /pets: 200 with …`. */
-  readonly rules: readonly string[];
-}
+import { type JsonSchema, readSources, type Sources } from './sources.ts';
 
 /** Returns a sentence for each part that was forgotten, with the file to open. */
 export function findOmissions({ openApi, schema, documents, columns, rules }: Sources): string[] {

@@ -1,11 +1,36 @@
 import { readdir, readFile } from 'node:fs/promises';
+import type { GraphQLSchema } from 'graphql';
 import { parse } from 'yaml';
 import { openDatabase } from '../src/backends/builtin/database.ts';
 import { readingChecks } from '../src/conformance/reading.ts';
 import { writingChecks } from '../src/conformance/writing.ts';
 import { schema } from '../src/graphql/schema.ts';
 import { createLog } from '../src/telemetry/log.ts';
-import type { Sources } from './declarations.ts';
+
+/** A schema of an OpenAPI document. */
+export interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+}
+
+/** What has a part for each operation of the contract or each field of an animal. */
+export interface Sources {
+  readonly openApi: {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId?: string }>>>>;
+    readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  };
+  readonly schema: GraphQLSchema;
+  /** The packaged documents, as one text. */
+  readonly documents: string;
+  /** The columns of `pets` after all migrations. */
+  readonly columns: readonly string[];
+  /** The rules that `check-service` checks, such as `GET /pets: 200 with …`. */
+  readonly rules: readonly string[];
+}
 
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 

@@ -8,8 +8,9 @@ import type { Releasable } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';
 import { type ClientName, readClientHeaders } from './client-name.ts';
-import { timeWithoutCalls } from './overhead.ts';
+
 import type { OperationLabel, RequestEnvironment, RequestHead } from './request-environment.ts';
+import { measureRequest, timeWithoutCalls } from './request-metrics.ts';
 
 /** The most characters of each in the log. A host name has up to 253. */
 const maxLength = { path: 256, origin: 270 };
@@ -162,7 +163,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     const { log, metrics } = this.#telemetry;
     const now = performance.now();
     const ms = rounded(now - this.#start);
-    if (operation !== undefined || codes.length > 0) this.#measure(ms / 1000);
+    if (operation !== undefined || codes.length > 0) measureRequest(this, metrics, ms / 1000);
     // A client that reads slowly delays the later parts of a response.
     const isMeasured = this.calls.some(({ startedAt }) => startedAt > 0);
     if (operation !== undefined && isMeasured && this.firstPartMs === undefined) {
@@ -225,25 +226,6 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       this.#held[index]?.release(this.key, this.#amounts[index]);
     }
     return true;
-  }
-
-  /** Counts and times a GraphQL request. Only clients with an accepted key get their own labels. */
-  #measure(seconds: number): void {
-    const { requestId, codes, firstPartMs } = this;
-    const { metrics } = this.#telemetry;
-    const operation = metrics.operationLabel(this.operation?.name, this.key.isAccepted);
-    const outcome = codes.length === 0 ? 'success' : 'error';
-    metrics.requests.observe({ operation, outcome }, seconds);
-    if (firstPartMs !== undefined) metrics.firstParts.observe({ operation }, firstPartMs / 1000);
-    for (const code of codes) {
-      const exemplarLabels = { request_id: requestId, trace_id: this.trace?.traceId ?? '' };
-      metrics.errors.inc({ labels: { code }, value: 1, exemplarLabels });
-    }
-    if (!this.usedKey || this.deprecatedFields.length === 0) return;
-    const client = metrics.clientLabel(this.clientName, this.key.isAccepted);
-    for (const field of this.deprecatedFields) {
-      metrics.deprecatedFieldUses.inc({ field, operation, client });
-    }
   }
 }
 

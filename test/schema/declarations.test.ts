@@ -1,7 +1,7 @@
 import { buildSchema, printSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { findOmissions, type Sources } from '../../schema/declarations.ts';
-import { readSources } from '../../schema/sources.ts';
+import { findOmissions } from '../../schema/declarations.ts';
+import { readSources, type Sources } from '../../schema/sources.ts';
 
 const sources = await readSources();
 const openApi = JSON.stringify(sources.openApi);

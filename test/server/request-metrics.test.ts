@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timeWithoutCalls } from '../../src/server/overhead.ts';
+import { timeWithoutCalls } from '../../src/server/request-metrics.ts';
 import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { openRest } from '../support/rest-gateway.ts';
