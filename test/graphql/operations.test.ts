@@ -32,16 +32,17 @@ describe('the REST calls of an operation', () => {
     return { ...response, calls };
   }
 
-  it('do not start after the client has disconnected, and those in flight are completed', async () => {
+  it('do not start after the client has disconnected', async () => {
     const client = new AbortController();
     const builtin = await openBuiltin();
     const { petStore, calls } = recording({
       ...builtin,
       async createPet(call, pet) {
+        const created = await builtin.createPet(call, pet);
         client.abort();
         await new Promise((resolve) => setImmediate(resolve));
         expect(call.cancelled).toBeDefined();
-        return builtin.createPet(call, pet);
+        return created;
       },
     });
     await using opened = await openGateway({ petStore });
