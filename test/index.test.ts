@@ -146,7 +146,7 @@ describe('the gateway as a fetch handler', () => {
       if (url.startsWith('/v1/pets')) sendJson(response, 200, '[]');
     });
     const body = JSON.stringify({ query: '{ pets { id } orders }' });
-    const response = await opened.gateway(post({ body, signal: AbortSignal.timeout(500) }));
+    const response = await opened.gateway(post({ body, signal: AbortSignal.timeout(3000) }));
     expect(await response.json()).toMatchObject({
       data: { pets: [], orders: null },
       errors: [{ path: ['orders'], extensions: { code: 'UPSTREAM_TIMEOUT' } }],
