@@ -1,4 +1,4 @@
-import { type BackendOptions, createDemoKeys, openPetStore } from './backends/open.ts';
+import { type BackendOptions, demoKeys, openPetStore } from './backends/open.ts';
 import type { PetStore } from './contract/pet-store.ts';
 import { createRefuse } from './http/refuse.ts';
 import { createGraphiql, createGraphiqlNotice } from './server/graphiql.ts';
@@ -71,11 +71,15 @@ export async function openApp(options: AppOptions) {
  */
 export function createApp(parts: AppParts) {
   const { petStore, demoKey, telemetry, isDraining, introspection, explain } = parts;
-  const demoKeys = demoKey ? createDemoKeys() : undefined;
   const graphiql =
     parts.persistedDocuments.mode === 'only'
       ? createGraphiqlNotice()
-      : createGraphiql({ apiKey: demoKey, demoKeys, explain, introspection });
+      : createGraphiql({
+          apiKey: demoKey,
+          demoKeys: demoKey ? demoKeys : undefined,
+          explain,
+          introspection,
+        });
   const refuse = createRefuse(telemetry);
   const graphql = createGraphqlHandler({
     ...parts,

@@ -139,12 +139,11 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
       const operation = prepared.find(operationName ?? undefined);
       const record = records.get(contextValue.request);
       if (!record || !operation) return undefined;
-      const { label, deprecations } = operation;
+      const { label, deprecations, needsKey } = operation;
       record.operation = label;
-      const checksKey = operation.needsKey;
       setExecuteFn(({ variableValues, contextValue: context }) => {
         const execute = () => operation.execute(variableValues ?? {}, context);
-        if (!checksKey) return execute();
+        if (!needsKey) return execute();
         return checkKey(context.petStore).then((error) =>
           error ? { errors: [error] } : execute(),
         );

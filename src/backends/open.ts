@@ -8,7 +8,7 @@ import type { RestPetStoreOptions } from './rest/pet-store.ts';
 
 export type { Administration } from './builtin/administration.ts';
 export type { CreatedApiKey } from './builtin/api-keys.ts';
-export { createDemoKeys } from './builtin/demo-keys.ts';
+export { demoKeys } from './builtin/demo-keys.ts';
 export { maxLineBytes } from './builtin/import-line.ts';
 
 /** The backend to open, with its options. */

@@ -37,6 +37,8 @@ export interface Caller {
   readonly calls: ServiceCall[];
   /** Undefined if the request is not traced. */
   readonly trace: CallerTrace | undefined;
+  /** Calls back if the caller leaves or its deadline passes before the request ends. */
+  whenCancelled(end: () => void): void;
   /** Takes over an amount that was taken from a limit, until the request ends. */
   hold(limit: Releasable, amount: number): void;
 }

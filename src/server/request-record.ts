@@ -8,7 +8,6 @@ import type { Releasable } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';
 import { type ClientName, readClientHeaders } from './client-name.ts';
-
 import type { OperationLabel, RequestEnvironment, RequestHead } from './request-environment.ts';
 import { measureRequest, timeWithoutCalls } from './request-metrics.ts';
 
@@ -36,7 +35,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   /** Whether nobody waits for its response. */
   hasLeft = false;
   /** Called when its client has left. */
-  onCancel: (() => void) | undefined;
+  onLeave: (() => void) | undefined;
 
   /** The HTTP status of the response. */
   status = 500;
@@ -66,6 +65,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   readonly #telemetry: Telemetry;
   #signal: AbortSignal | undefined;
   #deadline: NodeJS.Timeout | undefined;
+  #whenCancelled: (() => void)[] | undefined;
   #held: Releasable[] = [];
   #amounts: number[] = [];
   #isEnded = false;
@@ -126,14 +126,20 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
           ? new CancelledError()
           : new BackendTimeoutError(deadlinePassed, { writeOutcome: 'NOT_DONE' });
       for (const call of this.calls) call.cancel(this);
+      for (const end of this.#whenCancelled ?? []) end();
     }
     if (reason === 'client') this.#leave();
+  }
+
+  whenCancelled(end: () => void): void {
+    this.#whenCancelled ??= [];
+    this.#whenCancelled.push(end);
   }
 
   #leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
-    this.onCancel?.();
+    this.onLeave?.();
   }
 
   /** Cancels the request when this time has passed since its start, in milliseconds. */
@@ -165,8 +171,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     const ms = rounded(now - this.#start);
     if (operation !== undefined || codes.length > 0) measureRequest(this, metrics, ms / 1000);
     // A client that reads slowly delays the later parts of a response.
-    const isMeasured = this.calls.some(({ startedAt }) => startedAt > 0);
-    if (operation !== undefined && isMeasured && this.firstPartMs === undefined) {
+    if (operation !== undefined && this.calls.length > 0 && this.firstPartMs === undefined) {
       metrics.overhead.observe(timeWithoutCalls(this.#start, now, this.calls) / 1000);
     }
     if (v1Operation !== undefined) {

@@ -1,15 +1,9 @@
 import { expect, vi } from 'vitest';
 import { parseJson } from '../../src/contract/json.ts';
-import type { Caller, PetStore } from '../../src/contract/pet-store.ts';
+import type { PetStore } from '../../src/contract/pet-store.ts';
 import type { TypedPart } from '../../src/server/graphql/parts.ts';
 import { openBuiltin, startGateway, type TestOptions } from './gateway.ts';
 import { graphqlRequest, withKey } from './graphql.ts';
-
-/** Calls back when a caller is cancelled, as for a call to a service. */
-export function onCancel(caller: Caller, cancel: () => void): void {
-  const reported = { operation: 'held', outcome: undefined, startedAt: 0, ms: 0, status: null };
-  caller.calls.push({ ...reported, caller, bytes: 0, retries: 0, cancel });
-}
 
 /** A pet store whose orders wait until `release` is called or the call is aborted. */
 export function holdingOrders(petStore: PetStore) {
@@ -21,7 +15,7 @@ export function holdingOrders(petStore: PetStore) {
     async listOrders(call) {
       calls++;
       const { promise: aborted, reject } = Promise.withResolvers<never>();
-      onCancel(call, () => {
+      call.whenCancelled(() => {
         cancelled++;
         reject(call.cancelled);
       });

@@ -14,10 +14,10 @@ const lastUseMs = 60_000;
 
 /**
  * Returns a function that resolves if a key is known, and neither expired nor revoked, and throws
- * ErrorResponse 401 otherwise; only the log has the reason, as a code. Demo keys are also accepted, but never stored, so that no
- * database can carry them into production.
+ * ErrorResponse 401 otherwise; only the log has the reason, as a code. Demo keys are also accepted, but
+ * never stored, so that no database can carry them into production.
  */
-export function createApiKeyCheck(database: Database, demoKeys: ReadonlySet<unknown>, log: Log) {
+export function createApiKeyCheck(database: Database, demoKeys: ReadonlySet<string>, log: Log) {
   const goodKeys = new LRUCache<string, CallerIdentity>({ max: maxCachedKeys, ttl: cacheMs });
 
   /** Stores when the key was used. No request waits for it, or fails with it. */

@@ -1,10 +1,10 @@
 import {
-  BackendTimeoutError,
   BackendUnavailableError,
   ErrorResponse,
   InvalidResponseError,
 } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
+import { lateError, untilDeadline, withAdvice } from './deadline.ts';
 
 /** An API key of a demo with which calls fail in one way, so that clients can show it. */
 export interface DemoKey {
@@ -14,35 +14,10 @@ export interface DemoKey {
   readonly waitMs?: (timeoutMs: number) => number;
   /** Creates the error of a call, as the REST backend has it for a service that fails so. */
   readonly error?: (isWrite: boolean) => Error | undefined;
+  /** How many calls there are to each one that fails; 1 by default. */
+  readonly every?: number;
   /** Whether a call that fails is carried out. */
   readonly isDone?: true;
-}
-
-/** Creates the demo keys that fail, by key. */
-export function createDemoKeys(): ReadonlyMap<string, DemoKey> {
-  let calls = 0;
-  const keys: Readonly<Record<string, DemoKey>> = {
-    'demo-unauthenticated': refused('UNAUTHENTICATED', 401, 'The API key is unknown.'),
-    'demo-forbidden': refused('FORBIDDEN', 403, 'The API key may not do this.'),
-    'demo-not-found': refused('NOT_FOUND', 404, 'There is no such record.'),
-    'demo-conflict': refused('CONFLICT', 409, 'The record has changed.'),
-    'demo-rate-limited': refused('RATE_LIMITED', 429, 'Too many requests.', 2000),
-    'demo-slow': { title: 'succeeds after 2 s', waitMs: () => 2000 },
-    'demo-timeout': { title: 'UPSTREAM_TIMEOUT', waitMs: (limit) => limit, error: late },
-    'demo-unavailable': { title: 'UPSTREAM_UNAVAILABLE', error: closed },
-    'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),
-    'demo-invalid': { title: 'UPSTREAM_INVALID_RESPONSE', error: invalid, isDone: true },
-    'demo-flaky': {
-      title: 'UPSTREAM_UNAVAILABLE for every third call',
-      error: (isWrite) => (++calls % 3 === 0 ? closed(isWrite) : undefined),
-    },
-    'demo-lost-write': {
-      title: 'writes are done, but the response is lost: outcome UNKNOWN',
-      error: (isWrite) => (isWrite ? closed(isWrite) : undefined),
-      isDone: true,
-    },
-  };
-  return new Map(Object.entries(keys));
 }
 
 /** The service responds with this status and an Error body. */
@@ -52,12 +27,9 @@ function refused(code: string, status: number, message: string, retryAfterMs?: n
   return { title: `${code}: HTTP ${status}`, error };
 }
 
-const late = (isWrite: boolean) =>
-  new BackendTimeoutError(warn('The pet store did not respond in time.', isWrite));
-
 const closed = (isWrite: boolean) =>
   new BackendUnavailableError(
-    warn('The pet store closed the connection before it responded.', isWrite),
+    withAdvice('The pet store closed the connection before it responded.', isWrite),
     { isStaged: true },
   );
 
@@ -67,14 +39,39 @@ const invalid = () =>
     isStaged: true,
   });
 
-const warn = (message: string, isWrite: boolean) =>
-  isWrite ? `${message} The write may have been carried out.` : message;
+const keys: Readonly<Record<string, DemoKey>> = {
+  'demo-unauthenticated': refused('UNAUTHENTICATED', 401, 'The API key is unknown.'),
+  'demo-forbidden': refused('FORBIDDEN', 403, 'The API key may not do this.'),
+  'demo-not-found': refused('NOT_FOUND', 404, 'There is no such record.'),
+  'demo-conflict': refused('CONFLICT', 409, 'The record has changed.'),
+  'demo-rate-limited': refused('RATE_LIMITED', 429, 'Too many requests.', 2000),
+  'demo-slow': { title: 'succeeds after 2 s', waitMs: () => 2000 },
+  'demo-timeout': { title: 'UPSTREAM_TIMEOUT', waitMs: (limit) => limit, error: lateError },
+  'demo-unavailable': { title: 'UPSTREAM_UNAVAILABLE', error: closed },
+  'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),
+  'demo-invalid': { title: 'UPSTREAM_INVALID_RESPONSE', error: invalid, isDone: true },
+  'demo-flaky': {
+    title: 'UPSTREAM_UNAVAILABLE for every third call',
+    error: closed,
+    every: 3,
+  },
+  'demo-lost-write': {
+    title: 'writes are done, but the response is lost: outcome UNKNOWN',
+    error: (isWrite) => (isWrite ? closed(isWrite) : undefined),
+    isDone: true,
+  },
+};
+
+/** The demo keys that fail. */
+export const demoKeys: ReadonlyMap<string, DemoKey> = new Map(Object.entries(keys));
 
 /** A call with a demo key, which `work` carries out. */
 interface StagedCall<T> {
   readonly caller: Caller;
   readonly isWrite: boolean;
   readonly timeoutMs: number;
+  /** Whether it fails, if the key does so every few calls. */
+  readonly isDue: boolean;
   readonly work: () => Promise<T>;
 }
 
@@ -82,7 +79,7 @@ interface StagedCall<T> {
 export async function callStaged<T>(key: DemoKey, call: StagedCall<T>): Promise<T> {
   const { waitMs, error, isDone } = key;
   if (waitMs) await pause(call.caller, waitMs(call.timeoutMs));
-  const failure = error?.(call.isWrite);
+  const failure = call.isDue ? error?.(call.isWrite) : undefined;
   if (failure && !isDone) throw failure;
   const result = await call.work();
   if (failure) throw failure;
@@ -94,22 +91,4 @@ function pause(caller: Caller, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   return untilDeadline(caller, false, promise).finally(() => clearTimeout(timer));
-}
-
-/** Rejects when the caller leaves or its deadline passes. The work goes on. */
-export function untilDeadline<T>(caller: Caller, isWrite: boolean, work: Promise<T>): Promise<T> {
-  if (caller.cancelled) return Promise.reject(caller.cancelled);
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  work.then(resolve, reject);
-  const cancel = () => reject(isWrite ? late(true) : caller.cancelled);
-  const unreported = {
-    startedAt: 0,
-    outcome: undefined,
-    ms: 0,
-    status: null,
-    bytes: 0,
-    retries: 0,
-  };
-  caller.calls.push({ operation: 'wait', caller, ...unreported, cancel });
-  return promise;
 }

@@ -18,8 +18,9 @@ import { nextSlice } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase } from './database.ts';
+import { untilDeadline } from './deadline.ts';
 import { addDemoData } from './demo.ts';
-import { callStaged, createDemoKeys, untilDeadline } from './demo-keys.ts';
+import { callStaged, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
@@ -47,9 +48,10 @@ export async function openBuiltinPetStore(
   const database = await openDatabase(databaseUrl, log, { onLock: 'fail', poolSize, metrics });
   const engine = engineOf(databaseUrl);
   if (demoKey) await whenFree(() => addDemoData(database, engine));
-  const demoKeys = demoKey ? createDemoKeys() : undefined;
-  const accepted = new Set([demoKey, ...(demoKeys?.keys() ?? [])]);
+  const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
   const checkApiKey = createApiKeyCheck(database, accepted, log);
+  /** The calls with a demo key that fails every few calls. */
+  let countedCalls = 0;
   const readPage = createPageReader(database, engine);
 
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
@@ -72,7 +74,7 @@ export async function openBuiltinPetStore(
     await guard(requestId, false, () => checkApiKey(caller));
     keys.accept(key);
     const isWrite = operations[operation].method === 'POST';
-    const staged = demoKeys?.get(key.credential);
+    const staged = accepted.has(key.credential) ? demoKeys.get(key.credential) : undefined;
     // SQLite writes inside the event loop, and ends when the disk has it.
     if (isWrite) await nextSlice();
     if (caller.cancelled) throw caller.cancelled;
@@ -81,8 +83,10 @@ export async function openBuiltinPetStore(
     let errorType: string | undefined;
     try {
       const guarded = () => guard(requestId, isWrite, work);
-      const call = { caller, isWrite, timeoutMs, work: guarded };
-      return await untilDeadline(caller, isWrite, staged ? callStaged(staged, call) : guarded());
+      if (staged === undefined) return await untilDeadline(caller, isWrite, guarded());
+      const isDue = staged.every === undefined || ++countedCalls % staged.every === 0;
+      const call = { caller, isWrite, timeoutMs, isDue, work: guarded };
+      return await untilDeadline(caller, isWrite, callStaged(staged, call));
     } catch (error) {
       const { name, cause = error } = error as Error;
       const { code = name } = cause as NodeJS.ErrnoException;

@@ -78,14 +78,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     if (!(document instanceof PreparedDocument)) return respondWith(document, { record, refuse });
     const operation = document.find(operationName);
     if (operation === undefined) throw unknownOperation(document.operationNames, operationName);
-    const { definition, deprecations, isDeferred, rootFields } = operation;
+    const { definition, deprecations, isDeferred, rootFields, needsKey } = operation;
     record.operation = operation.label;
     // A link must not change data.
     const isReadOnly = record.method === 'GET';
     if (isReadOnly && definition.operation !== OperationTypeNode.QUERY) throw expectedPost();
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
-    const checksKey = operation.needsKey;
-    const taken = admission.takeCalls(record, rootFields.count + Number(checksKey));
+    const taken = admission.takeCalls(record, rootFields.count + Number(needsKey));
     if (taken !== undefined) await taken;
     if (isDeferred || operation.isIntrospection) await nextSlice();
     const delivery = isDeferred ? getDelivery?.(record) : undefined;
@@ -93,7 +92,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       hasEqualReads: rootFields.mayBeEqual,
       isExplained: isExplained && options.explain,
     });
-    const refused = checksKey ? await checkKey(context.petStore) : undefined;
+    const refused = needsKey ? await checkKey(context.petStore) : undefined;
     if (refused !== undefined) return respondWith([refused], { record, refuse });
     const result = await operation.execute(variables, context, delivery?.format);
     if (hasHash) finder.register(params, record.key);
@@ -135,7 +134,7 @@ function toHttpResponse(record: RequestRecord, result: EncodedResult): HttpRespo
     // The body has reported its own failure.
     const cancel = () => void body.return().catch(() => {});
     if (record.hasLeft) cancel();
-    else record.onCancel = cancel;
+    else record.onLeave = cancel;
     const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
     return { status: 200, headers, body: '', parts: body };
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDemoKeys } from '../../../src/backends/builtin/demo-keys.ts';
+import { demoKeys } from '../../../src/backends/builtin/demo-keys.ts';
 import { openPetStore } from '../../../src/backends/open.ts';
 import {
   callWith,
@@ -61,9 +61,7 @@ describe('the demo keys', () => {
       'demo-lost-write': { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' },
     };
     const others = ['demo-slow', 'demo-flaky'];
-    expect([...createDemoKeys().keys()].sort()).toEqual(
-      [...Object.keys(expected), ...others].sort(),
-    );
+    expect([...demoKeys.keys()].sort()).toEqual([...Object.keys(expected), ...others].sort());
     const { demo, proxy } = opened;
     await Promise.all(
       Object.entries(expected).map(async ([key, error]) => {
@@ -150,7 +148,7 @@ describe('the demo keys', () => {
       timeoutMs: 10_000,
     } as const;
     await using production = await openPetStore(options, quiet, openKeys());
-    for (const key of createDemoKeys().keys()) {
+    for (const key of demoKeys.keys()) {
       const call = production.listPets(callWith(key), {});
       await expect(call).rejects.toMatchObject({ body: { code: 'invalid_api_key' } });
     }

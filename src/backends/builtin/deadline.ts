@@ -1,0 +1,21 @@
+import { BackendTimeoutError } from '../../contract/error.ts';
+import type { Caller } from '../../contract/pet-store.ts';
+
+/** Rejects when the caller leaves or its deadline passes, with a write's outcome unknown. The work goes on. */
+export function untilDeadline<T>(caller: Caller, isWrite: boolean, work: Promise<T>): Promise<T> {
+  if (caller.cancelled) return Promise.reject(caller.cancelled);
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  work.then(resolve, reject);
+  caller.whenCancelled(() => reject(isWrite ? lateError(true) : caller.cancelled));
+  return promise;
+}
+
+/** Creates the error of a call that did not end in time. */
+export function lateError(isWrite: boolean): BackendTimeoutError {
+  return new BackendTimeoutError(withAdvice('The pet store did not respond in time.', isWrite));
+}
+
+/** Adds what a caller must know of a write that failed without a response. */
+export function withAdvice(message: string, isWrite: boolean): string {
+  return isWrite ? `${message} The write may have been carried out.` : message;
+}
