@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type Variable, variables } from '../src/config/variables.ts';
+import type { Variable } from '../src/config/variable.ts';
+import { variables } from '../src/config/variables.ts';
 
 /** What a number, a switch or a base URL accepts. */
 const evident = /^a whole number from [^,]*$|^on or off$|^an http or https URL without /;

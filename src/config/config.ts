@@ -7,7 +7,8 @@ import {
   unknownVariables,
 } from './environment.ts';
 import { isLoopback } from './kinds.ts';
-import { type Values, type Variable, variables } from './variables.ts';
+import type { Variable } from './variable.ts';
+import { type Values, variables } from './variables.ts';
 
 /** The settings of a section such as `operationLimits.`, or of none, by their names in it. */
 type Settings<Section extends string = ''> = {

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
-import { documentedVariables, type Variable, variables } from './variables.ts';
+import type { Variable } from './variable.ts';
+import { documentedVariables, variables } from './variables.ts';
 
 /** An environment such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { StorefrontDocument } from '../../packages/client/src/documents.ts';
 import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
-import { documentedVariables, type Variable, variables } from '../../src/config/variables.ts';
+import type { Variable } from '../../src/config/variable.ts';
+import { documentedVariables, variables } from '../../src/config/variables.ts';
 import { commandsOf, filesOf } from '../support/blocks.ts';
 
 const root = join(import.meta.dirname, '../..');
