@@ -9,29 +9,37 @@ import { openGateway } from '../support/gateway.ts';
 
 const folder = new URL('../../deploy/kubernetes/', import.meta.url);
 const read = async (file: string) => parse(await readFile(new URL(file, folder), 'utf8'));
+const kubernetes = 'kubernetes-models/_schemas/IoK8sApi';
+const traefik =
+  '@kubernetes-models/traefik/_schemas/ComGithubTraefikTraefikV3PkgProviderKubernetesCrdTraefikio';
 const schemas: Readonly<Record<string, string>> = {
-  'apps/v1 Deployment': 'IoK8sApiAppsV1Deployment',
-  'autoscaling/v2 HorizontalPodAutoscaler': 'IoK8sApiAutoscalingV2HorizontalPodAutoscaler',
-  'policy/v1 PodDisruptionBudget': 'IoK8sApiPolicyV1PodDisruptionBudget',
-  'v1 Service': 'IoK8sApiCoreV1Service',
+  'apps/v1 Deployment': `${kubernetes}AppsV1Deployment`,
+  'autoscaling/v2 HorizontalPodAutoscaler': `${kubernetes}AutoscalingV2HorizontalPodAutoscaler`,
+  'policy/v1 PodDisruptionBudget': `${kubernetes}PolicyV1PodDisruptionBudget`,
+  'v1 Service': `${kubernetes}CoreV1Service`,
+  'traefik.io/v1alpha1 IngressRoute': `${traefik}V1alpha1IngressRoute`,
+  'traefik.io/v1alpha1 Middleware': `${traefik}V1alpha1Middleware`,
+  'traefik.io/v1alpha1 ServersTransport': `${traefik}V1alpha1ServersTransport`,
 };
-const manifests = (await readdir(folder)).filter((file) => file !== 'kustomization.yaml');
+const manifests = (await readdir(folder, { recursive: true })).filter(
+  (file) => file.endsWith('.yaml') && file !== 'kustomization.yaml',
+);
 
 describe('the Kubernetes manifests', () => {
   consumerTest.each(manifests)('%s is valid and has no unknown fields', async (file) => {
     const manifest = await read(file);
     const schema = schemas[`${manifest.apiVersion} ${manifest.kind}`];
-    const models = join(installed, 'node_modules/kubernetes-models/_schemas');
-    const { validate } = await import(`${models}/${schema}.js`);
+    const { validate } = await import(join(installed, 'node_modules', `${schema}.js`));
     const { proxy, unread } = recordReads(manifest);
     validate(proxy);
     expect(validate.errors).toBeNull();
     expect(unread()).toEqual([]);
   });
 
-  it('are all listed in kustomization.yaml', async () => {
+  it('are all listed in kustomization.yaml, except for those of Traefik', async () => {
     const { resources } = await read('kustomization.yaml');
-    expect(resources.toSorted()).toEqual(manifests.toSorted());
+    const everywhere = manifests.filter((file) => !file.startsWith('traefik/'));
+    expect(resources.toSorted()).toEqual(everywhere.toSorted());
   });
 
   it('select the pods of the deployment', async () => {
@@ -86,6 +94,37 @@ describe('the Kubernetes manifests', () => {
     const delaySeconds = spec.containers[0].lifecycle.preStop.sleep.seconds;
     const graceSeconds = loadConfig({}).shutdownGraceMs / 1000;
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(delaySeconds + graceSeconds);
+  });
+});
+
+describe('the manifests of Traefik', () => {
+  it('route to the port of the Service, which does not expose the admin port', async () => {
+    const { spec } = await read('traefik/ingress-route.yaml');
+    const [{ services, middlewares }] = spec.routes;
+    const service = await read('service.yaml');
+    expect(service.spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
+    const { name } = service.metadata;
+    const { name: serversTransport } = (await read('traefik/servers-transport.yaml')).metadata;
+    expect(services).toEqual([{ name, port: 'http', serversTransport }]);
+    const { metadata } = await read('traefik/middleware.yaml');
+    expect(middlewares).toEqual([{ name: metadata.name }]);
+  });
+
+  it('compress and connect as nginx.conf does', async () => {
+    const nginx = await readFile(new URL('../nginx.conf', folder), 'utf8');
+    const setting = (directive: string) => new RegExp(` ${directive} (.*);`).exec(nginx)?.[1];
+    const { compress } = (await read('traefik/middleware.yaml')).spec;
+    expect(compress).toEqual({
+      includedContentTypes: setting('gzip_types')?.split(' '),
+      minResponseBodyBytes: Number(setting('gzip_min_length')),
+    });
+    expect((await read('traefik/servers-transport.yaml')).spec).toEqual({
+      maxIdleConnsPerHost: Number(setting('keepalive')),
+      forwardingTimeouts: {
+        idleConnTimeout: setting('keepalive_timeout'),
+        dialTimeout: setting('proxy_connect_timeout'),
+      },
+    });
   });
 });
 
