@@ -11,6 +11,7 @@ import { createRefuse } from './http/refuse.ts';
 import { openGate } from './server/admission.ts';
 import { readBody, readHead, toFetchResponse } from './server/fetch.ts';
 import { checkKey } from './server/graphql/check-key.ts';
+import { setDeadline, timeoutHeader } from './server/graphql/deadline.ts';
 import { pickHeaders } from './server/graphql/forwarded-headers.ts';
 import { readParams } from './server/graphql/params.ts';
 import { useBoundedValidation } from './server/graphql/plugins/use-bounded-validation.ts';
@@ -39,7 +40,7 @@ export type { PathParameters, RestCalls } from './graphql/rest-calls.ts';
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the hooks of one plugin share the records of requests.
 export async function usePetStore(config: Config): Promise<Plugin<GatewayContext>> {
-  const { corsOrigins, forwardHeaders = [] } = config;
+  const { corsOrigins, forwardHeaders = [], maxTimeoutMs } = config;
   const log = createLog(config.logLevel, process.stderr);
   warnOfUnknown(config, log);
   const metrics = new Metrics();
@@ -107,6 +108,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
         try {
           await readBody(limited, record);
           const params = readParams(record) as GraphQLParams;
+          setDeadline(record, timeoutHeader, record.headers[timeoutHeader], maxTimeoutMs);
           record.forwarded = pickHeaders(forwardHeaders, record);
           return params;
         } catch (error) {

@@ -90,6 +90,27 @@ it('waits for the requests in flight when it is disposed, and refuses later ones
   await yoga.dispose();
 });
 
+it('ends the calls of a request at the deadline that its client asks for', async () => {
+  await using upstream = await startUpstream(({ url }, response) => {
+    if (url.startsWith('/v1/pets')) sendJson(response, 200, '[]');
+  });
+  const schema = buildSchema((builder) => {
+    builder.queryField('who', (t) =>
+      t.string({
+        nullable: true,
+        resolve: async (_root, _args, { petStore }) => String(await petStore.rest.get('/who')),
+      }),
+    );
+  });
+  await using yoga = await openYoga(schema, { PETSTORE_BASE_URL: `${upstream.url}/v1` });
+  const query = { query: '{ pets { id } who orders }' };
+  const { data, errors } = await yoga.post(query, { 'x-petstore-timeout-ms': '2000' });
+  expect(data).toEqual({ pets: [], who: null, orders: null });
+  const message = "The pet store did not respond before the request's deadline.";
+  const late = { message, extensions: { code: 'UPSTREAM_TIMEOUT' } };
+  expect(errors).toMatchObject([late, late]);
+});
+
 it('checks no argument of your own that has the name of one of the pet store', async () => {
   const schema = buildSchema((builder) => {
     const Page = builder.inputType('Page', {

@@ -86,6 +86,8 @@ describe('examples/yoga responds as the gateway does', () => {
       { 'content-type': 'application/x-www-form-urlencoded' },
     ],
     ['headers to forward of 5 KB', '{"query":"{ orders }"}', { 'x-tenant': 'x'.repeat(5000) }],
+    ['a deadline of 0', '{"query":"{ orders }"}', { 'x-petstore-timeout-ms': '0' }],
+    ['a deadline beyond the most', '{"query":"{ orders }"}', { 'x-petstore-timeout-ms': '10001' }],
     ['a body of 300 KiB', JSON.stringify({ query: '{ orders }', a: 'x'.repeat(300 * 1024) }), {}],
     [
       'graphql-response+json and a variable',

@@ -1,6 +1,9 @@
 import { badRequest } from '../../http/error.ts';
 import type { RequestRecord } from '../request-record.ts';
 
+/** The header with the deadline of a request, which `setDeadline` reads. */
+export const timeoutHeader = 'x-petstore-timeout-ms';
+
 /**
  * Sets the deadline that the caller asks for, in milliseconds from the start of the request.
  * @param name the header or option, which the error names

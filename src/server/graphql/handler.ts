@@ -12,7 +12,7 @@ import { readClientLibrary } from '../client-name.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
 import type { RequestRecord } from '../request-record.ts';
 import { checkKey } from './check-key.ts';
-import { setDeadline } from './deadline.ts';
+import { setDeadline, timeoutHeader } from './deadline.ts';
 import { createDocumentReport } from './document-report.ts';
 import { Documents } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
@@ -114,8 +114,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       const library = params.extensions?.['clientLibrary'];
       if (library !== undefined) record.clientLibrary = readClientLibrary(library);
       const { headers } = record;
-      const timeout = headers[timeoutHeader];
-      if (timeout !== undefined) setDeadline(record, timeoutHeader, timeout, options.maxTimeoutMs);
+      setDeadline(record, timeoutHeader, headers[timeoutHeader], options.maxTimeoutMs);
       if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
       return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
     },
@@ -149,8 +148,6 @@ function toHttpResponse(record: RequestRecord, result: EncodedResult): HttpRespo
   if (record.headers['x-petstore-explain']) headers['cache-control'] = 'no-store';
   return { status: isExecuted || type === 'application/json' ? 200 : 400, headers, body };
 }
-
-const timeoutHeader = 'x-petstore-timeout-ms';
 
 /** Responds with errors instead of a result. */
 async function respondWith(errors: readonly GraphQLError[], encoding: EncodingContext) {
