@@ -190,7 +190,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       codes: codes.length > 1 ? [...new Set(codes)] : codes,
       ms,
       firstPartMs: this.firstPartMs,
-      calls: this.#reportCalls(),
+      calls: this.#reportCalls(now),
       ...this.identity,
     });
   }
@@ -209,12 +209,13 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     this.#release();
   }
 
-  /** Returns what the log shows of the calls that were started for it and have ended. */
-  #reportCalls() {
+  /** Returns what the log shows of the calls that were started for it. A write may go on. */
+  #reportCalls(now: number) {
     const reported = [];
-    for (const { caller, operation, outcome: status, ms } of this.calls) {
-      if (caller !== this || status === undefined) continue;
-      reported.push({ operation, status, ms: rounded(ms) });
+    for (const { caller, operation, outcome, startedAt, ms } of this.calls) {
+      if (caller !== this) continue;
+      const duration = outcome === undefined ? now - startedAt : ms;
+      reported.push({ operation, status: outcome ?? 'inFlight', ms: rounded(duration) });
     }
     return reported;
   }

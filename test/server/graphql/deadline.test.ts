@@ -41,17 +41,21 @@ describe('x-petstore-timeout-ms', () => {
     expect(gateway.requests()).toMatchObject([{ codes: ['UPSTREAM_TIMEOUT'] }]);
   });
 
-  it('does not interrupt a write that was sent, and sends no other', async () => {
+  it('does not interrupt a write that was sent, which is shown in flight, and sends no other', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>();
     await using opened = await openMountable((_, response) => arrive(response));
     const { gateway, upstream } = opened;
-    const headers = { ...withKey, 'x-petstore-timeout-ms': '2000' };
-    const { data, errors } = await postGraphQL(gateway, addTwo, {}, headers);
+    const headers = { ...withKey, 'x-petstore-timeout-ms': '2000', 'x-petstore-explain': '1' };
+    const { data, errors, extensions } = await postGraphQL(gateway, addTwo, {}, headers);
     expect(data).toEqual({ first: null, second: null });
     expect(errors).toMatchObject([
       { path: ['first'], extensions: { code: 'UPSTREAM_TIMEOUT', outcome: 'UNKNOWN' } },
       { path: ['second'], extensions: { code: 'UPSTREAM_TIMEOUT', outcome: 'NOT_DONE' } },
     ]);
+    expect(extensions).toMatchObject({ calls: [{ path: ['first'], status: null }] });
+    const [{ calls }] = opened.requests();
+    expect(calls).toMatchObject([{ operation: 'createPet', status: 'inFlight' }]);
+    expect(calls[0].ms).toBeGreaterThan(0);
     const response = await arrived;
     expect(response.destroyed).toBe(false);
     sendJson(response, 201, '{"id":1,"name":"Rex","categoryId":1}');
