@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openApp } from '../app.ts';
-import { type Config, loadConfig, warnOfUnknown } from '../config/config.ts';
+import { type Config, loadConfig, requireTls, warnOfUnknown } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
 import { type Environment, readFiles } from '../config/environment.ts';
 import { variables } from '../config/variables.ts';
@@ -38,6 +38,7 @@ export async function runServe(
   { printConfig }: { readonly printConfig?: true },
 ): Promise<void> {
   const config = loadConfig(env);
+  requireTls(config);
   if (printConfig) {
     process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'SOURCE'], configRows(env, config)));
     return;

@@ -60,6 +60,15 @@ export function warnOfUnknown(
   log.warn({ variables }, 'ignoring unknown variables; check their spelling');
 }
 
+/** @throws ConfigError if variables for HTTPS are misspelled, so that plain HTTP would be served. */
+export function requireTls({ tlsCertFile, unknownVariables: unknown }: Config): void {
+  const misspelled = unknown.filter((name) => /^TLS_/i.test(name));
+  if (tlsCertFile !== undefined || misspelled.length === 0) return;
+  throw new ConfigError(
+    `Expected TLS_CERT_FILE and TLS_KEY_FILE, received ${misspelled.join(', ')}. To serve plain HTTP, unset what begins with TLS_.`,
+  );
+}
+
 /** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
 function readValues(env: Environment, problems: string[]): Values {
   const read = ([name, { parse, accepts, isSecret }]: [string, Variable]) => {

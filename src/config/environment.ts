@@ -80,7 +80,7 @@ export function needRestart(started: Environment, now: Environment): string[] {
 
 /**
  * Lists the variables that are probably misspelled, such as `LOG_LVL`, with those that were meant,
- * and all `PETSTORE_` ones that the gateway doesn't know, without those that Kubernetes sets for a
+ * and all `PETSTORE_` and `TLS_` ones that the gateway doesn't know, without those that Kubernetes sets for a
  * service named `petstore…`. Leaves out the values, which may be secrets.
  */
 export function unknownVariables(env: Environment): string[] {
@@ -94,7 +94,7 @@ export function unknownVariables(env: Environment): string[] {
     const isFile = known.includes(`${name}_FILE`);
     const meant = isFile ? `${name}_FILE` : closestMatch(name, candidates, { maxDistance });
     if (meant) return `${name} (did you mean ${meant}?)`;
-    return /^PETSTORE_/i.test(name) ? name : [];
+    return /^(?:PETSTORE|TLS)_/i.test(name) ? name : [];
   });
 }
 

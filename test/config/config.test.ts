@@ -53,13 +53,15 @@ describe('loadConfig', () => {
     });
   });
 
-  it('reports unknown PETSTORE_ variables without their values', () => {
+  it('reports unknown PETSTORE_ and TLS_ variables without their values', () => {
     const env = {
       PETSTORE_BASE_URI: 'https://u:hunter2@pets.example/v1',
       petstore_base_url: 'https://pets.example/v1',
       PETSTORE_API_KEY: 'for-check-service',
       PETSTORE_ENVIRONMENT: '',
       OTHER: '1',
+      TLS_CRT: '/etc/tls.crt',
+      TLS_PROXY_SERVICE_HOST: '10.0.0.2',
       PETSTORE_GATEWAY_SERVICE_HOST: '10.0.0.1',
       PETSTORE_GATEWAY_SERVICE_PORT: '80',
       PETSTORE_GATEWAY_SERVICE_PORT_HTTP: '80',
@@ -70,10 +72,12 @@ describe('loadConfig', () => {
     expect(unknownVariables(env)).toEqual([
       'PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?)',
       'petstore_base_url',
+      'TLS_CRT',
     ]);
-    expect(configRows(env, loadConfig(env)).slice(-2)).toEqual([
+    expect(configRows(env, loadConfig(env)).slice(-3)).toEqual([
       ['PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?)', '', 'unknown, ignored'],
       ['petstore_base_url', '', 'unknown, ignored'],
+      ['TLS_CRT', '', 'unknown, ignored'],
     ]);
   });
 

@@ -173,7 +173,7 @@ describe('a gateway with a certificate', () => {
   });
 });
 
-it('stops the start if the certificate cannot be used', async () => {
+it('stops the start if the certificate cannot be used, or its variable is misspelled', async () => {
   const rsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const rsaKeyFile = authority.write(
     'rsa-key.pem',
@@ -193,6 +193,10 @@ it('stops the start if the certificate cannot be used', async () => {
     [
       { TLS_CERT_FILE: certFile },
       'TLS_KEY_FILE: expected the path of a PEM file, because TLS_CERT',
+    ],
+    [
+      { TLS_CERT: certFile, TLS_PRIVATE_KEY: keyFile },
+      'received TLS_CERT (did you mean TLS_CERT_FILE?), TLS_PRIVATE_KEY. To serve plain HTTP, unset',
     ],
   ];
   const starts = rows.map(async ([env, message]) => {
