@@ -102,7 +102,7 @@ const packages = {
   leven: '^src/config/environment\\.ts$',
   yaml: '^src/v1/reference\\.ts$',
   graphql: '^src/(?:(?:graphql|execution|server)/|schema\\.ts$)',
-  '@graphql-yoga/render-graphiql': '^src/server/graphiql\\.ts$',
+  '@graphql-yoga/render-graphiql': '^src/http/assets\\.ts$',
   '@prometheus-io/client': '^src/(?:telemetry/metrics|workers/worker-metrics)\\.ts$',
   '@opentelemetry/api': '^src/telemetry/otlp-tracing\\.ts$',
   '@opentelemetry/exporter-trace-otlp-http': '^src/telemetry/otlp-tracing\\.ts$',

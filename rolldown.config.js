@@ -30,6 +30,7 @@ const embedAssets = {
     const imports = assetNames.map((name) => `  '${name}': () => import('asset:${name}'),`);
     return `export const listOperations = async () => ${JSON.stringify(await listOperations())};
 const texts = {\n${imports.join('\n')}\n};
+export const locateGraphiql = () => () => import('@graphql-yoga/render-graphiql/graphiql');
 export const readAsset = async (name) => (await texts[name]()).default;`;
   },
 };

@@ -1,4 +1,4 @@
-import { listOperations, readAsset } from '../http/assets.ts';
+import { type Graphiql, listOperations, locateGraphiql, readAsset } from '../http/assets.ts';
 import { readAccept } from '../http/media-type.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
 import { createStaticFile } from '../http/static-file.ts';
@@ -40,7 +40,11 @@ export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
     // The same path also serves JSON.
     vary: 'Accept, Accept-Encoding',
   };
-  const page = createStaticFile(html, headers, () => render(options));
+  const importGraphiql = locateGraphiql();
+  const page = createStaticFile(html, headers, async () =>
+    // On the first request because it is large.
+    render(options, await importGraphiql()),
+  );
   return (request) => (acceptsPage(request) ? page(request.headers) : undefined);
 }
 
@@ -65,9 +69,10 @@ function acceptsPage({ method, headers }: HttpRequest): boolean {
 }
 
 /** Renders the page with its scripts and styles inline. */
-async function render({ demoKeys, ...page }: GraphiqlOptions): Promise<string> {
-  // Imported on the first request because it is large.
-  const { css, js, ...workers } = await import('@graphql-yoga/render-graphiql/graphiql');
+async function render(
+  { demoKeys, ...page }: GraphiqlOptions,
+  { css, js, ...workers }: Graphiql,
+): Promise<string> {
   const paw = await readAsset('graphiql/paw.svg');
   const options = {
     apiKey: page.apiKey,

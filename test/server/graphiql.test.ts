@@ -1,6 +1,31 @@
 import { hash } from 'node:crypto';
+import { cp, mkdir, readdir, rename, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { createFolder } from '../support/folder.ts';
 import { startGateway } from '../support/gateway.ts';
+import { startIn } from '../support/process.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Copies the sources to a folder, with links to their packages and a copy of GraphiQL. */
+async function copySources() {
+  const folder = createFolder();
+  const graphiql = join('node_modules', '@graphql-yoga', 'render-graphiql');
+  await mkdir(join(folder, graphiql), { recursive: true });
+  for (const modules of ['node_modules', join(graphiql, '..')]) {
+    for (const name of await readdir(join(root, modules))) {
+      const target = join(folder, modules, name);
+      if (!join(folder, graphiql, '/').startsWith(join(target, '/')))
+        await symlink(join(root, modules, name), target);
+    }
+  }
+  for (const path of ['src', 'schema', 'package.json', graphiql]) {
+    await cp(join(root, path), join(folder, path), { recursive: true });
+  }
+  return { folder, graphiql: join(folder, graphiql) };
+}
 
 describe('GraphiQL', () => {
   const asBrowser = { headers: { accept: 'text/html' } };
@@ -72,6 +97,20 @@ describe('GraphiQL', () => {
       const known = await send('GET', coding, { 'if-none-match': head.headers.get('etag') });
       expect([known.status, await known.text()]).toEqual([304, '']);
     }
+  });
+
+  it('is served after npm has installed its package, even if it was opened before', async () => {
+    const { folder, graphiql } = await copySources();
+    await using gateway = await startIn(folder, ['src/main.ts'], { DATABASE_URL: ':memory:' });
+    const open = async () => (await fetch(`${gateway.url}/graphql`, asBrowser)).status;
+    const move = async (from: string, to: string) => {
+      for (const name of ['esm', 'package.json']) await rename(join(from, name), join(to, name));
+    };
+    const later = createFolder();
+    await move(graphiql, later);
+    expect(await open()).toBe(500);
+    await move(later, graphiql);
+    expect(await open()).toBe(200);
   });
 
   it('is not served when it is turned off', async () => {
