@@ -222,8 +222,11 @@ describe('examples/web', () => {
       await problem.filter({ hasText: text }).first().waitFor();
       expect(await cards.count(), key).toBe(0);
     }
+    await enter('demo-key');
+    await cards.nth(11).waitFor();
     await enter('demo-slow');
     await page.getByText('Loading …').waitFor();
+    expect(await cards.count()).toBe(0);
     expect(await page.locator('.placeholder').count()).toBe(9);
     await cards.nth(11).waitFor();
     // Two calls each: the third and the sixth fail.

@@ -1,23 +1,21 @@
 import { ApolloProvider } from '@apollo/client/react';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { createClient } from './client.ts';
 import paw from './paw.svg';
 import { Store } from './store.tsx';
 
 /** The page: the API key, the animals, the form and the orders. */
 export function App() {
-  const key = useRef('demo-key');
-  const [client] = useState(() => createClient(() => key.current));
+  const [session, setSession] = useState(() => ({ id: 1, client: createClient('demo-key') }));
 
   function changeKey(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    key.current = String(new FormData(event.currentTarget).get('key'));
-    // A key must not see data that another key has read. Each query shows its own error.
-    client.resetStore().catch(() => undefined);
+    const client = createClient(String(new FormData(event.currentTarget).get('key')));
+    setSession(({ id }) => ({ id: id + 1, client }));
   }
 
   return (
-    <ApolloProvider client={client}>
+    <ApolloProvider client={session.client}>
       <header className="bar">
         <div className="bar-inner">
           <div className="brand">
@@ -41,7 +39,8 @@ export function App() {
           </form>
         </div>
       </header>
-      <Store />
+      {/* A key must not see data that another key has read, so each has its own cache and state. */}
+      <Store key={session.id} />
     </ApolloProvider>
   );
 }
