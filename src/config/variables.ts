@@ -59,7 +59,7 @@ export const variables = {
     fallback: (textOf) =>
       textOf('PETSTORE_ENVIRONMENT') || !isLoopback(textOf('HOST')) ? 'off' : inDevelopment(textOf),
     meaning:
-      'add demo pets to an empty database and accept the key `demo-key`, and those that fail, such as `demo-slow`; defaults to on in development on a loopback host',
+      'add demo pets to an empty database and accept `demo-key` and the keys of `docs/error-states.md`, such as `demo-slow`; defaults to on in development on a loopback host',
   },
   ...graphqlVariables,
   CORS_ORIGINS: {

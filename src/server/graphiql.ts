@@ -26,7 +26,7 @@ export type GraphiqlPage = (request: HttpRequest) => Promise<HttpResponse> | und
 export interface GraphiqlOptions extends Pick<EngineOptions, 'introspection'> {
   /** The API key that the page starts with. */
   readonly apiKey: string | undefined;
-  /** The demo keys that fail, which the page offers. */
+  /** The other demo keys, which the page offers. */
   readonly demoKeys?: ReadonlyMap<string, { readonly title: string }> | undefined;
   /** Whether the page offers to show the REST calls of an operation. */
   readonly explain: boolean;

@@ -6,7 +6,7 @@ import {
 import type { Caller } from '../../contract/pet-store.ts';
 import { lateError, untilDeadline, withAdvice } from './deadline.ts';
 
-/** An API key of a demo with which calls fail in one way, so that clients can show it. */
+/** An API key of a demo with which calls behave in one way, so that clients can show it. */
 export interface DemoKey {
   /** What happens, in one line. */
   readonly title: string;
@@ -18,6 +18,8 @@ export interface DemoKey {
   readonly every?: number;
   /** Whether a call that fails is carried out. */
   readonly isDone?: true;
+  /** Whether reads find nothing. */
+  readonly isEmpty?: true;
 }
 
 /** The service responds with this status and an Error body. */
@@ -45,6 +47,7 @@ const keys: Readonly<Record<string, DemoKey>> = {
   'demo-not-found': refused('NOT_FOUND', 404, 'There is no such record.'),
   'demo-conflict': refused('CONFLICT', 409, 'The record has changed.'),
   'demo-rate-limited': refused('RATE_LIMITED', 429, 'Too many requests.', 2000),
+  'demo-empty': { title: 'finds no animals and no orders', isEmpty: true },
   'demo-slow': { title: 'succeeds after 2 s', waitMs: () => 2000 },
   'demo-timeout': { title: 'UPSTREAM_TIMEOUT', waitMs: (limit) => limit, error: lateError },
   'demo-unavailable': { title: 'UPSTREAM_UNAVAILABLE', error: closed },
@@ -62,7 +65,7 @@ const keys: Readonly<Record<string, DemoKey>> = {
   },
 };
 
-/** The demo keys that fail. */
+/** The demo keys with a behaviour of their own. */
 export const demoKeys: ReadonlyMap<string, DemoKey> = new Map(Object.entries(keys));
 
 /** A call with a demo key, which `work` carries out. */

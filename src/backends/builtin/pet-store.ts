@@ -30,7 +30,7 @@ import { requirePetStorable, requireStorable, selectedPet, toPet, toPetRow } fro
 export interface BuiltinPetStoreOptions {
   /** `file:PATH`, `:memory:` or `postgres://…`. */
   readonly databaseUrl: string;
-  /** Set only for a demo: accepts this key and those that fail, and fills an empty database with pets. */
+  /** Set only for a demo: accepts this key and the others of a demo, and fills an empty database with pets. */
   readonly demoKey: string | undefined;
   /** The time that calls with the demo key `demo-timeout` take, in milliseconds. */
   readonly timeoutMs: number;
@@ -68,7 +68,7 @@ export async function openBuiltinPetStore(
   async function run<T>(
     operation: OperationId,
     caller: Caller,
-    work: () => Promise<T>,
+    work: (isEmpty: boolean) => Promise<T>,
   ): Promise<T> {
     const { key, requestId } = caller;
     await guard(requestId, false, () => checkApiKey(caller));
@@ -82,7 +82,7 @@ export async function openBuiltinPetStore(
     const endSpan = caller.trace?.startQuery(queries[operation], databaseUrl);
     let errorType: string | undefined;
     try {
-      const guarded = () => guard(requestId, isWrite, work);
+      const guarded = () => guard(requestId, isWrite, () => work(staged?.isEmpty === true));
       if (staged === undefined) return await untilDeadline(caller, isWrite, guarded());
       const isDue = staged.every === undefined || ++countedCalls % staged.every === 0;
       const call = { caller, isWrite, timeoutMs, isDue, work: guarded };
@@ -100,7 +100,8 @@ export async function openBuiltinPetStore(
 
   return {
     isBuiltin: true,
-    listPets: (caller, query) => run('listPets', caller, () => readPage(query)),
+    listPets: (caller, query) =>
+      run('listPets', caller, async (isEmpty) => (isEmpty ? [] : readPage(query))),
 
     createPet: (caller, pet) =>
       run('createPet', caller, async () => {
@@ -109,12 +110,10 @@ export async function openBuiltinPetStore(
       }),
 
     getPet: (caller, petId) =>
-      run('getPet', caller, async () => {
-        const row = await database
-          .selectFrom('pets')
-          .select(selectedPet)
-          .where('id', '=', BigInt(petId))
-          .executeTakeFirst();
+      run('getPet', caller, async (isEmpty) => {
+        const query = database.selectFrom('pets').select(selectedPet);
+        const found = query.where('id', '=', BigInt(petId));
+        const row = isEmpty ? undefined : await found.executeTakeFirst();
         if (row !== undefined) return toPet(row);
         throw ErrorResponse.of({
           code: 'pet_not_found',
@@ -124,9 +123,9 @@ export async function openBuiltinPetStore(
       }),
 
     listOrders: (caller) =>
-      run('listOrders', caller, async () => {
+      run('listOrders', caller, async (isEmpty) => {
         const query = sql<{ document: string }>`
-          with page as (select id, document from orders order by id limit ${maxOrders}),
+          with page as (select id, document from orders order by id limit ${isEmpty ? 0 : maxOrders}),
           counted as (
             select id, document, sum(octet_length(document)) over (order by id) as bytes from page
           )

@@ -60,7 +60,7 @@ describe('the demo keys', () => {
       'demo-invalid': { code: 'UPSTREAM_INVALID_RESPONSE', outcome: 'DONE' },
       'demo-lost-write': { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' },
     };
-    const others = ['demo-slow', 'demo-flaky'];
+    const others = ['demo-empty', 'demo-slow', 'demo-flaky'];
     expect([...demoKeys.keys()].sort()).toEqual([...Object.keys(expected), ...others].sort());
     const { demo, proxy } = opened;
     await Promise.all(
@@ -114,6 +114,22 @@ describe('the demo keys', () => {
     // Nothing of this is a fault of the gateway, and every request has ended.
     expect(demo.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
     expect(demo.lines.filter((line) => line.includes('GET /v1'))).toHaveLength(8);
+  });
+
+  it('find nothing with demo-empty, and write as the others do', async () => {
+    await using opened = await openBoth();
+    const query = '{ pets { id } sold: pets(status: sold) { id } orders pet(id: 1) { id } }';
+    for (const { gateway } of [opened.demo, opened.proxy]) {
+      const { data: written } = await postGraphQL(gateway, write, {}, bearer('demo-empty'));
+      expect(written).toEqual({ addPet: { id: expect.any(String) } });
+      const { data, errors } = await postGraphQL(gateway, query, {}, bearer('demo-empty'));
+      expect(data).toEqual({ pets: [], sold: [], orders: [], pet: null });
+      expect(errors).toMatchObject([
+        { path: ['pet'], extensions: { status: 404, error: { code: 'pet_not_found' } } },
+      ]);
+    }
+    const { data } = await postGraphQL(opened.demo.gateway, '{ pets(limit: 100) { id } }');
+    expect(data?.['pets']).toHaveLength(12 + 2);
   });
 
   it('fail every third call with demo-flaky', async () => {
