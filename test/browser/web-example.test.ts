@@ -222,6 +222,8 @@ describe('examples/web', () => {
       await problem.filter({ hasText: text }).first().waitFor();
       expect(await cards.count(), key).toBe(0);
     }
+    await enter('demo-empty');
+    await page.getByText('There are no animals at the moment.').waitFor();
     await enter('demo-key');
     await cards.nth(11).waitFor();
     await enter('demo-slow');

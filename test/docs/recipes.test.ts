@@ -63,6 +63,8 @@ describe('docs/error-states.md', () => {
       (await shell([`node ${file}.ts ${key}`])).trim();
     expect((await shell(commands)).trim().split('\n')).toEqual([
       'available, pending, The store does not respond. Try again.',
+      'no available, no pending, no orders',
+      'The store does not respond. Try again.',
       'It may have been saved. Look before you try again.',
       'Wait 2 s.',
     ]);
