@@ -19,7 +19,7 @@ import type { createV1 } from './v1/routes.ts';
 export interface AppOptions
   extends EngineOptions,
     Pick<GraphqlHandlerOptions, 'explain' | 'forwardHeaders' | 'maxTimeoutMs'>,
-    Pick<RouterOptions, 'corsOrigins' | 'admission' | 'onlyLoopbackHosts'>,
+    Pick<RouterOptions, 'corsOrigins' | 'compression' | 'admission' | 'onlyLoopbackHosts'>,
     RequestEnvironment {
   readonly backend: BackendOptions;
   /** Serve GraphiQL to browsers. */

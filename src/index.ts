@@ -82,7 +82,7 @@ export async function createGateway(
     const environment = createEnvironment({ log, metrics, tracing });
     const gate = openGate();
     const mounted = { ...environment, admission: gate, onlyLoopbackHosts: false };
-    const app = opened.use(await openApp({ ...config, ...mounted }));
+    const app = opened.use(await openApp({ ...config, ...mounted, compression: false }));
     opened.defer(() => gate.close());
     return Object.assign(createFetchHandler(app, config.forwardHeaders), {
       nodeListener: listenerOf(app),

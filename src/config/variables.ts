@@ -47,6 +47,10 @@ export const variables = {
     ...setting('tlsKeyFile', pemFile),
     meaning: 'private key of `TLS_CERT_FILE`, without a passphrase',
   },
+  COMPRESSION: {
+    ...setting('compression', onOff, 'off'),
+    meaning: 'compress lists and results of queries from 4 KiB with br or gzip',
+  },
   ...backendVariables,
   NODE_ENV: {
     fallback: 'development',

@@ -59,4 +59,9 @@ export interface HttpResponse {
   /** Several responses may share the same bytes. Empty if the body is in parts. */
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly parts?: BodyParts;
+  /**
+   * Whether the request chose no text in it. Otherwise, the length of the compressed body would show
+   * someone who can choose that text whether it also occurs elsewhere in the body (BREACH).
+   */
+  readonly isCompressible?: boolean;
 }

@@ -1,3 +1,4 @@
+import { compressResponse } from '../http/compression.ts';
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
 import type { HttpResponse } from '../http/message.ts';
@@ -22,6 +23,8 @@ export interface RouterOptions {
   readonly v1: V1Handler | undefined;
   /** Origins that may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
+  /** Compress large responses that are marked as compressible. */
+  readonly compression: boolean;
   /** Accept only requests with a loopback Host. */
   readonly onlyLoopbackHosts: boolean;
   /** Serve GraphQL at every path, because another server has routed the request. */
@@ -33,7 +36,7 @@ export interface RouterOptions {
  * a response in parts is ended by its body.
  */
 export function createRouter(options: RouterOptions): RequestServer['handle'] {
-  const { admission, health, graphql, v1, mounted } = options;
+  const { admission, compression, health, graphql, v1, mounted } = options;
   const cors = createCors(options.corsOrigins);
 
   /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
@@ -74,6 +77,9 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
       response = refuse(error, record);
     }
     record.status = response.status;
+    if (compression && response.isCompressible) {
+      response = await compressResponse(response, record.headers['accept-encoding']);
+    }
     if (options.corsOrigins.length > 0) cors.addHeaders(record, response);
     admission.addRate?.(record.key, response.headers);
     response.headers['x-request-id'] = record.requestId;

@@ -25,6 +25,7 @@ describe('loadConfig', () => {
         poolSize: 10,
         demoKey: 'demo-key',
       },
+      compression: false,
       graphiql: true,
       onlyLoopbackHosts: true,
       introspection: true,
@@ -114,6 +115,7 @@ describe('loadConfig', () => {
       { graphiql: true, introspection: true, explain: true },
     ],
     [{ INTROSPECTION: 'keys' }, { introspection: 'keys' }],
+    [{ COMPRESSION: 'on' }, { compression: true }],
     [production, { explain: false }],
     [
       { EXPLAIN: 'off', PORT: '', NODE_ENV: '' },

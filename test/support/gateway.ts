@@ -80,6 +80,7 @@ export async function openGateway(options: TestOptions = {}) {
     ...environment,
     admission,
     isDraining: () => false,
+    compression: false,
     onlyLoopbackHosts: false,
     graphiql: false,
     introspection: true,

@@ -101,7 +101,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     if (delivery && 'initialResult' in result) {
       return toHttpResponse(record, encodeParts(result, { ...encoding, delivery }));
     }
-    return toHttpResponse(record, await encodeResult(result as EngineResult, encoding));
+    const whole = await encodeResult(result as EngineResult, encoding);
+    return toHttpResponse(record, whole, operation.takesText);
   }
 
   return {
@@ -127,7 +128,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
  * Cancelling the request ends a body in parts even if none has been read, because clients may
  * disconnect before the first one is written.
  */
-function toHttpResponse(record: RequestRecord, result: EncodedResult): HttpResponse {
+function toHttpResponse(
+  record: RequestRecord,
+  result: EncodedResult,
+  takesText = true,
+): HttpResponse {
   if ('contentType' in result) {
     const { body, contentType } = result;
     // The body has reported its own failure.
@@ -145,8 +150,12 @@ function toHttpResponse(record: RequestRecord, result: EncodedResult): HttpRespo
     headers['cache-control'] = 'private';
     headers['vary'] = 'Authorization, Accept, X-Petstore-Explain';
   }
-  if (record.headers['x-petstore-explain']) headers['cache-control'] = 'no-store';
-  return { status: isExecuted || type === 'application/json' ? 200 : 400, headers, body };
+  const isExplained = Boolean(record.headers['x-petstore-explain']);
+  if (isExplained) headers['cache-control'] = 'no-store';
+  const status = isExecuted || type === 'application/json' ? 200 : 400;
+  // Errors and explained calls quote the request.
+  const isCompressible = !takesText && !isExplained && record.codes.length === 0;
+  return { status, headers, body, isCompressible };
 }
 
 /** Responds with errors instead of a result. */

@@ -17,7 +17,7 @@ import {
 import type { CompiledOperation, compileOperation } from '../../execution/compile.ts';
 import { conditionsOf } from '../../execution/field-collector.ts';
 import type { GatewayContext } from '../../graphql/context.ts';
-import { deprecationsOf } from '../../graphql/deprecations.ts';
+import { examineFields } from '../../graphql/examine-fields.ts';
 import { invalidVariables } from '../../graphql/invalid-input.ts';
 import type { Deprecation } from '../../graphql/result.ts';
 import type { OperationLabel } from '../request-environment.ts';
@@ -97,6 +97,8 @@ export class PreparedOperation {
   readonly label: OperationLabel;
   /** The deprecated fields that it uses, whatever its variables skip. */
   readonly deprecations: readonly Deprecation[];
+  /** Whether an argument takes text or an id, which the result may repeat. */
+  readonly takesText: boolean;
   readonly rootFields: RootFields;
   /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
@@ -120,7 +122,9 @@ export class PreparedOperation {
     const shown = name?.value.slice(0, 64);
     this.label = { type, name: shown, title: shown === undefined ? type : `${type} ${shown}` };
     this.rootFields = rootFieldsOf(definition, document);
-    this.deprecations = deprecationsOf(schema, document);
+    const { deprecations, takesText } = examineFields(schema, document);
+    this.deprecations = deprecations;
+    this.takesText = takesText;
     const conditions = conditionsOf(document);
     this.#conditions = (definition.variableDefinitions ?? []).filter(({ variable }) =>
       conditions.includes(variable.name.value),
