@@ -42,13 +42,13 @@ export async function openRateLimit(
     /** The rate of each key, which may change. */
     rate,
     /**
-     * Takes calls from the rate of their key. Keys that were never accepted share the rate of requests
-     * without one, of which each may use a quarter.
+     * Takes calls from the rate of their key. Keys that were never accepted share one, of which each may
+     * use a quarter. Requests without a key make no calls.
      * @throws Refusal if a rate is exceeded; rejects with it if only all processes together exceed it.
      */
     take(key: ApiKey, calls: number): Promise<unknown> | undefined {
-      if (calls === 0) return undefined;
-      const limited = key.isAccepted || key === keys.none ? [key] : [key, keys.none];
+      if (calls === 0 || key === keys.none) return undefined;
+      const limited = key.isAccepted ? [key] : [key, keys.none];
       if (limited.length > 1) check(rate.take(key, 4 * calls, 'unknownRateFullAt'), key);
       for (const one of limited) check(rate.take(one, calls), key);
       if (store === undefined) return undefined;
