@@ -37,8 +37,8 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
   /** How often the request has been sent, by all attempts. */
   protected timesSent = 0;
   /** Whether there is no attempt now, and whether the last one was sent. */
-  protected isSettled = true;
-  protected wasSent = false;
+  #isSettled = true;
+  #wasSent = false;
   readonly #origin: Origin;
   readonly #request: Dispatcher.DispatchOptions;
   #startedAt = 0;
@@ -71,8 +71,8 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
 
   /** Begins an attempt, which is sent when the limits of the origin allow it. */
   protected begin(): void {
-    this.isSettled = false;
-    this.wasSent = false;
+    this.#isSettled = false;
+    this.#wasSent = false;
     this.#controller = undefined;
     if (performance.now() >= this.deadlineAt) {
       this.#settle({ why: 'deadline' });
@@ -103,9 +103,9 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     // A call that was cancelled while its connection opened is dropped now.
-    if (!this.isSettled && performance.now() >= this.deadlineAt) this.expire();
-    if (this.isSettled) return void controller.abort(ended);
-    this.wasSent = true;
+    if (!this.#isSettled && performance.now() >= this.deadlineAt) this.expire();
+    if (this.#isSettled) return void controller.abort(ended);
+    this.#wasSent = true;
     this.timesSent++;
   }
 
@@ -120,7 +120,7 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
 
   /** Copies chunks into one buffer, because each Buffer has an overhead. */
   onResponseData(_: Controller, chunk: Buffer): void {
-    if (this.isSettled) return;
+    if (this.#isSettled) return;
     if (this.#origin.bodyBytes.take(this.key, chunk.byteLength) !== undefined) {
       this.#end({ why: 'noMemory', retryAfterMs: 1000 });
       return;
@@ -150,7 +150,7 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
 
   /** Replaces the body by the decoded one, to which the same limits apply. */
   #decode(decode: Decode, controller: Controller): void {
-    if (this.isSettled) return;
+    if (this.#isSettled) return;
     const { maxBodyBytes } = this.#origin;
     const maxOutputLength = this.#isError ? errorBodyLimits.maxBytes : maxBodyBytes;
     try {
@@ -167,14 +167,14 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Controller, cause: Error): void {
     const mayBeStale = this.timesSent === 1 && this.client?.wasUsed === true;
-    const failed = outcomeOfFailure(cause, this.wasSent, this.#status, mayBeStale);
+    const failed = outcomeOfFailure(cause, this.#wasSent, this.#status, mayBeStale);
     this.#settle(this.#isError ? this.#response() : failed);
     this.#leave();
   }
 
   /** Ends the attempt early, with the response if its status is an error. */
   #end(outcome?: Failed): void {
-    if (this.isSettled) return;
+    if (this.#isSettled) return;
     this.#settle(outcome === undefined || this.#isError ? this.#response() : outcome);
     this.#controller?.abort(ended);
   }
@@ -188,8 +188,8 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
 
   /** Records the outcome of the attempt, once. Its place is free when undici has let go, too. */
   #settle(outcome: Outcome): void {
-    if (this.isSettled) return;
-    this.isSettled = true;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     if (this.#hasPlace) this.#origin.record(this.key, outcome, this.#startedAt);
     if (this.#controller !== undefined) this.#leave();
@@ -201,8 +201,8 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
    * status is an error and the client waits for it. Call `abort` when the call has ended.
    */
   protected giveUp(outcome: Failed): Outcome {
-    if (this.isSettled) return outcome;
-    this.isSettled = true;
+    if (this.#isSettled) return outcome;
+    this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     if (!this.#hasPlace) {
       this.#origin.leaveQueue(this);
@@ -212,6 +212,12 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
     this.#origin.record(this.key, last, this.#startedAt);
     if (this.#controller !== undefined) this.#leave();
     return last;
+  }
+
+  /** Why the deadline ends the call: it is sent, its connection does not open, or it waits. */
+  protected whyLate(): 'timeout' | 'connectTimeout' | 'deadline' {
+    if (this.#isSettled || !this.#hasPlace) return 'deadline';
+    return this.#wasSent ? 'timeout' : 'connectTimeout';
   }
 
   /** Lets undici end the request. */

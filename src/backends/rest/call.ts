@@ -135,7 +135,7 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
   }
 
   expire(): void {
-    this.#stop({ why: this.wasSent && !this.isSettled ? 'timeout' : 'deadline' });
+    this.#stop({ why: this.whyLate() });
   }
 
   /** Passes the result to all callers that wait. */

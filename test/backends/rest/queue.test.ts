@@ -200,4 +200,15 @@ describe('timeouts', () => {
     });
     await expect(petStore.createPet(callWith(), rex)).rejects.toMatchObject(late);
   });
+
+  it('open the circuit if the deadline ends calls whose connections do not open', async () => {
+    await using server = await startServer(createServer());
+    const limits = { breakAfterFailures: 2 };
+    await using petStore = openTls(server.url, { timeoutMs: 100, limits });
+    for (const key of ['a', 'b']) {
+      await expect(petStore.createPet(callWith(key), rex)).rejects.toMatchObject(late);
+    }
+    const refused = expect(petStore.createPet(callWith('c'), rex)).rejects;
+    await refused.toThrow('Calls are paused');
+  });
 });
