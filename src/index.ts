@@ -46,6 +46,7 @@ const settings = [
   'corsOrigins',
   'forwardHeaders',
   'maxTimeoutMs',
+  'onlyLoopbackHosts',
   'operationLimits',
   'persistedDocuments',
   'logLevel',
@@ -81,7 +82,7 @@ export async function createGateway(
     const metrics = new Metrics();
     const environment = createEnvironment({ log, metrics, tracing });
     const gate = openGate();
-    const mounted = { ...environment, admission: gate, onlyLoopbackHosts: false };
+    const mounted = { ...environment, admission: gate };
     const app = opened.use(await openApp({ ...config, ...mounted, compression: false }));
     opened.defer(() => gate.close());
     return Object.assign(createFetchHandler(app, config.forwardHeaders), {

@@ -40,7 +40,7 @@ export type { PathParameters, RestCalls } from './graphql/rest-calls.ts';
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the hooks of one plugin share the records of requests.
 export async function usePetStore(config: Config): Promise<Plugin<GatewayContext>> {
-  const { corsOrigins, forwardHeaders = [], maxTimeoutMs } = config;
+  const { corsOrigins, forwardHeaders = [], maxTimeoutMs, onlyLoopbackHosts } = config;
   const log = createLog(config.logLevel, process.stderr);
   warnOfUnknown(config, log);
   const metrics = new Metrics();
@@ -90,7 +90,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
         record.follow(request.signal);
         records.set(request, record);
         try {
-          checkHost(record.headers.host, false);
+          checkHost(record.headers.host, onlyLoopbackHosts);
           gate.admit(record);
           await wrapped();
         } catch (error) {

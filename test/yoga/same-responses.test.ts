@@ -122,6 +122,19 @@ describe('examples/yoga responds as the gateway does', () => {
   });
 });
 
+it.each([
+  ['a Yoga server', startYoga],
+  ['a mounted gateway', startMounted],
+])('%s with the demo key refuses the Host of another site', async (_, start) => {
+  await using server = await start({ DATABASE_URL: ':memory:' });
+  const statusFor = async (host: string) => {
+    const request = rawGet('/graphql?query={__typename}', 'Connection: close\r\n');
+    return (await sendRaw(server.url, request.replace('localhost', host))).slice(9, 12);
+  };
+  expect(await statusFor('localhost')).toBe('200');
+  expect(await statusFor('rebound.example')).toBe('400');
+});
+
 it('allows the origins in CORS_ORIGINS only', async () => {
   await using yoga = await startYoga({
     DATABASE_URL: ':memory:',
