@@ -62,7 +62,7 @@ export function writeBounded(
 ): string {
   let reported = errors;
   if (errors && lengthOf(errors, maxErrorsLength) > maxErrorsLength) {
-    reported = [responseTooLarge(record)];
+    reported = [responseTooLarge(record, 'UNKNOWN')];
     record.codes = ['RESPONSE_TOO_LARGE'];
   }
   // What is left if every field is null.
@@ -161,10 +161,16 @@ export function lengthOf(value: unknown, enough: number): number {
   return Math.max(2, length);
 }
 
-/** Returns the error for omitted data, without a path. */
-export function responseTooLarge({ requestId, isMutation }: FailedRequest): TypedError {
+/**
+ * Returns the error for what is omitted, without a path.
+ * @param outcome that of a mutation: writes whose data is omitted are done, those with an error may be
+ */
+export function responseTooLarge(
+  { requestId, isMutation }: FailedRequest,
+  outcome: 'DONE' | 'UNKNOWN' = 'DONE',
+): TypedError {
   return {
     message: `The response is too large: expected at most ${maxDataLength} characters. Request fewer fields at a time.`,
-    extensions: { code: 'RESPONSE_TOO_LARGE', ...(isMutation && { outcome: 'DONE' }), requestId },
+    extensions: { code: 'RESPONSE_TOO_LARGE', ...(isMutation && { outcome }), requestId },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/config.ts';
-import { InvalidResponseError } from '../../../src/contract/error.ts';
+import { ErrorResponse, InvalidResponseError } from '../../../src/contract/error.ts';
 import { JsonText } from '../../../src/contract/json.ts';
 import type { PetStore } from '../../../src/contract/pet-store.ts';
 import type { Pet } from '../../../src/contract/records.ts';
@@ -36,6 +36,15 @@ describe('a response', () => {
     expect(data).toEqual({ addPet: null });
     const extensions = { code: 'RESPONSE_TOO_LARGE', outcome: 'DONE' };
     expect(errors).toMatchObject([{ path: ['addPet'], extensions }]);
+  });
+
+  it('does not report that a refused write was done if the errors are too large', async () => {
+    const createPet = () => Promise.reject(new ErrorResponse(400, 'x'.repeat(1_100_000)));
+    await using opened = await openWith({ createPet });
+    const query = 'mutation { addPet(input: { name: "x", categoryId: 1 }) { id } }';
+    const { errors } = await postGraphQL(opened.gateway, query);
+    const extensions = { code: 'RESPONSE_TOO_LARGE', outcome: 'UNKNOWN' };
+    expect(errors).toMatchObject([{ extensions }]);
   });
 
   it('has as many characters as its error says, and every field in order that fits', async () => {
