@@ -1,0 +1,92 @@
+import { ErrorResponse } from '../contract/error.ts';
+import {
+  type Caller,
+  type ListPetsQuery,
+  type OperationId,
+  operations,
+  type ServiceCall,
+  searchOf,
+} from '../contract/pet-store.ts';
+import type { ExplainedCall } from './result.ts';
+
+/** The response key of the root field that makes a call. */
+export type ResponseKey = string | number;
+
+/** The calls of the fields of an operation, as `extensions.calls` lists them. */
+export class ExplainedCalls {
+  readonly #startedAt = performance.now();
+  /** The call of each field or read, unless it is built in, and whether it was that of another request. */
+  readonly #calls = new Map<ResponseKey, { call: ServiceCall | undefined; isJoined: boolean }>();
+  /** The reads that a field has used. */
+  readonly #used = new Set<ResponseKey>();
+  /** Each at the position of its field, which is empty without a call that has ended. */
+  readonly #list: ExplainedCall[] = [];
+  #fields = 0;
+
+  /** Adds the call that a backend has started, or joined, for a field or a read. */
+  add(name: ResponseKey, caller: Caller, call: ServiceCall | undefined, isBuiltin = false): void {
+    if (!call && !isBuiltin) return;
+    this.#calls.set(name, { call, isJoined: call !== undefined && call.caller !== caller });
+  }
+
+  /** Returns the calls that have ended. */
+  list(): readonly ExplainedCall[] {
+    return Object.values(this.#list);
+  }
+
+  /** Adds the call of a field when it has ended, at the position of the field. */
+  async explain(
+    operation: OperationId,
+    parameters: unknown,
+    field: ResponseKey,
+    name: ResponseKey,
+    result: Promise<unknown>,
+  ): Promise<unknown> {
+    const position = this.#fields++;
+    const fieldStartedAt = performance.now();
+    const isEqual = this.#used.has(name);
+    this.#used.add(name);
+    const { method, path: pathTemplate, ...declared } = operations[operation];
+    let status: number | null = declared.status ?? 200;
+    try {
+      return await result;
+    } catch (error) {
+      status = error instanceof ErrorResponse ? error.status : null;
+      throw error;
+    } finally {
+      const made = this.#calls.get(name);
+      if (made) {
+        const { call, isJoined } = made;
+        const request = {
+          operation,
+          method,
+          pathTemplate,
+          target: targetOf(operation, parameters),
+        };
+        const startMs = rounded(fieldStartedAt - this.#startedAt);
+        const durationMs = rounded(performance.now() - fieldStartedAt);
+        const response = call
+          ? { status: call.status, retries: call.retries, bytes: call.bytes }
+          : { status, retries: 0, builtin: true as const };
+        const shared = isEqual || isJoined;
+        this.#list[position] = {
+          path: [field],
+          ...request,
+          ...response,
+          startMs,
+          durationMs,
+          shared,
+        };
+      }
+    }
+  }
+}
+
+/** Returns the path with its values, as a service at the contract's base URL receives it. */
+function targetOf(operation: OperationId, parameters: unknown): string {
+  const { path, service } = operations[operation];
+  const search = operation === 'listPets' ? searchOf(parameters as ListPetsQuery) : '';
+  return (service === 'pets' ? '/v1' : '') + path.replace(/\{\w+\}/, String(parameters)) + search;
+}
+
+const rounded = (ms: number) => Math.round(ms * 100) / 100;
