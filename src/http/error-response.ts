@@ -10,13 +10,10 @@ import type { HttpRequest, HttpResponse } from './message.ts';
 export function graphqlErrorResult(error: HttpError, requestId: string) {
   const { status, code, message, headers } = error;
   const seconds = headers['retry-after'];
-  // A request that may be repeated was refused before anything was executed.
-  const retry = seconds && {
-    status,
-    retryAfterMs: Number(seconds) * 1000,
-    outcome: 'NOT_DONE',
-  };
-  return { errors: [{ message, extensions: { code, ...retry, requestId } }] };
+  const retry = seconds && { status, retryAfterMs: Number(seconds) * 1000 };
+  // Nothing was executed if the request may be repeated, or its deadline passed.
+  const refused = (seconds || status === 504) && { outcome: 'NOT_DONE' };
+  return { errors: [{ message, extensions: { code, ...retry, ...refused, requestId } }] };
 }
 
 /** Formats an error as a GraphQL response, for the paths that serve GraphQL. */

@@ -11,6 +11,10 @@ export class FairQueue<Item> {
     else queue.add(item);
   }
 
+  get isEmpty(): boolean {
+    return this.#queues.size === 0;
+  }
+
   /** Removes an item that no longer waits. */
   remove(key: ApiKey, item: Item): void {
     const queue = this.#queues.get(key);

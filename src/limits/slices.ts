@@ -1,16 +1,55 @@
-import { setImmediate } from 'node:timers/promises';
+import type { ApiKey } from './api-key.ts';
+import { FairQueue } from './fair-queue.ts';
 
-/** Work on more bytes or characters than this takes milliseconds: call `nextSlice` before it. */
+/** Work on more bytes or characters than this takes milliseconds: let it wait for a slice. */
 export const sliceBytes = 64 * 1024;
 
+/** Who waits for a slice: the record of a request, or only its key for what cannot be cancelled. */
+export interface SliceCaller {
+  readonly key: ApiKey;
+  /** Why it no longer waits; undefined until then. */
+  readonly cancelled?: Error | undefined;
+  whenCancelled?(end: () => void): void;
+}
+
 /** Shared by all gateways of the process, which share its event loop. */
-let last = Promise.resolve();
+const waiting = new FairQueue<() => void>();
+let isScheduled = false;
+/** Whether the next slice is offered first to keys that were accepted, or to those that were not. */
+let offersToAccepted = true;
 
 /**
- * Resolves when the caller may do work that takes milliseconds. One caller may in each turn of the
- * event loop, in order of arrival, so that other work runs in between.
+ * Resolves when the caller may do work that takes milliseconds, as in `waitForSlice`. Rejects with
+ * `cancelled` once that is set.
  */
-export function nextSlice(): Promise<void> {
-  last = last.then(() => setImmediate());
-  return last;
+export function nextSlice(caller: SliceCaller): Promise<void> {
+  if (caller.cancelled) return Promise.reject(caller.cancelled);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const leave = waitForSlice(caller.key, resolve);
+  caller.whenCancelled?.(() => {
+    leave();
+    reject(caller.cancelled);
+  });
+  return promise;
+}
+
+/**
+ * Runs work that takes milliseconds in a slice: one in each turn of the event loop, so that other work
+ * runs in between. Keys are served one after the other; those that were never accepted get no more than
+ * every second slice while accepted ones wait. Returns what removes work that still waits.
+ */
+export function waitForSlice(key: ApiKey, work: () => void): () => void {
+  waiting.add(key, work);
+  if (!isScheduled) setImmediate(runNext);
+  isScheduled = true;
+  return () => waiting.remove(key, work);
+}
+
+function runNext(): void {
+  const isAccepted = offersToAccepted;
+  offersToAccepted = !isAccepted;
+  const work = waiting.next((key) => key.isAccepted === isAccepted) ?? waiting.next(() => true);
+  isScheduled = !waiting.isEmpty;
+  if (isScheduled) setImmediate(runNext);
+  work?.();
 }

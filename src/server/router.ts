@@ -49,7 +49,10 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     if (record.refusal) throw record.refusal;
     if (path === '/graphql') record.route = path;
     if (mounted || path === '/graphql') return graphql.respond(record);
-    if (v1 && /^\/(?:v1|quickstart)\//.test(path)) return v1(record);
+    if (v1 && /^\/(?:v1|quickstart)\//.test(path)) {
+      if (record.size <= sliceBytes) return v1(record);
+      return nextSlice(record).then(() => v1(record));
+    }
     if (path !== '/') {
       throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
     }
@@ -70,7 +73,6 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     }
     let response: HttpResponse;
     try {
-      if (record.size > sliceBytes && !record.refusal) await nextSlice();
       const routed = route(record);
       response = routed instanceof Promise ? await routed : routed;
     } catch (error) {

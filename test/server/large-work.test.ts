@@ -1,8 +1,10 @@
 import { getIntrospectionQuery } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { apiKey, openGateway, type TestOptions } from '../support/gateway.ts';
-import { postGraphQL } from '../support/graphql.ts';
-import { sendForParts } from '../support/parts.ts';
+import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
+import { valuesOf } from '../support/metrics.ts';
+import { petsFirst, sendForParts } from '../support/parts.ts';
+import { holdSlices } from '../support/slices.ts';
 import { countTurns } from '../support/turns.ts';
 
 const aliases = (count: number, field: (index: number) => string) =>
@@ -80,5 +82,101 @@ describe('a large response in parts waits for slices like a whole one', () => {
     using counted = countTurns();
     await Promise.all(Array.from({ length: 20 }, (_, index) => send(`${query} # ${index}`)));
     expect(counted.turns).toBeGreaterThanOrEqual(20);
+  });
+});
+
+const addPet = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
+const long = `{ pets { ${'id name '.repeat(300)} } }`;
+
+it('an accepted key does not wait for the large work of callers without one', async () => {
+  await using opened = await openGateway();
+  const { gateway } = opened;
+  await postGraphQL(gateway, '{ pets { id } }');
+  let responses = 0;
+  const flood = Array.from({ length: 200 }, async (_, index) => {
+    const bogus = { authorization: `Bearer bogus-key-${index % 6}` };
+    await postGraphQL(gateway, `${long} # ${index}`, {}, index % 2 ? bogus : {});
+    responses++;
+  });
+  expect(await postGraphQL(gateway, addPet)).toMatchObject({ data: { addPet: {} } });
+  expect(responses).toBeLessThan(20);
+  const parts = await sendForParts(gateway, 'http://gateway.test');
+  expect(await parts.text()).toContain('"hasNext":false');
+  expect(responses).toBeLessThan(40);
+  await Promise.all(flood);
+});
+
+describe('large work that waits for its slice ends with its request', () => {
+  const work = [
+    ['a long document', long],
+    ['@defer', petsFirst],
+    ['introspection', '{ __schema { queryType { name } } }'],
+    ['a large body', '{ pets { id } }'.padEnd(100_000)],
+  ] as const;
+
+  /** Opens a gateway in which the demo key waits for slices. */
+  async function openHeld() {
+    const opened = await openGateway();
+    await postGraphQL(opened.gateway, '{ pets { id } }');
+    const held = holdSlices(opened.environment.keys.find(withKey.authorization));
+    return {
+      ...opened,
+      isHeld: held.isHeld,
+      used: () => valuesOf(opened.metrics, 'petstore_limit_used', 'limit'),
+      /** Sends a request whose client leaves when it is in flight. */
+      async leave(request: Request) {
+        const client = new AbortController();
+        const response = opened.gateway(new Request(request, { signal: client.signal }));
+        await vi.waitFor(async () => expect(await this.used()).toHaveProperty('requests'));
+        client.abort();
+        return response;
+      },
+      async [Symbol.asyncDispose]() {
+        held[Symbol.dispose]();
+        await opened[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  it.each(work)('when its deadline passes: %s', async (_, query) => {
+    await using opened = await openHeld();
+    const headers = { ...withKey, accept: 'multipart/mixed', 'x-petstore-timeout-ms': '50' };
+    const { status, errors } = await postGraphQL(opened.gateway, query, {}, headers);
+    expect(status).toBe(504);
+    const extensions = { code: 'UPSTREAM_TIMEOUT', outcome: 'NOT_DONE' };
+    expect(errors).toMatchObject([{ extensions }]);
+    expect(opened.requests().at(-1)).toMatchObject({ status: 504, codes: ['UPSTREAM_TIMEOUT'] });
+    expect(await opened.used()).toEqual({});
+    expect(opened.isHeld()).toBe(true);
+  });
+
+  it('when its deadline passes: a write, and the next one is not done either', async () => {
+    await using opened = await openHeld();
+    const two = `mutation { ${aliases(2, () => addPet.slice(11, -2))} }`;
+    const headers = { ...withKey, 'x-petstore-timeout-ms': '50' };
+    const { status, errors } = await postGraphQL(opened.gateway, two, {}, headers);
+    expect(status).toBe(200);
+    const extensions = { code: 'UPSTREAM_TIMEOUT', outcome: 'NOT_DONE' };
+    expect(errors).toMatchObject([{ extensions }, { extensions }]);
+    expect(opened.isHeld()).toBe(true);
+  });
+
+  it.each(work)('when its client leaves: %s', async (_, query) => {
+    await using opened = await openHeld();
+    const headers = { ...withKey, accept: 'multipart/mixed' };
+    await opened.leave(graphqlRequest('http://gateway.test', { query }, headers));
+    expect(opened.requests().at(-1)).toMatchObject({ codes: ['CANCELLED'] });
+    expect(await opened.used()).toEqual({});
+    expect(opened.isHeld()).toBe(true);
+  });
+
+  it('when the client of a large request to /v1 leaves', async () => {
+    await using opened = await openHeld();
+    const headers = { ...withKey, 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: '{}'.padEnd(100_000) };
+    const response = await opened.leave(new Request('http://gateway.test/v1/pets', init));
+    expect(response.status).toBe(503);
+    expect(await opened.used()).toEqual({});
+    expect(opened.isHeld()).toBe(true);
   });
 });

@@ -105,7 +105,7 @@ export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
     readonly extensions: {
       readonly code: C;
       readonly requestId?: string;
-      /** What became of the write. Every error of a mutation's field has it, and every refusal due to load. */
+      /** What became of the write. Every error of a mutation's field has it, and every refusal due to load or time. */
       readonly outcome?: WriteOutcome;
     } & Readonly<Errors[C]>;
   };

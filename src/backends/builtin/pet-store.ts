@@ -76,7 +76,7 @@ export async function openBuiltinPetStore(
     const isWrite = operations[operation].method === 'POST';
     const staged = accepted.has(key.credential) ? demoKeys.get(key.credential) : undefined;
     // SQLite writes inside the event loop, and ends when the disk has it.
-    if (isWrite) await nextSlice();
+    if (isWrite) await nextSlice(caller);
     if (caller.cancelled) throw caller.cancelled;
     const start = performance.now();
     const endSpan = caller.trace?.startQuery(queries[operation], databaseUrl);

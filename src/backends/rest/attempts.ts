@@ -145,7 +145,7 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
     if (this.client) this.client.wasUsed = true;
     const decode = decoders.get(codingOf(this.#headers));
     if (decode === undefined || this.#size === 0) this.#settle(this.#response());
-    else nextSlice().then(() => this.#decode(decode, controller));
+    else nextSlice({ key: this.key }).then(() => this.#decode(decode, controller));
   }
 
   /** Replaces the body by the decoded one, to which the same limits apply. */

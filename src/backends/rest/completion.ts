@@ -45,7 +45,7 @@ export class Completion {
       return;
     }
     if (outcome.body.byteLength <= sliceBytes) this.#readSuccess(call, outcome);
-    else nextSlice().then(() => this.#readSuccess(call, outcome));
+    else nextSlice({ key: call.key }).then(() => this.#readSuccess(call, outcome));
   }
 
   #readSuccess(call: RestCall, response: Responded): void {

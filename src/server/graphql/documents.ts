@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ApiKey } from '../../limits/api-key.ts';
-import { nextSlice } from '../../limits/slices.ts';
+import { nextSlice, type SliceCaller } from '../../limits/slices.ts';
 import type { PrepareDocument } from './engine.ts';
 import { PreparedDocument } from './prepared-document.ts';
 
@@ -30,20 +30,21 @@ export class Documents {
 
   /**
    * Returns the document of a text, or its errors; a promise if it has to be prepared in a slice.
-   * @throws HttpError, or rejects with one, if it exceeds a limit.
+   * @throws HttpError, or rejects with one, if it exceeds a limit. Rejects if the caller is cancelled.
    */
   find(
     text: string,
-    key: ApiKey,
+    caller: SliceCaller,
   ):
     | PreparedDocument
     | readonly GraphQLError[]
     | Promise<PreparedDocument | readonly GraphQLError[]> {
+    const { key } = caller;
     const found = this.#get(text, key);
     if (found !== undefined) return found;
     if (text.length <= longDocument) return this.#add(text, key);
     // Another request may have prepared it meanwhile.
-    return nextSlice().then(() => this.#get(text, key) ?? this.#add(text, key));
+    return nextSlice(caller).then(() => this.#get(text, key) ?? this.#add(text, key));
   }
 
   #get(text: string, key: ApiKey): PreparedDocument | undefined {

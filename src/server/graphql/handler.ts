@@ -5,7 +5,7 @@ import { HttpError } from '../../http/error.ts';
 import { readAccept } from '../../http/media-type.ts';
 import type { HttpResponse } from '../../http/message.ts';
 import type { Refuse } from '../../http/refuse.ts';
-import { nextSlice } from '../../limits/slices.ts';
+import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Admission } from '../admission.ts';
 import { readClientLibrary } from '../client-name.ts';
@@ -73,7 +73,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const isText = !hasHash && options.persistedDocuments.mode !== 'only';
     const text = (isText ? query : undefined) ?? finder.find(params, record.key);
     if (typeof text !== 'string') return respondWith([text], { record, refuse });
-    const found = documents.find(text, record.key);
+    const found = documents.find(text, record);
     const document = found instanceof Promise ? await found : found;
     if (!(document instanceof PreparedDocument)) return respondWith(document, { record, refuse });
     const operation = document.find(operationName);
@@ -86,7 +86,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     if (deprecations.length > 0) record.deprecatedFields = deprecations.map(({ field }) => field);
     const taken = admission.takeCalls(record, rootFields.count + Number(needsKey));
     if (taken !== undefined) await taken;
-    if (isDeferred || operation.isIntrospection) await nextSlice();
+    if (isDeferred || operation.isIntrospection) await nextSlice(record);
     const delivery = isDeferred ? getDelivery?.(record) : undefined;
     const context = createContext(record, petStore, {
       hasEqualReads: rootFields.mayBeEqual,
@@ -105,19 +105,25 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     return toHttpResponse(record, whole, operation.takesText);
   }
 
+  function respondToBody(record: RequestRecord): Promise<HttpResponse> {
+    const params = readParams(record);
+    record.clientLibrary = readClientLibrary(params.extensions?.['clientLibrary']);
+    if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
+    return execute(record, params, record.headers['x-petstore-explain'] === '1', deliveryOf);
+  }
+
   return {
     execute,
-    /** Responds to an HTTP request. @throws HttpError if it is refused before execution. */
+    /**
+     * Responds to an HTTP request; a large body waits for a slice.
+     * @throws HttpError if it is refused before execution.
+     */
     respond(record: RequestRecord): Promise<HttpResponse> {
       const page = graphiql?.(record);
       if (page !== undefined) return page;
-      const params = readParams(record);
-      const library = params.extensions?.['clientLibrary'];
-      if (library !== undefined) record.clientLibrary = readClientLibrary(library);
-      const { headers } = record;
-      setDeadline(record, timeoutHeader, headers[timeoutHeader], options.maxTimeoutMs);
-      if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
-      return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
+      setDeadline(record, timeoutHeader, record.headers[timeoutHeader], options.maxTimeoutMs);
+      if (record.size <= sliceBytes) return respondToBody(record);
+      return nextSlice(record).then(() => respondToBody(record));
     },
   };
 }

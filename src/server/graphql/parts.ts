@@ -165,7 +165,7 @@ async function* writeParts(
   try {
     for await (const part of parts) {
       if (isLast) continue;
-      if (lengthOf(part, sliceBytes) > sliceBytes) await nextSlice();
+      if (lengthOf(part, sliceBytes) > sliceBytes) await nextSlice({ key: record.key });
       if (isFirst && !record.cancelled) record.onFirstPart();
       // Measured first: V8 fails to write a part that is far too large.
       let text = lengthOf(part, left) > left ? undefined : write(part);

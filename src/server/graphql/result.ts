@@ -41,7 +41,10 @@ export interface EncodingContext {
 export const maxDataLength = 8 * 1024 * 1024;
 const maxErrorsLength = 1024 * 1024;
 
-/** Encodes a result as `writeBounded` does. A large result waits for a slice. */
+/**
+ * Encodes a result as `writeBounded` does. A large result waits for a slice, also after a deadline: the
+ * fields that were in time have their data.
+ */
 export function encodeResult(
   result: EngineResult,
   context: EncodingContext,
@@ -49,7 +52,11 @@ export function encodeResult(
   const typed = typeResult(result, context);
   const isExecuted = 'data' in typed;
   if (lengthOf(typed, sliceBytes) <= sliceBytes) return { body: write(typed), isExecuted };
-  return nextSlice().then(() => ({ body: writeBounded(typed, context.record), isExecuted }));
+  const { record } = context;
+  return nextSlice({ key: record.key }).then(() => ({
+    body: writeBounded(typed, record),
+    isExecuted,
+  }));
 }
 
 /**
