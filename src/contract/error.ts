@@ -8,7 +8,7 @@ export interface ErrorBody {
 
 /**
  * What became of a write that failed: `NOT_DONE` if it was not sent or was refused, `DONE` if the
- * service confirmed it with a response that breaks the contract, otherwise `UNKNOWN`.
+ * service confirmed it with a response that breaks the contract or was not read, otherwise `UNKNOWN`.
  */
 export type WriteOutcome = 'NOT_DONE' | 'DONE' | 'UNKNOWN';
 

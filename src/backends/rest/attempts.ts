@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
 import type { ApiKey } from '../../limits/api-key.ts';
-import { nextSlice } from '../../limits/slices.ts';
+import { waitForSlice } from '../../limits/slices.ts';
 import type { TrackedClient } from './connections.ts';
 import type { Origin } from './origin.ts';
 import { type Failed, type Outcome, outcomeOfFailure, type Responded } from './outcome.ts';
-import { codingOf, type Decode, decoders } from './response.ts';
+import { decodeBody, isEncoded } from './response.ts';
 
 /**
  * Limits for the body of an error response. A longer or slower body is truncated, because the
@@ -55,6 +55,8 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
   #size = 0;
   #counted = 0;
   #errorTimeout: NodeJS.Timeout | undefined;
+  /** Ends the wait of a complete response for its slice; undefined without one. */
+  #leaveSlices: (() => void) | undefined;
 
   constructor({ origin, key, request, deadlineAt }: AttemptOptions) {
     this.#origin = origin;
@@ -143,26 +145,26 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
   onResponseEnd(controller: Controller): void {
     clearTimeout(this.#errorTimeout);
     if (this.client) this.client.wasUsed = true;
-    const decode = decoders.get(codingOf(this.#headers));
-    if (decode === undefined || this.#size === 0) this.#settle(this.#response());
-    else nextSlice({ key: this.key }).then(() => this.#decode(decode, controller));
+    if (this.#size === 0 || !isEncoded(this.#headers)) this.#settle(this.#response());
+    else this.readInSlice(() => this.#decode(controller));
+  }
+
+  /** Decodes or reads a complete response in a slice, unless `giveUp` is called before. */
+  protected readInSlice(read: () => void): void {
+    this.#leaveSlices = waitForSlice(this.key, () => {
+      this.#leaveSlices = undefined;
+      read();
+    });
   }
 
   /** Replaces the body by the decoded one, to which the same limits apply. */
-  #decode(decode: Decode, controller: Controller): void {
-    if (this.#isSettled) return;
-    const { maxBodyBytes } = this.#origin;
-    const maxOutputLength = this.#isError ? errorBodyLimits.maxBytes : maxBodyBytes;
-    try {
-      const decoded = decode(this.#response().body, { maxOutputLength });
-      this.#size = 0;
-      this.onResponseData(controller, decoded);
-      this.#settle(this.#response());
-    } catch (cause) {
-      const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-      const problem = `body: expected ${isTooLarge ? 'a smaller body' : 'the encoding of its header'}.`;
-      this.#end({ why: 'invalid', status: this.#status, problem, cause });
-    }
+  #decode(controller: Controller): void {
+    const maxBytes = this.#isError ? errorBodyLimits.maxBytes : this.#origin.maxBodyBytes;
+    const decoded = decodeBody(this.#response(), maxBytes);
+    if ('why' in decoded) return void this.#end(decoded);
+    this.#size = 0;
+    this.onResponseData(controller, decoded);
+    this.#settle(this.#response());
   }
 
   onResponseError(_: Controller, cause: Error): void {
@@ -201,6 +203,7 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
    * status is an error and the client waits for it. Call `abort` when the call has ended.
    */
   protected giveUp(outcome: Failed): Outcome {
+    this.#leaveSlices?.();
     if (this.#isSettled) return outcome;
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
@@ -214,10 +217,11 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
     return last;
   }
 
-  /** Why the deadline ends the call: it is sent, its connection does not open, or it waits. */
-  protected whyLate(): 'timeout' | 'connectTimeout' | 'deadline' {
-    if (this.#isSettled || !this.#hasPlace) return 'deadline';
-    return this.#wasSent ? 'timeout' : 'connectTimeout';
+  /** The outcome if its time is over: it is unread, waits for a place or connection, or was sent. */
+  protected get late(): Failed {
+    if (this.#leaveSlices) return { why: 'unread', status: this.#status };
+    if (this.#isSettled || !this.#hasPlace) return { why: 'deadline' };
+    return { why: this.#wasSent ? 'timeout' : 'connectTimeout' };
   }
 
   /** Lets undici end the request. */

@@ -14,7 +14,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { Attempts } from './attempts.ts';
 import type { Deadlines, DueCall } from './deadlines.ts';
 import type { Origin } from './origin.ts';
-import { consequencesOf, type Failed, type Outcome, toError } from './outcome.ts';
+import { consequencesOf, type Failed, isSuccess, type Outcome, toError } from './outcome.ts';
 import { parseRetryAfter } from './response.ts';
 
 /** Where calls go, and what they share. */
@@ -126,7 +126,7 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
     if (this.#isEnded) return;
     const isSentWrite = !this.#isRead && this.timesSent > 0;
     if (isSentWrite && caller.cancelled instanceof CancelledError) return;
-    const error = isSentWrite ? toError({ why: 'timeout' }, true) : caller.cancelled;
+    const error = isSentWrite ? toError(this.late, true) : caller.cancelled;
     const isOf = (waiter: Waiter) => waiter.caller === caller;
     const leaving = this.#waiters.filter(isOf);
     this.#waiters = this.#waiters.filter((waiter) => !isOf(waiter));
@@ -135,7 +135,7 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
   }
 
   expire(): void {
-    this.#stop({ why: this.whyLate() });
+    this.#stop(this.late);
   }
 
   /** Passes the result to all callers that wait. */
@@ -171,7 +171,9 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
     }
     const mayRetry = this.#isRead && repeats !== 'none' && this.#attempt !== 'retry' && !isOver;
     if (mayRetry) this.#retryLater(outcome);
-    else this.#finish(outcome);
+    else if (isSuccess(outcome) && outcome.body.byteLength > sliceBytes) {
+      this.readInSlice(() => this.#finish(outcome, true));
+    } else this.#finish(outcome);
   }
 
   #repeatAtOnce(outcome: Outcome): void {
@@ -209,8 +211,8 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
     this.abort();
   }
 
-  /** Ends the call with this outcome, once. A response is read at the end of the turn. */
-  #finish(outcome: Outcome): void {
+  /** Ends the call with this outcome, once. A response is read at the end of the turn, or in its slice. */
+  #finish(outcome: Outcome, isInSlice = false): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#final = outcome;
@@ -220,7 +222,7 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
     const { reads } = this.key;
     const index = reads.indexOf(this);
     if (index >= 0) reads.splice(index, 1);
-    if (outcome.why === undefined) atEndOfTurn(this);
+    if (outcome.why === undefined && !isInSlice) atEndOfTurn(this);
     else this.onEndOfTurn();
   }
 

@@ -3,20 +3,16 @@ import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contr
 import type { Caller } from '../../contract/pet-store.ts';
 import type { ApiKey } from '../../limits/api-key.ts';
 import type { ApiKeys } from '../../limits/api-keys.ts';
-import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RestCall } from './call.ts';
 import { ConnectionFailed } from './connections.ts';
 import { createDriftReport } from './drift-report.ts';
 import type { Origin } from './origin.ts';
-import { consequencesOf, type Outcome, type Responded, toError } from './outcome.ts';
+import { consequencesOf, isSuccess, type Outcome, type Responded, toError } from './outcome.ts';
 import { readError, readText } from './response.ts';
 
-/**
- * What follows from the outcome of a call: it is read, reported and passed to the callers that wait. A
- * large body is read in a turn of its own.
- */
+/** What follows from the outcome of a call: it is read, reported and passed to the callers that wait. */
 export class Completion {
   readonly #origins: readonly Origin[];
   readonly #keys: ApiKeys;
@@ -40,12 +36,8 @@ export class Completion {
   complete(call: RestCall, outcome: Outcome): void {
     const { request, service } = call.parts;
     if (request.method === 'POST') service.writtenAt = performance.now();
-    if (outcome.why !== undefined || outcome.status < 200 || outcome.status > 299) {
-      this.#fail(call, outcome);
-      return;
-    }
-    if (outcome.body.byteLength <= sliceBytes) this.#readSuccess(call, outcome);
-    else nextSlice({ key: call.key }).then(() => this.#readSuccess(call, outcome));
+    if (isSuccess(outcome)) this.#readSuccess(call, outcome);
+    else this.#fail(call, outcome);
   }
 
   #readSuccess(call: RestCall, response: Responded): void {

@@ -26,6 +26,7 @@ export interface Consequences {
 }
 
 const late = 'The pet store did not respond in time.';
+const unread = 'The response of the pet store could not be read in time.';
 const failing = 'The pet store has failed repeatedly';
 const recovers = 'Calls are paused so that it can recover.';
 const waiting = 'are waiting for the pet store.';
@@ -73,6 +74,8 @@ const failures = {
   clientLeft: { ...cancelled, isLogged: false, label: 'cancelled' },
   /** The gateway has no memory for the body. */
   noMemory: { ...cancelled, message: 'The responses of the pet store are too large together.' },
+  /** It has arrived, but was not decoded or read before the deadline. */
+  unread: { ...cancelled, ...success, label: 'timeout', message: unread },
   /** It breaks the contract or, without a status, HTTP. */
   invalid: { ...invalid, ...success },
   notHttp: invalid,
@@ -91,7 +94,7 @@ export interface Failed {
   readonly why: keyof typeof failures;
   readonly cause?: unknown;
   readonly retryAfterMs?: number;
-  /** The status of an invalid response. */
+  /** The status of a response that is invalid or was not read. */
   readonly status?: number;
   /** What is wrong with an invalid response, instead of the message of its failure. */
   readonly problem?: string;
@@ -102,6 +105,11 @@ export interface Failed {
  * the gateway refuses to send the call.
  */
 export type Outcome = Responded | Failed;
+
+/** Returns whether the response has a 2xx status. */
+export function isSuccess(outcome: Outcome): outcome is Responded {
+  return outcome.why === undefined && outcome.status >= 200 && outcome.status <= 299;
+}
 
 /** Returns what follows from an outcome. */
 export function consequencesOf({ why, status }: Outcome): Consequences {

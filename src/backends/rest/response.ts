@@ -4,16 +4,16 @@ import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contr
 import { decodeUtf8 } from '../../contract/json.ts';
 import { redactKey } from '../../contract/redact-key.ts';
 import { readJson } from '../../contract/response-json.ts';
-import type { Responded } from './outcome.ts';
+import type { Failed, Responded } from './outcome.ts';
 
 /** Decodes a whole body. @throws if it is not encoded so, or its length exceeds `maxOutputLength`. */
-export type Decode = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
+type Decode = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
 
 /**
  * The content codings that are decoded (RFC 9110, section 8.4.1), although none is asked for. Some
  * services send `deflate` without the header of zlib, whose first byte ends in 8.
  */
-export const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ['gzip', gunzipSync],
   ['x-gzip', gunzipSync],
   ['br', brotliDecompressSync],
@@ -23,8 +23,28 @@ export const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ],
 ]);
 
+/** Whether a response has one of these content codings. */
+export function isEncoded(headers: Responded['headers']): boolean {
+  return decoders.has(codingOf(headers));
+}
+
+/** Returns the decoded body of a response that is encoded, or why there is none. */
+export function decodeBody(
+  { status, headers, body }: Responded,
+  maxBytes: number,
+): Buffer | Failed {
+  try {
+    const decode = decoders.get(codingOf(headers)) as Decode;
+    return decode(body, { maxOutputLength: maxBytes });
+  } catch (cause) {
+    const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    const problem = `body: expected ${isTooLarge ? 'a smaller body' : 'the encoding of its header'}.`;
+    return { why: 'invalid', status, problem, cause };
+  }
+}
+
 /** Returns the content coding of a response, in lower case. */
-export function codingOf({ 'content-encoding': coding }: Responded['headers']): string {
+function codingOf({ 'content-encoding': coding }: Responded['headers']): string {
   return coding === undefined ? 'identity' : String(coding).toLowerCase();
 }
 

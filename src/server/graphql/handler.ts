@@ -105,25 +105,23 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     return toHttpResponse(record, whole, operation.takesText);
   }
 
-  function respondToBody(record: RequestRecord): Promise<HttpResponse> {
-    const params = readParams(record);
-    record.clientLibrary = readClientLibrary(params.extensions?.['clientLibrary']);
-    if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
-    return execute(record, params, record.headers['x-petstore-explain'] === '1', deliveryOf);
-  }
-
   return {
     execute,
     /**
      * Responds to an HTTP request; a large body waits for a slice.
      * @throws HttpError if it is refused before execution.
      */
-    respond(record: RequestRecord): Promise<HttpResponse> {
+    async respond(record: RequestRecord): Promise<HttpResponse> {
       const page = graphiql?.(record);
       if (page !== undefined) return page;
-      setDeadline(record, timeoutHeader, record.headers[timeoutHeader], options.maxTimeoutMs);
-      if (record.size <= sliceBytes) return respondToBody(record);
-      return nextSlice(record).then(() => respondToBody(record));
+      const { headers } = record;
+      setDeadline(record, timeoutHeader, headers[timeoutHeader], options.maxTimeoutMs);
+      if (record.size > sliceBytes) await nextSlice(record);
+      const params = readParams(record);
+      const library = params.extensions?.['clientLibrary'];
+      if (library !== undefined) record.clientLibrary = readClientLibrary(library);
+      if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
+      return execute(record, params, headers['x-petstore-explain'] === '1', deliveryOf);
     },
   };
 }

@@ -40,10 +40,12 @@ const failures: Readonly<Record<Exclude<Failed['why'], 'invalid' | 'notHttp'>, s
   timeout: 'lost: timed out',
   clientLeft: 'cancelled: the client disconnected',
   noMemory: 'cancelled: too many bytes of responses are held',
+  unread: 'cancelled: the deadline passed before a complete response was read',
 };
 
 const notHttp: Outcome = { why: 'notHttp', problem: 'Expected HTTP.' };
 const invalid: Outcome = { why: 'invalid', status: 201, problem: 'body.' };
+const unread: Outcome = { why: 'unread', status: 201 };
 const broken = 'not HTTP, or a body that breaks the contract';
 const outcomes: readonly (readonly [row: string, Outcome])[] = [
   ...[200, 302, 404].map((status) => ['a status below 500', responded(status)] as const),
@@ -92,7 +94,7 @@ describe('the outcomes of a REST call', () => {
 
   it('close circuits by their status, and are logged if the service failed', () => {
     const statuses = [200, 302, 404].map(responded);
-    for (const outcome of [...statuses, invalid]) {
+    for (const outcome of [...statuses, invalid, unread]) {
       expect(circuitsOf(outcome, 'success')).toBe('both');
     }
     expect(circuitsOf(responded(500), 'success')).toBe('the service');
@@ -113,6 +115,7 @@ describe('the outcomes of a REST call', () => {
     ['UPSTREAM_UNAVAILABLE UNKNOWN', failed('stale', 'reset', 'cutOff', 'noMemory')],
     ['UPSTREAM_TIMEOUT NOT_DONE', failed('connectTimeout', 'deadline')],
     ['UPSTREAM_TIMEOUT UNKNOWN', failed('timeout')],
+    ['UPSTREAM_TIMEOUT DONE', [unread]],
     ['CANCELLED NOT_DONE', failed('clientLeft')],
   ])('give a write the code and the outcome %s', (error, causes) => {
     for (const outcome of causes) expect(errorOf(outcome)).toBe(error);
