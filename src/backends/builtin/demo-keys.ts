@@ -14,7 +14,7 @@ export interface DemoKey {
   readonly waitMs?: (timeoutMs: number) => number;
   /** Creates the error of a call, as the REST backend has it for a service that fails so. */
   readonly error?: (isWrite: boolean) => Error | undefined;
-  /** How many calls there are to each one that fails; 1 by default. */
+  /** Of how many calls the one in the middle fails; of each one by default. */
   readonly every?: number;
   /** Whether a call that fails is carried out. */
   readonly isDone?: true;
@@ -54,9 +54,9 @@ const keys: Readonly<Record<string, DemoKey>> = {
   'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),
   'demo-invalid': { title: 'UPSTREAM_INVALID_RESPONSE', error: invalid, isDone: true },
   'demo-flaky': {
-    title: 'UPSTREAM_UNAVAILABLE for every third call',
+    title: 'UPSTREAM_UNAVAILABLE for the third of every six calls',
     error: closed,
-    every: 3,
+    every: 6,
   },
   'demo-lost-write': {
     title: 'writes are done, but the response is lost: outcome UNKNOWN',

@@ -84,7 +84,8 @@ export async function openBuiltinPetStore(
     try {
       const guarded = () => guard(requestId, isWrite, () => work(staged?.isEmpty === true));
       if (staged === undefined) return await untilDeadline(caller, isWrite, guarded());
-      const isDue = staged.every === undefined || ++countedCalls % staged.every === 0;
+      const { every } = staged;
+      const isDue = every === undefined || ++countedCalls % every === every / 2;
       const call = { caller, isWrite, timeoutMs, isDue, work: guarded };
       return await untilDeadline(caller, isWrite, callStaged(staged, call));
     } catch (error) {
