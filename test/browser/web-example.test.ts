@@ -242,8 +242,21 @@ describe('examples/web', () => {
     await cards.nth(11).waitFor();
     await add('Rex', '1');
     await problem.getByText('The animal may have been added.').waitFor();
-    await page.reload();
     await cards.nth(12).waitFor();
+  });
+
+  browserTest('loads the list again when the response to a write is lost', async () => {
+    await using opened = await openPage();
+    const { cards, problem, add, hold } = opened;
+    await cards.nth(11).waitFor();
+    const holding = hold('AddPet');
+    await add('Rex', '1');
+    const route = await holding;
+    await route.fetch();
+    await route.abort();
+    await problem.getByText('The animal may have been added.').waitFor();
+    await cards.nth(12).getByText('#13').waitFor();
+    expect(await problem.count()).toBe(1);
   });
 
   browserTest('shows the animals before the orders arrive or fail, in one request', async () => {

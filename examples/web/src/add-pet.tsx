@@ -6,9 +6,13 @@ import { inputIssues } from './input-issues.ts';
 import { InventoryDocument, statuses } from './inventory.tsx';
 import { unsavedId } from './pet-card.tsx';
 import { Problem } from './problem.tsx';
+import { outcomeOf } from './write-outcome.ts';
 
-/** Adds an animal. Its card appears immediately, and is removed if the gateway rejects it. */
-export function AddPet() {
+/**
+ * Adds an animal. Its card appears immediately, and is removed if the gateway rejects it. If it may have
+ * been added nevertheless, the list is loaded again.
+ */
+export function AddPet({ reload }: { readonly reload: () => void }) {
   const form = useRef<HTMLFormElement>(null);
   const [added, setAdded] = useState('');
   const [addPet, { loading, error }] = useMutation(AddPetDocument, {
@@ -44,7 +48,8 @@ export function AddPet() {
     const status = (String(fields.get('status')) || null) as PetStatus | null;
     // Keep ids as text: a number would lose digits.
     const input = { name, categoryId: String(fields.get('categoryId')).trim(), status };
-    const { data } = await addPet({ variables: { input } });
+    const { data, error } = await addPet({ variables: { input } });
+    if (error && outcomeOf(error) !== 'NOT_DONE') reload();
     if (!data?.addPet) return;
     setAdded(`${data.addPet.name} was added as #${data.addPet.id}.`);
     form.current?.reset();

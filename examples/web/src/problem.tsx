@@ -1,9 +1,16 @@
 import { CombinedGraphQLErrors } from '@apollo/client';
 import { isGatewayError } from 'petstore-gateway-client';
+import { outcomeOf } from './write-outcome.ts';
 
-/** Describes an error and gives advice. */
-export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
-  const { title, advice, requestId, mayRetry = false } = explain(error);
+interface ProblemProps {
+  readonly error: unknown;
+  /** Reads again. A write has none. */
+  readonly retry?: () => void;
+}
+
+/** Describes an error of a query, with a button that repeats it, or of a write, and gives advice. */
+export function Problem({ error, retry }: ProblemProps) {
+  const { title, advice, requestId, mayRetry = false } = explain(error, retry === undefined);
   return (
     <div className="problem" role="alert">
       <strong>{title}</strong>
@@ -30,8 +37,15 @@ interface Explanation {
   readonly mayRetry?: boolean;
 }
 
-function explain(error: unknown): Explanation {
+function explain(error: unknown, isWrite: boolean): Explanation {
   const [first] = CombinedGraphQLErrors.is(error) ? error.errors : [];
+  if (isWrite && outcomeOf(error) === 'UNKNOWN') {
+    return {
+      title: 'The animal may have been added.',
+      advice: 'Look at the list before you add it again.',
+      requestId: isGatewayError(first) ? first.extensions.requestId : undefined,
+    };
+  }
   if (!isGatewayError(first)) {
     return {
       title: 'The gateway cannot be reached.',
@@ -53,10 +67,7 @@ function explain(error: unknown): Explanation {
     case 'UPSTREAM_UNAVAILABLE': {
       return {
         title: 'The store does not respond.',
-        advice:
-          extensions.outcome === 'UNKNOWN'
-            ? 'The animal may have been added. Reload the list before you add it again.'
-            : 'Try again in a moment.',
+        advice: 'Try again in a moment.',
         requestId: extensions.requestId,
         mayRetry: true,
       };

@@ -44,7 +44,7 @@ export function Store() {
         setStatus={setStatus}
       />
       <aside>
-        <AddPet />
+        <AddPet reload={retry} />
         <Orders
           orders={data?.orders ?? previousData?.orders}
           isLoading={loading}
