@@ -1,11 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { commandsOf, filesOf } from '../support/blocks.ts';
+import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
+import { blocksOf, commandsOf, filesOf } from '../support/blocks.ts';
 import { consumerTest, openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
@@ -47,34 +49,67 @@ const settings = JSON.stringify({
 const node = ['@types/node', 'undici-types'];
 
 describe('docs/error-states.md', () => {
+  /** Creates the page's files for a gateway. Returns a function that runs a command, and joins the lines it prints. */
+  async function open(url: string, others: Readonly<Record<string, string>> = {}) {
+    const { files, commands } = await recipe('error-states.md');
+    const here = Object.entries(files).map(([name, text]) => [
+      name,
+      text.replaceAll(service.url, url),
+    ]);
+    const { shell, tsc } = await consumer.project({
+      ours: ['graphql', '@apollo/client', 'rxjs', '@urql/core', 'wonka', ...node],
+      files: { ...Object.fromEntries(here), ...others, 'tsconfig.json': settings },
+    });
+    expect(await tsc('7.0')).toBe('');
+    const print = async (command: string) =>
+      (await shell([command])).trim().replaceAll(/\s+/g, ' ');
+    return { commands, print };
+  }
+
+  const screen = (names: string, problem: string) => `{ ${names}, problem: ${problem} }`;
+  const nothing = 'found: [], empty: []';
+  const all = "found: [ 'available', 'pending', 'orders' ], empty: []";
+  const unavailable = "{ text: 'The store does not respond. Try again.' }";
+  const lost = "{ text: 'It may have been saved. Look before you try again.', reload: true }";
+
   it('shows each state with fetch, Apollo Client and urql', async () => {
     // The pages below count the animals, and this one adds some.
     await using demo = await startGateway();
-    const { files, commands } = await recipe('error-states.md');
-    const here = Object.entries(files).map(
-      ([name, text]) => [name, text.replaceAll(service.url, demo.url)] as const,
-    );
-    const { shell, tsc } = await consumer.project({
-      ours: ['graphql', '@apollo/client', 'rxjs', '@urql/core', 'wonka', ...node],
-      files: { ...Object.fromEntries(here), 'tsconfig.json': settings },
-    });
-    expect(await tsc('7.0')).toBe('');
-    const run = async (file: string, key: string) =>
-      (await shell([`node ${file}.ts ${key}`])).trim();
-    expect((await shell(commands)).trim().split('\n')).toEqual([
-      'available, pending, The store does not respond. Try again.',
-      'no available, no pending, no orders',
-      'The store does not respond. Try again.',
-      'It may have been saved. Look before you try again.',
-      'Wait 2 s.',
+    const { commands, print } = await open(demo.url);
+    const printed: string[] = [];
+    for (const command of commands) printed.push(await print(command));
+    expect(printed).toEqual([
+      screen("found: [ 'available', 'pending' ], empty: []", unavailable),
+      screen("found: [], empty: [ 'available', 'pending', 'orders' ]", 'undefined'),
+      screen(nothing, unavailable),
+      screen(nothing, lost),
+      screen(nothing, "{ text: 'Wait 2 s.', retryAfterMs: 2000 }"),
     ]);
-    expect(await run('fetch', 'demo-key')).toBe('available, pending, orders');
-    expect(await run('urql', 'demo-forbidden')).toBe('The API key may not do this.');
-    expect(await run('fetch', 'demo-error')).toMatch(
-      /^Something went wrong\. Report the request \S+\.$/,
-    );
-    expect(await run('apollo', 'demo-invalid')).toBe('It was saved. Reload to see it.');
-    expect(await run('apollo', 'demo-unauthenticated')).toBe('Enter another key.');
+    for (const [command, expected] of [
+      ['fetch.ts demo-flaky', screen(all, 'undefined')],
+      ['urql.ts demo-forbidden', "{ text: 'The API key may not do this.' }"],
+      ['fetch.ts demo-error', "{ text: 'Something went wrong. Report the request "],
+      ['apollo.ts demo-invalid', "{ text: 'It was saved. Reload to see it.', reload: true }"],
+      ['apollo.ts demo-unauthenticated', "{ text: 'Enter another key.' }"],
+    ] as const) {
+      expect(await print(`node ${command}`)).toContain(expected);
+    }
+  });
+
+  it('shows that a write may have been done if the gateway’s response is lost', async () => {
+    await using proxy = await startUpstream((_, response) => response.destroy());
+    const { print } = await open(proxy.url, {
+      'proxy.ts': `import { screenOf } from './screen.ts';
+        const errors = [{ message: 'No gateway responded.', extensions: { code: 'UPSTREAM_UNAVAILABLE' } }];
+        console.log(screenOf('mutation', null, errors), screenOf('query', null, errors));`,
+    });
+    expect(await print('node apollo.ts demo-key')).toBe(screen(nothing, lost));
+    expect(proxy.seen).toHaveLength(1);
+    const unreachable = screen(nothing, "{ text: 'The gateway cannot be reached. Try again.' }");
+    expect(await print('node fetch.ts demo-key')).toBe(unreachable);
+    expect(await print('node urql.ts demo-key')).toBe(unreachable);
+    const both = [screen(nothing, lost), screen(nothing, unavailable)];
+    expect(await print('node proxy.ts')).toBe(both.join(' '));
   });
 });
 
@@ -101,6 +136,36 @@ describe('docs/clients', () => {
     expect(commands).toEqual(['npx graphql-codegen', 'node src/pending.ts']);
     expect(await shell(commands)).toBe('Captain Whiskers, Sir Hops-a-Lot\n');
     expect(await tsc('7.0')).toBe('');
+  });
+
+  it('sends the hashes of the application’s own documents', async () => {
+    const { files, commands } = await recipe('clients/codegen.md', 'Codegen');
+    const [{ block = '' } = {}] = await blocksOf('docs/clients/codegen.md', 'Hashes');
+    const { 'codegen.ts': config = '', 'src/pending.ts': source = '' } = files;
+    const sending = source
+      .replace(
+        "import { print } from 'graphql'",
+        "import { persistedHash } from 'petstore-gateway-client'",
+      )
+      .replace(/^ {2}body: .*\n/m, block);
+    expect(sending).not.toContain('print');
+    const option = "persistedDocuments: { hashAlgorithm: 'sha256' }";
+    expect(await readFile('docs/clients/codegen.md', 'utf8')).toContain(`\`${option}\``);
+    const { root, shell } = await consumer.project({
+      ours: ['graphql', '@graphql-codegen/cli', '@graphql-codegen/client-preset'],
+      files: {
+        'codegen.ts': config.replace('fragmentMasking: false', `fragmentMasking: false, ${option}`),
+        'src/pending.ts': sending,
+      },
+    });
+    const [generate = '', send = ''] = commands;
+    await shell([generate]);
+    const manifest = join(root, 'src/gql/persisted-documents.json');
+    await using only = await startGateway({
+      persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifest] }),
+    });
+    await writeFile(join(root, 'src/pending.ts'), sending.replaceAll(service.url, only.url));
+    expect(await shell([send])).toBe('Captain Whiskers, Sir Hops-a-Lot\n');
   });
 
   consumerTest('infers types with gql.tada', async () => {

@@ -105,7 +105,10 @@ export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
     readonly extensions: {
       readonly code: C;
       readonly requestId?: string;
-      /** What became of the write. Every error of a mutation's field has it, and every refusal due to load or time. */
+      /**
+       * What became of the write. Every error of a mutation's field has it, and every refusal due to load or time. An
+       * `UPSTREAM_*` error without it is a proxy's: the mutation may have been executed.
+       */
       readonly outcome?: WriteOutcome;
     } & Readonly<Errors[C]>;
   };
