@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Route } from 'playwright-core';
 import { createServer } from 'vite';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { commandsOf, filesOf } from '../support/blocks.ts';
@@ -100,11 +101,30 @@ describe('docs/tutorial.md', () => {
     await opened.add('Rex', 'dogs');
     await opened.alert.getByText(/categoryId.*dogs/).waitFor();
     expect(await opened.animals.count()).toBe(13);
+    // A proxy responds without an outcome, then a response is lost: both writes were done.
+    const errors = [{ message: 'No response.', extensions: { code: 'UPSTREAM_UNAVAILABLE' } }];
+    const ends = [
+      (route: Route) => route.fulfill({ status: 502, json: { errors } }),
+      (route: Route) => route.abort(),
+    ];
+    await opened.page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('AddPet')) return route.continue();
+      await route.fetch();
+      await ends.shift()?.(route);
+    });
+    for (const name of ['Milo', 'Otis']) {
+      await opened.add(name, '1');
+      await opened.animals.getByText(`${name}, no status`).waitFor();
+      await opened.alert.getByText('The animal may have been added.').waitFor();
+    }
+    await opened.page.unroute('**/graphql');
     gateway.kill('SIGINT');
     await gateway.exited;
     await opened.add('Rex', '1');
-    await opened.alert.getByText('The gateway cannot be reached.').waitFor();
-    expect(await opened.animals.count()).toBe(13);
+    await opened.alert.getByText('The animal may have been added.').waitFor();
+    expect(await opened.animals.count()).toBe(15);
+    await opened.page.reload();
+    await opened.alert.getByText('The gateway does not respond. Try again later.').waitFor();
   });
 
   it('has a page without type errors', async () => {
