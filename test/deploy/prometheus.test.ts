@@ -186,7 +186,31 @@ describe('the dashboard and the alerts', () => {
       input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
       promql_expr_test: [{ expr, eval_time: '8d', exp_samples: [{ labels: '{}', value }] }],
     }));
-    await test([], tests);
+    const manifest = sent.replace('sent', 'manifest');
+    const input_series = [
+      { series: `${manifest}, instance="a"}`, values: '1+1x20' },
+      { series: `${manifest}, instance="b"}`, values: '0x20' },
+      { series: one, values: '5x10 6x10' },
+    ];
+    const [, manifests] = /`(sum by[^`]+)`/.exec(page) ?? [];
+    const lists = [
+      { labels: '{instance="a"}', value: 11 },
+      { labels: '{instance="b"}', value: 0 },
+    ];
+    const rehearsal = [
+      {
+        expr: expr?.replaceAll('7d', '5m'),
+        eval_time: '12m',
+        exp_samples: [{ labels: '{}', value: 1 }],
+      },
+      {
+        expr: expr?.replaceAll('7d', '5m'),
+        eval_time: '20m',
+        exp_samples: [{ labels: '{}', value: 0 }],
+      },
+      { expr: manifests, eval_time: '10m', exp_samples: lists },
+    ];
+    await test([], [...tests, { interval: '1m', input_series, promql_expr_test: rehearsal }]);
   });
 
   /** Evaluates rules as promtool does. */
