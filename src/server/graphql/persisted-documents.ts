@@ -176,7 +176,7 @@ function cacheKey(credential: string, hash: string): string {
 function documentRequired(received: string): GraphQLError {
   return refusal(
     'PERSISTED_DOCUMENT_REQUIRED',
-    `This gateway executes only the documents in its manifest: expected the hash of one, received ${received}. Ask its operator to add your document.`,
+    `This gateway executes only the documents in its manifest: expected the hash of one, received ${received}. Ask its operator to add your document, and send only its hash.`,
   );
 }
 

@@ -136,7 +136,7 @@ describe('PERSISTED_DOCUMENTS=only', () => {
     expect(await opened.post(body)).toEqual(
       refused(
         'PERSISTED_DOCUMENT_REQUIRED',
-        `This gateway executes only the documents in its manifest: expected the hash of one, received ${received}. Ask its operator to add your document.`,
+        `This gateway executes only the documents in its manifest: expected the hash of one, received ${received}. Ask its operator to add your document, and send only its hash.`,
       ),
     );
     expect(opened.calls).toEqual([]);
