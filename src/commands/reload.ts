@@ -6,12 +6,12 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { RunningGateway } from '../workers/primary.ts';
 
 /**
- * Creates a function that reads the configuration again and puts into effect what needs no restart.
- * It rejects, and changes nothing, if anything is invalid.
+ * Creates a function that reads the configuration again, once `starting` has resolved, and puts into
+ * effect what needs no restart. It rejects, and changes nothing, if anything is invalid.
  */
 export function createReload(
   env: Environment,
-  service: RunningGateway<Config>,
+  starting: Promise<RunningGateway<Config>>,
   log: ReturnType<typeof createLog>,
   metrics: Metrics,
 ): () => Promise<void> {
@@ -19,6 +19,7 @@ export function createReload(
   metrics.reloadSuccess({}, () => Number(isSuccessful));
   return async () => {
     try {
+      const service = await starting;
       const config = loadConfig(env);
       await service.reload(config);
       log.level = config.logLevel;

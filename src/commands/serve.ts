@@ -43,7 +43,11 @@ export async function runServe(
     process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'SOURCE'], configRows(env, config)));
     return;
   }
-  // Nothing to reload before it serves; a worker reloads when its primary sends a message.
+  const stop = Promise.withResolvers<void>();
+  const force = new AbortController();
+  // Process 1 of a container receives only the signals that it handles, also while it starts.
+  onSignals(env, stop.resolve, () => force.abort());
+  // A worker reloads when its primary sends a message.
   process.on('SIGHUP', () => {});
   const cluster = config.workers > 1 ? (await import('node:cluster')).default : undefined;
   const worker = cluster?.isWorker ? await import('../workers/worker.ts') : undefined;
@@ -63,21 +67,21 @@ export async function runServe(
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
   if (!worker) warnOfUnknown(config, log);
   if (!worker) await removeStaleSocket(config.host);
-  const service = cluster?.isPrimary
-    ? await (await import('../workers/primary.ts')).superviseWorkers(config, telemetry)
-    : await serve({ ...config, ...worker?.workerOptions }, telemetry);
-  const stop = Promise.withResolvers<void>();
-  const force = new AbortController();
-  onSignals(env, stop.resolve, () => force.abort());
-  const reload = createReload(env, service, log, metrics);
-  if (worker) worker.connectToPrimary(service, metrics, reload, stop.resolve);
-  else {
-    reloadOnHangup(env, log, reload, stop.resolve);
-    printBanner(banner(service, config), log);
-  }
+  const supervisor = cluster?.isPrimary
+    ? new (await import('../workers/primary.ts')).Supervisor(config, telemetry)
+    : undefined;
+  const starting = supervisor?.start() ?? serve({ ...config, ...worker?.workerOptions }, telemetry);
+  const reload = createReload(env, starting, log, metrics);
+  if (!worker) reloadOnHangup(env, log, reload, stop.resolve);
+  const service = await Promise.race([starting, stop.promise]);
+  const running = service ?? supervisor;
+  // Nothing is in flight before it listens. One of several workers may listen already.
+  if (!running) process.exit(0);
+  if (service && worker) worker.connectToPrimary(service, metrics, reload, stop.resolve);
+  else if (service) printBanner(banner(service, config), log);
   await stop.promise;
   log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
-  await service.stop(force.signal);
+  await running.stop(force.signal);
   log.info('shut down');
   process.off('exit', writer.closeNow);
   // process.exit() would block on a write to a log pipe that nobody reads.
@@ -176,10 +180,11 @@ async function open(
     }),
   );
   const tls = tlsOf(options);
-  const listener = await listen(app, { ...options, tls, metrics });
-  opened.defer(() => listener.close(0));
   const admin = await listenAdmin(environment, metrics, app.health, options);
   opened.defer(() => admin?.close(0));
+  // Last: once it listens, requests are in flight that a failed start would drop.
+  const listener = await listen(app, { ...options, tls, metrics });
+  opened.defer(() => listener.close(0));
   return {
     url: listener.url,
     adminUrl: admin?.url,

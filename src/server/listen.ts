@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod } from 'node:fs/promises';
+import { chmodSync } from 'node:fs';
 import { createServer as createHttpServer, type ServerOptions } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, Server } from 'node:net';
@@ -112,7 +112,8 @@ async function open(server: Server, host: string, port: number): Promise<string>
   const unix = unixSocketOf(host);
   const target = unix ? { path: unix.path } : { port, host };
   await once(server.listen({ ...target, backlog }), 'listening');
-  if (unix?.mode !== undefined) await chmod(unix.path, unix.mode);
+  // Waits for nothing: until `listen` resolves, a signal would drop the first requests.
+  if (unix?.mode !== undefined) chmodSync(unix.path, unix.mode);
   if (unix) return `unix:${unix.path}:`;
   const { address, family, port: opened } = server.address() as AddressInfo;
   return `${family === 'IPv6' ? `[${address}]` : address}:${opened}`;

@@ -3,6 +3,7 @@ import { on, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createHealth } from '../server/health.ts';
+import type { Listener } from '../server/listen.ts';
 import { createEnvironment } from '../server/request-environment.ts';
 import type { MetricsSnapshot, Scrape } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -35,7 +36,7 @@ export interface RunningGateway<Options = unknown> {
   stop(force: AbortSignal): Promise<void>;
 }
 
-/** Options of `superviseWorkers`. */
+/** Options of `Supervisor`. */
 interface SupervisorOptions extends AdminOptions {
   /** The number of workers. */
   readonly workers: number;
@@ -44,79 +45,84 @@ interface SupervisorOptions extends AdminOptions {
 
 /**
  * Serves from several processes that share the public port, with one admin port for all of them. A
- * worker that exits is replaced.
- * @throws if the first worker cannot start (it logs the reason itself), or if the admin port is not
- *   available.
+ * worker that exits, or does not respond, is replaced.
  */
-export async function superviseWorkers(
-  options: SupervisorOptions,
-  telemetry: Telemetry,
-): Promise<RunningGateway> {
-  const supervisor = new Supervisor(telemetry, options.shutdownGraceMs);
-  // The first worker starts alone: it migrates the database, and a failed start is logged once.
-  const url = await supervisor.start();
-  const health = createHealth(checkAnyReady, () => supervisor.isStopping);
-  const admin = await listenAdmin(createEnvironment(telemetry), supervisor, health, options);
-  await Promise.all(Array.from({ length: options.workers - 1 }, () => supervisor.start()));
-  const stop = async (force: AbortSignal) => {
-    await supervisor.stop(force);
-    await admin?.close(0);
-  };
-  return { url, adminUrl: admin?.url, checkReady: checkAnyReady, reload: reloadAll, stop };
-}
-
-/** Forks workers, replaces those that exit, and kills those that do not respond. */
-class Supervisor {
-  isStopping = false;
+export class Supervisor {
+  readonly #options: SupervisorOptions;
   readonly #telemetry: Telemetry;
-  readonly #shutdownGraceMs: number;
   readonly #metrics = new WorkerMetrics();
   readonly #serving = new Set<Worker>();
-  #hasServed = false;
+  #admin: Listener | undefined;
+  /** The base address, once a worker has served. */
+  #url: string | undefined;
   #failedStarts = 0;
+  #isStopping = false;
 
-  constructor(telemetry: Telemetry, shutdownGraceMs: number) {
+  constructor(options: SupervisorOptions, telemetry: Telemetry) {
+    this.#options = options;
     this.#telemetry = telemetry;
-    this.#shutdownGraceMs = shutdownGraceMs;
     // Workers accept connections themselves: connections queued in the primary would be lost when
     // it exits.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
   }
 
   /**
-   * Starts a worker and replaces it whenever it exits. Resolves to its address once it serves.
+   * Resolves when one worker serves, and each other one serves or has failed to start once.
+   * @throws if the first worker cannot start (it logs the reason itself), or if the admin port is
+   *   not available.
+   */
+  async start(): Promise<RunningGateway> {
+    const health = createHealth(checkAnyReady, () => this.#isStopping);
+    const environment = createEnvironment(this.#telemetry);
+    this.#admin = await listenAdmin(environment, this, health, this.#options);
+    // The first worker starts alone: it migrates the database, and a failed start is logged once.
+    await this.#startWorker();
+    const others = Array.from({ length: this.#options.workers - 1 }, () => this.#startWorker());
+    await Promise.all(others);
+    return {
+      url: this.#url ?? '',
+      adminUrl: this.#admin?.url,
+      checkReady: checkAnyReady,
+      reload: reloadAll,
+      stop: (force) => this.stop(force),
+    };
+  }
+
+  /**
+   * Starts a worker and replaces it whenever it exits. Resolves once it serves, or has exited.
    * @throws if it exits and no worker has ever served.
    */
-  start(): Promise<string> {
+  #startWorker(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#keepRunning(resolve).catch((error) => {
-        // Once it serves, an error such as a failed fork ends the primary.
-        if (this.#hasServed) throw error;
+        // Once one serves, an error such as a failed fork ends the primary.
+        if (this.#url !== undefined) throw error;
         reject(error);
       });
     });
   }
 
-  async #keepRunning(onServing: (url: string) => void): Promise<void> {
+  async #keepRunning(onStarted: () => void): Promise<void> {
     const { log } = this.#telemetry;
-    while (!this.isStopping) {
+    while (!this.#isStopping) {
       const worker = cluster.fork();
       const { pid } = worker.process;
       worker.once('message', (message: WorkerMessage) => {
         if (!('url' in message)) return;
         log.info({ pid }, 'worker is serving');
-        this.#hasServed = true;
+        this.#url = message.url;
         this.#failedStarts = 0;
         this.#serving.add(worker);
-        onServing(message.url);
+        onStarted();
         void this.#watch(worker);
       });
       const [code, signal] = await once(worker, 'exit');
       const served = this.#serving.delete(worker);
       this.#metrics.recordExit(worker);
-      if (this.isStopping) return;
-      if (!this.#hasServed) throw new Error('A worker could not be started.');
+      if (this.#isStopping) return;
+      if (this.#url === undefined) throw new Error('A worker could not be started.');
       log.error({ pid, code, signal }, 'worker exited');
+      onStarted();
       if (!served) this.#failedStarts++;
       if (this.#failedStarts >= maxFailedStarts && this.#serving.size === 0) {
         const failedStarts = this.#failedStarts;
@@ -133,7 +139,7 @@ class Supervisor {
   async #watch(worker: Worker): Promise<void> {
     for (let missed = 0; missed < maxMissedPings; ) {
       await wait(delays.ping, undefined, { ref: false });
-      if (this.isStopping || worker.isDead()) return;
+      if (this.#isStopping || worker.isDead()) return;
       missed = await request(worker, 'ping').then(
         () => 0,
         () => missed + 1,
@@ -147,7 +153,7 @@ class Supervisor {
   /** Returns the metrics of all workers, and the counts of the primary, which also drops log lines. */
   async scrape(): Promise<Scrape> {
     await Promise.all(
-      workers().map(async (worker) => {
+      [...this.#serving].map(async (worker) => {
         // A worker that does not respond keeps its last snapshot.
         const snapshot = await request(worker, 'metrics').catch(() => undefined);
         if (snapshot) this.#metrics.record(worker, snapshot as MetricsSnapshot);
@@ -156,20 +162,26 @@ class Supervisor {
     return this.#metrics.scrape(this.#telemetry.metrics);
   }
 
+  /** Stops all workers, also those that are starting, as `RunningGateway.stop` does. */
   async stop(force: AbortSignal): Promise<void> {
-    this.isStopping = true;
+    this.#isStopping = true;
     const forced = once(force, 'abort');
     const stopping = workers();
     const exited = stopping.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
     // This closes the primary's handle of the port. Workers close theirs when they receive `stop`.
     for (const worker of stopping) worker.disconnect();
-    for (const worker of stopping) send(worker, { type: 'stop' });
+    for (const worker of stopping) {
+      send(worker, { type: 'stop' });
+      // One that is starting reads no messages. If it has just begun to listen, it still drains.
+      if (!this.#serving.has(worker)) worker.process.kill('SIGTERM');
+    }
     await Promise.race([
       Promise.all(exited),
-      wait(this.#shutdownGraceMs + timeouts.exit, undefined, { ref: false }),
+      wait(this.#options.shutdownGraceMs + timeouts.exit, undefined, { ref: false }),
       forced,
     ]);
     for (const worker of stopping) worker.process.kill('SIGKILL');
+    await this.#admin?.close(0);
   }
 }
 
@@ -207,7 +219,12 @@ async function request(
 
 /** Lets each worker read the configuration again. @throws the reason of the first that can't. */
 async function reloadAll(): Promise<void> {
-  const reloads = workers().map((worker) => request(worker, 'reload', timeouts.reload));
+  const reloads = workers().map((worker) =>
+    request(worker, 'reload', timeouts.reload).catch((error) => {
+      // The replacement of a worker that has exited reads it too.
+      if (!worker.isDead()) throw error;
+    }),
+  );
   // Waits for all of them, so that two reloads never overlap.
   await Promise.allSettled(reloads);
   await Promise.all(reloads);

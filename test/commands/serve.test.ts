@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
-import { commandPath, nodeStart, npmStart } from '../support/process.ts';
+import { commandPath, nodeLaunch, nodeStart, npmStart } from '../support/process.ts';
+import { startServer } from '../support/server.ts';
 import { startHoldingUpstream, startUpstream } from '../support/upstream.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
@@ -120,6 +122,19 @@ describe('a gateway that receives a signal', () => {
     expect(await started.exited).toBe(0);
     expect(started.output.stderr).toContain('"msg":"shut down"');
     await expect(fetch(`${started.url}/livez`)).rejects.toThrow();
+  });
+
+  it.each([
+    '1',
+    '2',
+  ])('exits with 0 while %s processes wait for a database that never responds', async (WORKERS) => {
+    const connected = Promise.withResolvers<Socket>();
+    await using database = await startServer(createServer(connected.resolve));
+    const DATABASE_URL = database.url.replace('http', 'postgres');
+    await using launched = await nodeLaunch({ WORKERS, DATABASE_URL, ADMIN_PORT: '0' });
+    await connected.promise;
+    process.kill(launched.pid, 'SIGTERM');
+    expect(await launched.exited).toBe(0);
   });
 
   it('waits at most a second for a trace collector that never responds, and logs it once', async () => {

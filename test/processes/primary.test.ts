@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -8,23 +10,24 @@ import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { probeUntilRefused } from '../support/probing.ts';
-import { nodeStart } from '../support/process.ts';
+import { nodeLaunch, nodeStart } from '../support/process.ts';
 import { startHoldingUpstream } from '../support/upstream.ts';
 
 const folder = createFolder();
 
-const startWorkers = (env: Record<string, string> = {}) =>
-  nodeStart({
-    WORKERS: '2',
-    ADMIN_PORT: '0',
-    DATABASE_URL: `file:${folder}/${randomUUID()}.db`,
-    ...env,
-  });
+const withWorkers = (env: Record<string, string> = {}) => ({
+  WORKERS: '2',
+  ADMIN_PORT: '0',
+  DATABASE_URL: `file:${folder}/${randomUUID()}.db`,
+  ...env,
+});
+
+const startWorkers = (env?: Record<string, string>) => nodeStart(withWorkers(env));
 
 type Started = Awaited<ReturnType<typeof startWorkers>>;
 
 /** Sends a request over a new connection, which any worker can receive. @returns the status. */
-async function send({ url }: Started): Promise<number> {
+async function send({ url }: Pick<Started, 'url'>): Promise<number> {
   const query = 'query Count { pets(limit: 1) { id } }';
   const headers = { ...withKey, connection: 'close' };
   const response = await fetch(graphqlRequest(url, { query }, headers));
@@ -36,7 +39,7 @@ async function sendMany(started: Started, count: number): Promise<Set<number>> {
   return new Set(await Promise.all(Array.from({ length: count }, () => send(started))));
 }
 
-function workersOf({ pid }: Started): number[] {
+function workersOf({ pid }: Pick<Started, 'pid'>): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.trim().split(' ').filter(Boolean).map(Number);
 }
@@ -63,6 +66,69 @@ function isAlive(pid: number): boolean {
 }
 
 const withTimeout = { timeout: 60_000 };
+
+/** Launches two workers, and suspends the second while it starts. */
+async function launchHalf(env: Record<string, string>) {
+  const launched = await nodeLaunch(withWorkers(env));
+  const second = await vi.waitFor(() => {
+    const pid = workersOf(launched)[1];
+    if (pid === undefined) throw new Error('Expected a second worker.');
+    process.kill(pid, 'SIGSTOP');
+    return pid;
+  }, withTimeout);
+  return { ...launched, resume: () => process.kill(second, 'SIGCONT') };
+}
+
+describe('a gateway whose second worker has not served yet', () => {
+  it('finishes a write in flight on SIGTERM', async () => {
+    await using upstream = await startHoldingUpstream();
+    const socketPath = join(folder, 'half.sock');
+    await using half = await launchHalf({
+      HOST: `unix:${socketPath}`,
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+      SHUTDOWN_GRACE_MS: '600000',
+    });
+    const headers = { ...withKey, host: 'localhost', 'content-type': 'application/json' };
+    const options = { socketPath, path: '/graphql', method: 'POST', headers, agent: false };
+    const pending = request(options);
+    const query = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
+    const responded = once(pending.end(JSON.stringify({ query })), 'response');
+    const respond = await upstream.pending;
+    process.kill(half.pid, 'SIGTERM');
+    await vi.waitFor(() => expect(half.output.stderr).toContain('"shutting down"'), withTimeout);
+    respond();
+    const [{ statusCode }] = await responded;
+    expect(statusCode).toBe(200);
+    half.resume();
+    expect(await half.exited).toBe(0);
+    expect(half.output.stdout).toBe('');
+  });
+
+  it('reads files again on SIGHUP once it has', async () => {
+    await using half = await launchHalf({});
+    process.kill(half.pid, 'SIGHUP');
+    half.resume();
+    await vi.waitFor(
+      () => expect(half.output.stderr).toContain('"configuration reloaded"'),
+      withTimeout,
+    );
+  });
+
+  it('has started if it cannot, and retries', async () => {
+    const manifest = join(folder, 'removed.json');
+    await copyFile(manifestFile, manifest);
+    await using launched = await nodeLaunch(
+      withWorkers({ PERSISTED_DOCUMENTS: 'allow', PERSISTED_DOCUMENTS_FILE: manifest }),
+    );
+    const serving = () => launched.output.stderr.match(/"worker is serving"/g)?.length;
+    await vi.waitFor(() => expect(serving()).toBe(1), { ...withTimeout, interval: 5 });
+    await rm(manifest);
+    const url = await launched.url;
+    expect(await send({ url })).toBe(200);
+    await copyFile(manifestFile, manifest);
+    await vi.waitFor(() => expect(serving()).toBe(2), withTimeout);
+  });
+});
 
 describe('a gateway with two workers', () => {
   it('shares one port, and one admin port with the metrics and health of all workers', async () => {

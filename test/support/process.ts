@@ -28,11 +28,16 @@ const cacheOf = (path: string) =>
  * limits the size of the files that it writes.
  */
 export async function nodeStart(env: Record<string, string>, maxFileKib?: number) {
+  if (maxFileKib === undefined) return untilStarted(await nodeLaunch(env));
   const path = await commandPath();
-  const all = { ...cacheOf(path), ...env };
-  if (maxFileKib === undefined) return start(process.execPath, [path], all);
   const command = `ulimit -f ${maxFileKib}; exec ${process.execPath} ${path}`;
-  return start('bash', ['-c', command], all);
+  return start('bash', ['-c', command], { ...cacheOf(path), ...env });
+}
+
+/** As `nodeStart`, but does not wait for the banner. */
+export async function nodeLaunch(env: Record<string, string>) {
+  const path = await commandPath();
+  return launch(process.execPath, [path], { ...cacheOf(path), ...env });
 }
 
 /** Runs the gateway in a folder other than the checkout. */
@@ -69,7 +74,13 @@ export function commandStart(path: string, env: Record<string, string>, node = p
   return start(node, [path], env);
 }
 
-async function start(
+const start = (...args: Parameters<typeof launch>) => untilStarted(launch(...args));
+
+async function untilStarted({ url, ...launched }: ReturnType<typeof launch>) {
+  return { ...launched, url: await url };
+}
+
+function launch(
   command: string,
   args: readonly string[],
   env: Record<string, string>,
@@ -97,10 +108,9 @@ async function start(
     if (url !== undefined) started.resolve(url);
   });
   const exited = once(child, 'close').then(([code]) => code as number | null);
-  const url = await Promise.race([started.promise, exited.then(() => '')]);
   return {
     /** The address in the banner, or empty if the process exited without one. */
-    url,
+    url: Promise.race([started.promise, exited.then(() => '')]),
     output,
     exited,
     pid: child.pid ?? 0,
