@@ -99,6 +99,29 @@ describe('PostgreSQL', () => {
     expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
   });
 
+  it('ends a call at its deadline, or when its client leaves, while the key is checked', async () => {
+    const url = await postgres.createDatabase();
+    await using store = await openBuiltin(url);
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query('begin; lock table api_keys in access exclusive mode');
+    const [late, left] = [callWith('one'), callWith('two')];
+    late.setDeadline(200);
+    const timeout = { name: 'BackendTimeoutError', writeOutcome: 'NOT_DONE' };
+    const cancelled = { name: 'CancelledError' };
+    const calls = Promise.all([
+      expect(store.listPets(late, {})).rejects.toMatchObject(timeout),
+      expect(store.createPet(late, { name: 'Rex', categoryId: '1' })).rejects.toMatchObject(
+        timeout,
+      ),
+      expect(store.listPets(left, {})).rejects.toMatchObject(cancelled),
+    ]);
+    left.cancel();
+    await calls;
+    await expect(store.listPets(left, {})).rejects.toMatchObject(cancelled);
+    await other.end();
+  });
+
   it('ends a statement after five seconds', async () => {
     const database = await openDatabase(await postgres.createDatabase(), quiet.log);
     const { rows } = await sql`show statement_timeout`.execute(database);

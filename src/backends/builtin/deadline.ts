@@ -3,8 +3,8 @@ import type { Caller } from '../../contract/pet-store.ts';
 
 /** Rejects when the caller leaves or its deadline passes, with a write's outcome unknown. The work goes on. */
 export function untilDeadline<T>(caller: Caller, isWrite: boolean, work: Promise<T>): Promise<T> {
-  if (caller.cancelled) return Promise.reject(caller.cancelled);
   const { promise, resolve, reject } = Promise.withResolvers<T>();
+  if (caller.cancelled) reject(caller.cancelled);
   work.then(resolve, reject);
   caller.whenCancelled(() => reject(isWrite ? lateError(true) : caller.cancelled));
   return promise;

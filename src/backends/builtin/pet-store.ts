@@ -71,7 +71,8 @@ export async function openBuiltinPetStore(
     work: (isEmpty: boolean) => Promise<T>,
   ): Promise<T> {
     const { key, requestId } = caller;
-    await guard(requestId, false, () => checkApiKey(caller));
+    const checked = guard(requestId, false, () => checkApiKey(caller));
+    await untilDeadline(caller, false, checked);
     keys.accept(key);
     const isWrite = operations[operation].method === 'POST';
     const staged = accepted.has(key.credential) ? demoKeys.get(key.credential) : undefined;
