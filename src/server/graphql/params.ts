@@ -50,8 +50,7 @@ function readSearch(search: string): Members {
   for (const [name, value] of new URLSearchParams(search)) {
     // Other parameters are ignored: links may have more, such as tracking parameters.
     if (!Object.hasOwn(types, name) || value === '' || name in members) continue;
-    members[name] =
-      types[name] === 'object' ? requireObject(name, parseSmallJson(name, value)) : value;
+    members[name] = types[name] === 'object' ? parseSmallJson(name, value) : value;
   }
   return members;
 }

@@ -61,6 +61,16 @@ describe('GraphQL over HTTP', () => {
     expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
   });
 
+  it('ignores variables and extensions that are null in a URL, but not an operation of that name', async () => {
+    const get = async (search: string) => (await send({}, `?query=${search}`)).json();
+    const data = { __typename: 'Query' };
+    expect(await get('{__typename}&variables=null&extensions=null')).toEqual({ data });
+    const two = 'query null{__typename} query two{two:__typename}';
+    expect(await get(`${two}&operationName=null`)).toEqual({ data });
+    const message = 'variables: expected a JSON object, received an array.';
+    expect(await get('{__typename}&variables=[]')).toMatchObject({ errors: [{ message }] });
+  });
+
   it.each([
     [
       'application/graphql-response+json',
