@@ -379,6 +379,12 @@ describe('gateway.execute', () => {
     });
   });
 
+  it('resolves for a caller that is null', async () => {
+    await using gateway = await createGateway(config);
+    const result = await gateway.execute('{ pets { id } }', {}, null as never);
+    expect(result.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+  });
+
   it('returns deferred fragments in its single result', async () => {
     await using gateway = await createGateway(config);
     const whole = await gateway.execute('{ ... @defer { __typename } }', {}, { authorization });

@@ -24,7 +24,7 @@ export interface LocalCaller {
   /** The trace to join (W3C Trace Context). */
   readonly traceparent?: string | null | undefined;
   /** The headers of the request; those in `FORWARD_HEADERS` are passed on to the REST service. */
-  readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
+  readonly headers?: Headers | Readonly<Record<string, string | undefined>> | undefined;
   /** Lists the REST calls in `extensions.calls`, if `EXPLAIN` is on. */
   readonly explain?: boolean | undefined;
 }

@@ -4,7 +4,7 @@ import { graphqlErrorResult } from '../http/error-response.ts';
 import { setDeadline } from './graphql/deadline.ts';
 import { pickHeaders } from './graphql/forwarded-headers.ts';
 import type { GraphqlHandler, GraphqlHandlerOptions } from './graphql/handler.ts';
-import type { LocalExecute, LocalResult } from './local-caller.ts';
+import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
 import { RequestRecord, type RequestServer } from './request-record.ts';
 
 /** What local execution shares with HTTP requests. */
@@ -26,7 +26,8 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     return text;
   }
 
-  return async (document, variables, caller = {}) => {
+  return async (document, variables, given) => {
+    const caller = given ?? {};
     const { signal } = caller;
     const headers = {
       authorization: caller.authorization ?? undefined,
@@ -42,8 +43,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
       admission.admit(record);
       setDeadline(record, 'timeoutMs', caller.timeoutMs, options.maxTimeoutMs);
       if (forwardHeaders && caller.headers) {
-        const headers = Object.fromEntries(new Headers(caller.headers));
-        record.forwarded = pickHeaders(forwardHeaders, { headers });
+        record.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });
       }
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
       const { status, body } = await graphql.execute(record, params, caller.explain === true);
@@ -58,6 +58,13 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
       record.end();
     }
   };
+}
+
+/** Names headers in lower case, without those that have no value. */
+function lowerCased(headers: NonNullable<LocalCaller['headers']>): Record<string, string> {
+  const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  const present = entries.filter(([, value]) => (value ?? undefined) !== undefined);
+  return Object.fromEntries(present.map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
 /** Replaces each number that JavaScript may have rounded, also in members, by a value that no type accepts. */

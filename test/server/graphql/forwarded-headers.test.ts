@@ -45,6 +45,20 @@ describe('FORWARD_HEADERS', () => {
     for (const name of ['x-other', 'cookie']) expect(seen(name)).toEqual(Array(4).fill(undefined));
   });
 
+  it('reads those of execute without failing', async () => {
+    await using started = await startForwarding('x-tenant, x-count');
+    const { authorization } = own;
+    const execute = (headers: Record<string, string | undefined>) =>
+      started.gateway.execute(listPets.query, {}, { authorization, headers });
+    const [message, code] = ['x-tenant: expected Latin-1 text.', 'BAD_REQUEST'];
+    for (const value of ['Łódź', 'a\nb']) {
+      const result = await execute({ 'X-Tenant': value, 'x-other': 'Łódź' });
+      expect(result).toMatchObject({ errors: [{ message, extensions: { code } }] });
+    }
+    expect(await execute({ 'x-tenant': undefined, 'x-count': 5 as never })).toHaveProperty('data');
+    expect([started.seen('x-tenant'), started.seen('x-count')]).toEqual([[undefined], ['5']]);
+  });
+
   it('passes on none if the request has none', async () => {
     await using started = await startForwarding('x-tenant');
     await post(started.url, {});
