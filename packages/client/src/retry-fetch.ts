@@ -5,9 +5,13 @@ export interface RetryFetchOptions extends RetryOptions {
   /**
    * The time for an operation, its attempts and delays together, in milliseconds. The gateway ends its
    * calls then, and the fields that are late fail with `UPSTREAM_TIMEOUT`. At most its `UPSTREAM_TIMEOUT_MS`.
+   * If there is no complete response a second later, it rejects with a `TimeoutError`.
    */
   readonly timeoutMs?: number;
 }
+
+/** How long after the deadline the gateway's own errors are waited for, in milliseconds. */
+const marginMs = 1000;
 
 /**
  * Wraps `fetch` so that failed GraphQL requests are repeated as `retryDelay` says. Of bodies, it
@@ -21,11 +25,12 @@ export function createRetryFetch(
   return async (input, init) => {
     const kind = kindOf(input, init);
     const deadlineAt = performance.now() + (options?.timeoutMs ?? Number.POSITIVE_INFINITY);
-    if (kind === undefined) return send(input, withTimeout(input, init, deadlineAt));
     const signal = init?.signal ?? (input as Partial<Request>).signal;
     for (let attempt = 1; ; attempt++) {
-      const sent = send(input, withTimeout(input, init, deadlineAt));
-      const delayMs = retryDelay({ kind, attempt, signal, ...(await read(sent)) }, options);
+      const { timed, end } = withTimeout(input, init, deadlineAt, signal);
+      const sent = send(input, timed);
+      if (kind === undefined) return sent;
+      const delayMs = retryDelay({ kind, attempt, signal, ...(await read(sent, end)) }, options);
       if (delayMs === undefined || performance.now() + delayMs >= deadlineAt) return sent;
       await sent.then(({ body }) => body?.cancel()).catch(() => {});
       await wait(delayMs, signal);
@@ -34,17 +39,42 @@ export function createRetryFetch(
   };
 }
 
-/** Adds the header with the time that is left, if there is a deadline. */
+/**
+ * Adds the header with the time that is left, if there is a deadline, and a signal for the caller's and
+ * for the deadline. `end` ends the wait for both.
+ */
 function withTimeout(
   input: Parameters<typeof fetch>[0],
   init: RequestInit | undefined,
   deadlineAt: number,
-): RequestInit | undefined {
-  if (deadlineAt === Number.POSITIVE_INFINITY) return init;
+  signal: AbortSignal | null | undefined,
+): { readonly timed: RequestInit | undefined; readonly end: () => void } {
+  if (deadlineAt === Number.POSITIVE_INFINITY) return { timed: init, end: () => {} };
   const headers = new Headers(init?.headers ?? (input as Partial<Request>).headers);
   const leftMs = Math.max(1, Math.ceil(deadlineAt - performance.now()));
   headers.set('x-petstore-timeout-ms', String(leftMs));
-  return { ...init, headers };
+  // React Native has neither AbortSignal.timeout nor AbortSignal.any.
+  const controller = new AbortController();
+  const leave = () => controller.abort(signal?.reason);
+  const timer = setTimeout(() => {
+    end();
+    controller.abort(lateError());
+  }, leftMs + marginMs);
+  // In Node, it does not keep the process alive: nobody calls `end` after a body in parts.
+  if (typeof timer === 'object') (timer as { unref(): void }).unref();
+  signal?.addEventListener('abort', leave);
+  if (signal?.aborted) leave();
+  const end = () => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', leave);
+  };
+  return { timed: { ...init, headers, signal: controller.signal }, end };
+}
+
+/** Creates the error of `AbortSignal.timeout`, after which nothing is repeated. */
+function lateError(): Error {
+  const message = 'The gateway did not respond in time. A write may have been carried out.';
+  return Object.assign(new Error(message), { name: 'TimeoutError' });
 }
 
 /** Returns the kind of the operation, or undefined for a body that cannot be sent again. */
@@ -64,14 +94,16 @@ function kindOf(...[input, init]: Parameters<typeof fetch>): Attempt['kind'] | u
   }
 }
 
-/** Reads a copy of the response, unless it is in parts. */
-async function read(sent: Promise<Response>): Promise<Partial<Attempt>> {
+/** Reads a copy of the response, unless it is in parts, and calls `end` if there is no more to come. */
+async function read(sent: Promise<Response>, end: () => void): Promise<Partial<Attempt>> {
   try {
     const response = await sent;
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
     const body = isJson ? await response.clone().json() : undefined;
+    if (isJson) end();
     return body?.data || body?.errors ? { response: body } : { status: response.status };
   } catch (networkError) {
+    end();
     return { networkError };
   }
 }

@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { print } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import {
@@ -58,6 +60,54 @@ describe('createRetryFetch', () => {
     expect(gateway.seen[2]?.headers.authorization).toBe('Bearer demo-key');
     const response = await sendUntil(1, 10_000);
     expect([response.status, left().length, left()[3]]).toEqual([503, 4, 1]);
+  });
+
+  const add = JSON.stringify({ query: print(AddPetDocument) });
+  const head = { 'content-type': 'application/json' };
+  it.each<[string, BodyInit, (response: ServerResponse) => unknown]>([
+    ['that does not respond to a query', list, () => {}],
+    ['that does not respond to a mutation', add, () => {}],
+    ['that does not respond to bytes', new TextEncoder().encode(add), () => {}],
+    ['whose JSON never ends', list, (response) => response.writeHead(200, head).write('{')],
+    ['whose parts never end', list, (response) => response.writeHead(200).write('---')],
+  ])('rejects a second after the deadline for a gateway %s', async (_, body, respond) => {
+    await using gateway = await startUpstream((_, response) => respond(response));
+    const caller = new AbortController();
+    const sendFor = createRetryFetch({ timeoutMs: 200, baseDelayMs: 1 });
+    const start = performance.now();
+    const read = async () => {
+      const response = await sendFor(gateway.url, { ...post(body), signal: caller.signal });
+      return response.text();
+    };
+    await expect(read()).rejects.toMatchObject({
+      name: 'TimeoutError',
+      message: 'The gateway did not respond in time. A write may have been carried out.',
+    });
+    expect(performance.now() - start).toBeGreaterThan(1190);
+    expect(gateway.seen).toHaveLength(1);
+  });
+
+  it('keeps a response that is read later than that', async () => {
+    await using gateway = await startUpstream(({ url }, response) => {
+      if (url === '/') sendJson(response, 200, '{"data":{}}');
+    });
+    const sendFor = createRetryFetch({ timeoutMs: 100 });
+    const { signal } = new AbortController();
+    const response = await sendFor(gateway.url, { ...post(list), signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    const later = sendFor(`${gateway.url}/silent`, post(list));
+    await expect(later).rejects.toHaveProperty('name', 'TimeoutError');
+    expect(await response.text()).toBe('{"data":{}}');
+  });
+
+  it('ends a request with a deadline when its caller aborts it', async () => {
+    const [caller, left] = [new AbortController(), new Error('The caller has left.')];
+    await using gateway = await startUpstream(() => caller.abort(left));
+    const sendFor = createRetryFetch({ timeoutMs: 60_000 });
+    const init = { ...post(list), signal: caller.signal };
+    await expect(sendFor(gateway.url, init)).rejects.toBe(left);
+    await expect(sendFor(gateway.url, init)).rejects.toBe(left);
+    expect(gateway.seen).toHaveLength(1);
   });
 
   it('passes on responses in parts as they arrive', async () => {
