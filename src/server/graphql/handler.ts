@@ -115,7 +115,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       const page = graphiql?.(record);
       if (page !== undefined) return page;
       const { headers } = record;
-      setDeadline(record, timeoutHeader, headers[timeoutHeader], options.maxTimeoutMs);
+      const timeout = headers[timeoutHeader];
+      if (timeout !== undefined) setDeadline(record, timeoutHeader, timeout, options.maxTimeoutMs);
       if (record.size > sliceBytes) await nextSlice(record);
       const params = readParams(record);
       const library = params.extensions?.['clientLibrary'];
