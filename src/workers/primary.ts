@@ -95,7 +95,7 @@ export class Supervisor {
   #startWorker(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#keepRunning(resolve).catch((error) => {
-        // Once one serves, an error such as a failed fork ends the primary.
+        // Once one serves, an unexpected error ends the primary.
         if (this.#url !== undefined) throw error;
         reject(error);
       });
@@ -116,7 +116,11 @@ export class Supervisor {
         onStarted();
         void this.#watch(worker);
       });
-      const [code, signal] = await once(worker, 'exit');
+      const [code, signal] = await once(worker, 'exit').catch((error) => {
+        // The fork failed, for example while the program is replaced by another version.
+        if (this.#url === undefined || !worker.isDead()) throw error;
+        return [error.code];
+      });
       const served = this.#serving.delete(worker);
       this.#metrics.recordExit(worker);
       if (this.#isStopping) return;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile, rename, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { probeUntilRefused } from '../support/probing.ts';
-import { nodeLaunch, nodeStart } from '../support/process.ts';
+import { commandPath, commandStart, nodeLaunch, nodeStart } from '../support/process.ts';
 import { startHoldingUpstream } from '../support/upstream.ts';
 
 const folder = createFolder();
@@ -215,7 +215,7 @@ describe('a gateway with two workers', () => {
     expect(second.output.stderr.match(/EADDRINUSE/g)).toHaveLength(1);
   });
 
-  // These three wait for pings and for pauses between starts.
+  // These four wait for pings and for pauses between starts.
   it.concurrent('is ready while one of two workers responds, and replaces one that is stopped with SIGSTOP', async () => {
     await using started = await startWorkers();
     const [stopped = 0] = workersOf(started);
@@ -246,6 +246,22 @@ describe('a gateway with two workers', () => {
     await vi.waitFor(() => expect(count('worker exited')).toBe(6), { timeout: 60_000 });
     expect(await sendMany(started, 5)).toEqual(new Set([200]));
     await copyFile(manifestFile, manifest);
+    await vi.waitFor(() => expect(count('worker is serving')).toBe(3), withTimeout);
+  });
+
+  it.concurrent('keeps serving while no worker can be forked, and retries', async () => {
+    const node = join(folder, 'node');
+    await copyFile(process.execPath, node);
+    await using started = await commandStart(await commandPath(), withWorkers(), node);
+    const count = (line: string) => started.output.stderr.split(`"msg":"${line}"`).length - 1;
+    await vi.waitFor(() => expect(count('worker is serving')).toBe(2), withTimeout);
+    await rename(node, `${node}-replaced`);
+    process.kill(workersOf(started)[0] ?? 0, 'SIGKILL');
+    // The killed worker, and its replacement.
+    await vi.waitFor(() => expect(count('worker exited')).toBeGreaterThan(1), withTimeout);
+    expect(started.output.stderr).toContain('"code":"ENOENT"');
+    expect(await sendMany(started, 5)).toEqual(new Set([200]));
+    await rename(`${node}-replaced`, node);
     await vi.waitFor(() => expect(count('worker is serving')).toBe(3), withTimeout);
   });
 
