@@ -78,7 +78,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     if (!(document instanceof PreparedDocument)) return respondWith(document, { record, refuse });
     const operation = document.find(operationName);
     if (operation === undefined) throw unknownOperation(document.operationNames, operationName);
-    const { definition, deprecations, isDeferred, rootFields, needsKey } = operation;
+    const { definition, deprecations, isDeferred, rootFields, needsKey, takesText } = operation;
     record.operation = operation.label;
     // A link must not change data.
     const isReadOnly = record.method === 'GET';
@@ -101,8 +101,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     if (delivery && 'initialResult' in result) {
       return toHttpResponse(record, encodeParts(result, { ...encoding, delivery }));
     }
-    const whole = await encodeResult(result as EngineResult, encoding);
-    return toHttpResponse(record, whole, operation.takesText);
+    return toHttpResponse(record, await encodeResult(result as EngineResult, encoding), takesText);
   }
 
   return {
