@@ -15,15 +15,6 @@ const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
 type Controller = Dispatcher.DispatchController;
 type Headers = Responded['headers'];
 
-/** What all attempts of a call have in common. */
-export interface AttemptOptions {
-  readonly origin: Origin;
-  readonly key: ApiKey;
-  readonly request: Dispatcher.DispatchOptions;
-  /** As a `performance.now()` timestamp. */
-  readonly deadlineAt: number;
-}
-
 /**
  * Attempts to send a call, one after the other, each from its place in the queue to its outcome:
  * undici's handler. Using the dispatcher directly spares the stream that undici's `request` creates for
@@ -31,6 +22,8 @@ export interface AttemptOptions {
  */
 export abstract class Attempts implements Dispatcher.DispatchHandler {
   readonly key: ApiKey;
+  /** As `performance.now()` timestamps, of the call. */
+  readonly startedAt: number;
   readonly deadlineAt: number;
   /** Set by the client that takes the request. */
   client: TrackedClient | undefined;
@@ -41,7 +34,8 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
   #wasSent = false;
   readonly #origin: Origin;
   readonly #request: Dispatcher.DispatchOptions;
-  #startedAt = 0;
+  /** When it got its place among the calls in flight. */
+  #placedAt = 0;
   #hasPlace = false;
   #controller: Controller | undefined;
   /** The status; 0 until the headers arrive. */
@@ -58,11 +52,12 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
   /** Ends the wait of a complete response for its slice; undefined without one. */
   #leaveSlices: (() => void) | undefined;
 
-  constructor({ origin, key, request, deadlineAt }: AttemptOptions) {
+  constructor(origin: Origin, key: ApiKey, request: Dispatcher.DispatchOptions, timeoutMs: number) {
     this.#origin = origin;
     this.key = key;
     this.#request = request;
-    this.deadlineAt = deadlineAt;
+    this.startedAt = performance.now();
+    this.deadlineAt = this.startedAt + timeoutMs;
   }
 
   /** Decides what follows from the outcome of an attempt. */
@@ -86,8 +81,8 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
 
   /** Called when the call has its place among those in flight. Returns whether it uses it. */
   send(): boolean {
-    this.#startedAt = performance.now();
-    const refusal = this.#origin.refusal(this.key, this.#startedAt);
+    this.#placedAt = performance.now();
+    const refusal = this.#origin.refusal(this.key, this.#placedAt);
     if (refusal !== undefined) {
       this.#settle(refusal);
       return false;
@@ -193,7 +188,7 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
-    if (this.#hasPlace) this.#origin.record(this.key, outcome, this.#startedAt);
+    if (this.#hasPlace) this.#origin.record(this.key, outcome, this.#placedAt);
     if (this.#controller !== undefined) this.#leave();
     this.conclude(outcome);
   }
@@ -212,7 +207,7 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
       return outcome;
     }
     const last = this.#isError && outcome.why !== 'clientLeft' ? this.#response() : outcome;
-    this.#origin.record(this.key, last, this.#startedAt);
+    this.#origin.record(this.key, last, this.#placedAt);
     if (this.#controller !== undefined) this.#leave();
     return last;
   }
@@ -221,7 +216,10 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
   protected get late(): Failed {
     if (this.#leaveSlices) return { why: 'unread', status: this.#status };
     if (this.#isSettled || !this.#hasPlace) return { why: 'deadline' };
-    return { why: this.#wasSent ? 'timeout' : 'connectTimeout' };
+    if (this.#wasSent) return { why: 'timeout' };
+    // The service is not to blame for a call that has waited longer for its place.
+    const isShort = this.deadlineAt - this.#placedAt < this.#placedAt - this.startedAt;
+    return { why: isShort ? 'deadline' : 'connectTimeout' };
   }
 
   /** Lets undici end the request. */

@@ -72,7 +72,6 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
   readonly id: string;
   readonly caller: Caller;
   readonly operation: string;
-  readonly startedAt: number;
   next: DueCall | undefined;
   previous: DueCall | undefined;
 
@@ -96,14 +95,11 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
 
   constructor(parts: RestCallParts) {
     const { service, caller, request, sent } = parts;
-    const startedAt = performance.now();
-    const deadlineAt = startedAt + service.timeoutMs;
-    super({ origin: service.origin, key: caller.key, request: sent, deadlineAt });
+    super(service.origin, caller.key, sent, service.timeoutMs);
     this.parts = parts;
     this.id = parts.id;
     this.caller = caller;
     this.operation = request.operation;
-    this.startedAt = startedAt;
     this.#service = service;
     this.#isRead = request.method === 'GET';
   }
@@ -154,12 +150,14 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
       const after = before.why ?? String(before.status);
       this.#service.metrics.retries.inc({ operation: this.operation, after });
       this.retries++;
+      this.#timesSentBefore = this.timesSent;
     }
     const { kind, repeats } = consequencesOf(outcome);
     if (before !== undefined) {
       // A retry that brings no response leaves the callers with the outcome before.
       const isRefused = kind === 'notSent' && repeats === 'none';
-      if (this.#attempt === 'retry' ? outcome.why !== undefined : isRefused) {
+      const isMissing = outcome.why !== undefined && outcome.why !== 'unread';
+      if (this.#attempt === 'retry' ? isMissing : isRefused) {
         this.#finish(before);
         return;
       }

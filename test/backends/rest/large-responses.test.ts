@@ -49,6 +49,15 @@ describe('a complete response that waits for its slice', () => {
     expect(await rest.petStore.createPet(caller, rex)).toMatchObject({ name: 'Rex' });
   });
 
+  it('is that of one retry, which replaces the failure before it', async () => {
+    const responses = [encodeResponse('503 Oops', ''), encodeResponse('200 OK', list)];
+    await using rest = await startRest((socket) => socket.write(responses.shift() ?? ''), {}, 400);
+    const caller = callWith('k');
+    using _held = holdSlices(caller.key);
+    await expect(rest.petStore.listPets(caller, {})).rejects.toMatchObject(late);
+    expect(caller.calls).toMatchObject([{ retries: 1 }]);
+  });
+
   it('is not read for a caller that leaves, or whose own deadline passes', async () => {
     await using rest = await startRest((socket, _, head) =>
       socket.write(head.startsWith('GET') ? encodeResponse('200 OK', list) : encoded),

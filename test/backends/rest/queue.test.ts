@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   openRestPetStore,
   type RestPetStoreOptions,
@@ -199,6 +199,29 @@ describe('timeouts', () => {
       limits: { connectTimeoutMs: 100 },
     });
     await expect(petStore.createPet(callWith(), rex)).rejects.toMatchObject(late);
+  });
+
+  it('are no failure of the service if most of the time passed in the queue', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const sockets: Socket[] = [];
+    await using server = await startServer(createServer((socket) => sockets.push(socket)));
+    const limits = { maxConnections: 1, breakAfterFailures: 2 };
+    await using petStore = openTls(server.url, { timeoutMs: 1000, limits });
+    const first = expect(petStore.createPet(callWith('a'), rex)).rejects.toThrow('reached');
+    const second = expect(petStore.createPet(callWith('b'), rex)).rejects.toMatchObject(late);
+    await vi.waitFor(() => expect(sockets).toHaveLength(1));
+    vi.advanceTimersByTime(600);
+    sockets[0]?.destroy();
+    await first;
+    await vi.waitFor(() => expect(sockets).toHaveLength(2));
+    vi.advanceTimersByTime(400);
+    await second;
+    sockets[1]?.destroy();
+    const third = petStore.createPet(callWith('c'), rex);
+    await vi.waitFor(() => expect(sockets).toHaveLength(3));
+    sockets[2]?.destroy();
+    await expect(third).rejects.toThrow('reached');
   });
 
   it('open the circuit if the deadline ends calls whose connections do not open', async () => {
