@@ -118,7 +118,9 @@ export class Supervisor {
       });
       const [code, signal] = await once(worker, 'exit').catch((error) => {
         // The fork failed, for example while the program is replaced by another version.
-        if (this.#url === undefined || !worker.isDead()) throw error;
+        // A message to one that has just ended fails, too; its exit follows.
+        if (!worker.isDead()) return once(worker, 'exit');
+        if (this.#url === undefined) throw error;
         return [error.code];
       });
       const served = this.#serving.delete(worker);
@@ -190,7 +192,10 @@ export class Supervisor {
 }
 
 function workers(): Worker[] {
-  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+  // A worker that could not be forked may stay in the list.
+  return Object.values(cluster.workers ?? {}).flatMap((worker) =>
+    worker?.isDead() === false ? worker : [],
+  );
 }
 
 function send(worker: Worker, message: PrimaryMessage): void {
