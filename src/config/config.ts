@@ -62,10 +62,10 @@ export function warnOfUnknown(
 
 /** @throws ConfigError if variables for HTTPS are misspelled, so that plain HTTP would be served. */
 export function requireTls({ tlsCertFile, unknownVariables: unknown }: Config): void {
-  const misspelled = unknown.filter((name) => /^TLS_/i.test(name));
+  const misspelled = unknown.filter((name) => /\bTLS_/i.test(name));
   if (tlsCertFile !== undefined || misspelled.length === 0) return;
   throw new ConfigError(
-    `Expected TLS_CERT_FILE and TLS_KEY_FILE, received ${misspelled.join(', ')}. To serve plain HTTP, unset what begins with TLS_.`,
+    `Expected TLS_CERT_FILE and TLS_KEY_FILE, received ${misspelled.join(', ')}. Unset them to serve plain HTTP.`,
   );
 }
 

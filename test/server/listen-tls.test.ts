@@ -196,7 +196,11 @@ it('stops the start if the certificate cannot be used, or its variable is misspe
     ],
     [
       { TLS_CERT: certFile, TLS_PRIVATE_KEY: keyFile },
-      'received TLS_CERT (did you mean TLS_CERT_FILE?), TLS_PRIVATE_KEY. To serve plain HTTP, unset',
+      'received TLS_CERT (did you mean TLS_CERT_FILE?), TLS_PRIVATE_KEY. Unset them to serve',
+    ],
+    [
+      { TSL_CERT_FILE: certFile, TSL_KEY_FILE: keyFile },
+      'received TSL_CERT_FILE (did you mean TLS_CERT_FILE?), TSL_KEY_FILE (did you mean TLS_KEY_FILE?)',
     ],
   ];
   const starts = rows.map(async ([env, message]) => {
