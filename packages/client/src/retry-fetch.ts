@@ -29,7 +29,10 @@ export function createRetryFetch(
     for (let attempt = 1; ; attempt++) {
       const { timed, end } = withTimeout(input, init, deadlineAt, signal);
       const sent = send(input, timed);
-      if (kind === undefined) return sent;
+      if (kind === undefined) {
+        await read(sent, end);
+        return sent;
+      }
       const delayMs = retryDelay({ kind, attempt, signal, ...(await read(sent, end)) }, options);
       if (delayMs === undefined || performance.now() + delayMs >= deadlineAt) return sent;
       await sent.then(({ body }) => body?.cancel()).catch(() => {});
@@ -94,13 +97,13 @@ function kindOf(...[input, init]: Parameters<typeof fetch>): Attempt['kind'] | u
   }
 }
 
-/** Reads a copy of the response, unless it is in parts, and calls `end` if there is no more to come. */
+/** Reads a copy of a JSON response, and calls `end` for every one that is not in parts. */
 async function read(sent: Promise<Response>, end: () => void): Promise<Partial<Attempt>> {
   try {
     const response = await sent;
-    const isJson = /json/.test(response.headers.get('content-type') ?? '');
-    const body = isJson ? await response.clone().json() : undefined;
-    if (isJson) end();
+    const type = response.headers.get('content-type') ?? '';
+    const body = /json/.test(type) ? await response.clone().json() : undefined;
+    if (!/^multipart|event-stream/.test(type)) end();
     return body?.data || body?.errors ? { response: body } : { status: response.status };
   } catch (networkError) {
     end();

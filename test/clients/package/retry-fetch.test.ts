@@ -64,12 +64,13 @@ describe('createRetryFetch', () => {
 
   const add = JSON.stringify({ query: print(AddPetDocument) });
   const head = { 'content-type': 'application/json' };
+  const parts = { 'content-type': 'multipart/mixed; boundary="-"' };
   it.each<[string, BodyInit, (response: ServerResponse) => unknown]>([
     ['that does not respond to a query', list, () => {}],
     ['that does not respond to a mutation', add, () => {}],
     ['that does not respond to bytes', new TextEncoder().encode(add), () => {}],
     ['whose JSON never ends', list, (response) => response.writeHead(200, head).write('{')],
-    ['whose parts never end', list, (response) => response.writeHead(200).write('---')],
+    ['whose parts never end', list, (response) => response.writeHead(200, parts).write('---')],
   ])('rejects a second after the deadline for a gateway %s', async (_, body, respond) => {
     await using gateway = await startUpstream((_, response) => respond(response));
     const caller = new AbortController();
@@ -90,14 +91,17 @@ describe('createRetryFetch', () => {
   it('keeps a response that is read later than that', async () => {
     await using gateway = await startUpstream(({ url }, response) => {
       if (url === '/') sendJson(response, 200, '{"data":{}}');
+      if (url === '/proxy') response.writeHead(400, { 'content-type': 'text/html' }).end('<p>');
     });
     const sendFor = createRetryFetch({ timeoutMs: 100 });
     const { signal } = new AbortController();
     const response = await sendFor(gateway.url, { ...post(list), signal });
     expect(getEventListeners(signal, 'abort')).toEqual([]);
+    const ofProxy = await sendFor(`${gateway.url}/proxy`, post(list));
     const later = sendFor(`${gateway.url}/silent`, post(list));
     await expect(later).rejects.toHaveProperty('name', 'TimeoutError');
     expect(await response.text()).toBe('{"data":{}}');
+    expect(await ofProxy.text()).toBe('<p>');
   });
 
   it('ends a request with a deadline when its caller aborts it', async () => {
