@@ -24,7 +24,7 @@ export async function compress(
   coding: Coding,
   effort: number,
 ): Promise<Bytes> {
-  const isLarge = body.length > sliceBytes;
+  const isLarge = Buffer.byteLength(body) > sliceBytes;
   const options = {
     // The default of 16 KiB for each small body would cause most of the garbage collections.
     chunkSize: isLarge ? 65_536 : 2048,

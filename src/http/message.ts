@@ -60,8 +60,9 @@ export interface HttpResponse {
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly parts?: BodyParts;
   /**
-   * Whether the request chose no text in it. Otherwise, the length of the compressed body would show
-   * someone who can choose that text whether it also occurs elsewhere in the body (BREACH).
+   * Whether no argument of the request takes text, which it may repeat. Otherwise, the length of the
+   * compressed body would show someone who can choose that text whether it also occurs elsewhere in the
+   * body (BREACH).
    */
   readonly isCompressible?: boolean;
 }
