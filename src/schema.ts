@@ -87,7 +87,7 @@ export async function usePetStore(config: Config): Promise<Plugin<GatewayContext
     instrumentation: {
       async request({ request }, wrapped) {
         const record = new RequestRecord(environment, readHead(request, forwardHeaders));
-        record.follow(request.signal);
+        record.follow(request);
         records.set(request, record);
         try {
           checkHost(record.headers.host, onlyLoopbackHosts);

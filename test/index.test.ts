@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { ListPetsDocument } from '../packages/client/src/documents.ts';
 import { createGateway, createLazyGateway, createNodeListener, loadConfig } from '../src/index.ts';
@@ -139,6 +140,24 @@ describe('the gateway as a fetch handler', () => {
     expect(page.headers.get('content-security-policy')).toMatch(/; script-src 'sha256-/);
     expect(page.headers.get('content-encoding')).toBe(null);
     expect(await page.text()).toContain('"apiKey":"demo-key"');
+  });
+
+  it('hears of a client that leaves between two parts, although nobody else keeps its request', async () => {
+    const opened = await openMountable(({ url }, response) => {
+      if (url.startsWith('/v1/pets')) sendJson(response, 200, animals);
+    });
+    const client = new AbortController();
+    const body = JSON.stringify({ query: '{ pets { id } ... @defer { orders } }' });
+    const accept = { ...headers, accept: 'multipart/mixed' };
+    const response = await opened.gateway(post({ body, headers: accept, signal: client.signal }));
+    for (let times = 0; times < 5; times++) {
+      await setImmediate();
+      globalThis.gc?.();
+    }
+    client.abort();
+    // It waits for the requests in flight.
+    await opened[Symbol.asyncDispose]();
+    expect(response.status).toBe(200);
   });
 
   it('nulls only the late fields when the deadline of the caller passes', async () => {

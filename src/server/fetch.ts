@@ -15,7 +15,7 @@ export function createFetchHandler(
 ): FetchHandler {
   return async (request) => {
     const record = new RequestRecord(environment, readHead(request, forwardHeaders));
-    record.follow(request.signal);
+    record.follow(request);
     try {
       await readBody(request, record);
     } catch (error) {

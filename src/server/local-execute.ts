@@ -38,7 +38,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     };
     const head = { method: 'execute', path: '', headers };
     const record = new RequestRecord(options.environment, head);
-    if (signal) record.follow(signal);
+    if (signal) record.follow({ signal });
     try {
       admission.admit(record);
       setDeadline(record, 'timeoutMs', caller.timeoutMs, options.maxTimeoutMs);

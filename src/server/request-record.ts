@@ -63,7 +63,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   clientLibrary: ClientName | undefined;
   #client: ClientName | undefined;
   readonly #telemetry: Telemetry;
-  #signal: AbortSignal | undefined;
+  #followed: { readonly signal: AbortSignal } | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #whenCancelled: (() => void)[] | undefined;
   #held: Releasable[] = [];
@@ -149,16 +149,16 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     else this.#deadline = setTimeout(() => this.cancel('deadline'), leftMs);
   }
 
-  /** Cancels the request when a signal of its caller is aborted. */
-  follow(signal: AbortSignal): void {
-    this.#signal = signal;
-    if (signal.aborted) this.handleEvent();
-    else signal.addEventListener('abort', this);
+  /** Cancels the request when a signal is aborted, which a Fetch request does only while it is in memory. */
+  follow(caller: { readonly signal: AbortSignal }): void {
+    this.#followed = caller;
+    if (caller.signal.aborted) this.handleEvent();
+    else caller.signal.addEventListener('abort', this);
   }
 
   /** Handles the `abort` event of the signal, which `AbortSignal.timeout` aborts, too. */
   handleEvent(): void {
-    this.cancel(this.#signal?.reason?.name === 'TimeoutError' ? 'deadline' : 'client');
+    this.cancel(this.#followed?.signal.reason?.name === 'TimeoutError' ? 'deadline' : 'client');
     this.#leave();
   }
 
@@ -224,7 +224,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   #release(): boolean {
     if (this.#isEnded) return false;
     this.#isEnded = true;
-    this.#signal?.removeEventListener('abort', this);
+    this.#followed?.signal.removeEventListener('abort', this);
     clearTimeout(this.#deadline);
     this.key.requests--;
     this.releaseBody();

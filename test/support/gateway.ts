@@ -46,7 +46,7 @@ export function callWith(key = apiKey, signal?: AbortSignal): RequestRecord {
   const headers = { authorization: `Bearer ${key}`, 'x-request-id': 'test' };
   const environment = { telemetry: quiet, keys: latestKeys, bodyBytes };
   const record = new RequestRecord(environment, { method: 'TEST', path: '', headers });
-  if (signal) record.follow(signal);
+  if (signal) record.follow({ signal });
   return record;
 }
 
