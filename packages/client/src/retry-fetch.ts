@@ -5,7 +5,8 @@ export interface RetryFetchOptions extends RetryOptions {
   /**
    * The time for an operation, its attempts and delays together, in milliseconds. The gateway ends its
    * calls then, and the fields that are late fail with `UPSTREAM_TIMEOUT`. At most its `UPSTREAM_TIMEOUT_MS`.
-   * If there is no complete response a second later, it rejects with a `TimeoutError`.
+   * If there is no response a second later, or JSON or parts are not complete, it rejects with a
+   * `TimeoutError`. The response to a body that is not text only has to begin.
    */
   readonly timeoutMs?: number;
 }
@@ -29,10 +30,7 @@ export function createRetryFetch(
     for (let attempt = 1; ; attempt++) {
       const { timed, end } = withTimeout(input, init, deadlineAt, signal);
       const sent = send(input, timed);
-      if (kind === undefined) {
-        await read(sent, end);
-        return sent;
-      }
+      if (kind === undefined) return sent.finally(end);
       const delayMs = retryDelay({ kind, attempt, signal, ...(await read(sent, end)) }, options);
       if (delayMs === undefined || performance.now() + delayMs >= deadlineAt) return sent;
       await sent.then(({ body }) => body?.cancel()).catch(() => {});
