@@ -55,7 +55,7 @@ const minBytes = 4096;
 /** Twice as much would save a tenth of the bytes in twice the time. */
 const effort = 2;
 
-/** The most large bodies at a time. Further ones are sent as they are, so none waits. */
+/** The most large bodies at a time, of the process, as its threads. Further ones are sent as they are. */
 const maxInFlight = 4;
 let inFlight = 0;
 
@@ -68,8 +68,8 @@ export async function compressResponse(
   accepted: string | undefined,
 ): Promise<HttpResponse> {
   const { body, headers } = response;
-  const length = Buffer.byteLength(body);
-  if (!response.isCompressible || length < minBytes) return response;
+  const length = response.isCompressible ? Buffer.byteLength(body) : 0;
+  if (length < minBytes) return response;
   headers['vary'] = headers['vary'] ? `${headers['vary']}, Accept-Encoding` : 'Accept-Encoding';
   const coding = negotiateCoding(accepted);
   const large = Number(length > sliceBytes);

@@ -79,7 +79,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
       response = refuse(error, record);
     }
     record.status = response.status;
-    if (compression && response.isCompressible) {
+    if (compression) {
       response = await compressResponse(response, record.headers['accept-encoding']);
     }
     if (options.corsOrigins.length > 0) cors.addHeaders(record, response);
