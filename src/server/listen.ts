@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { createServer as createHttpServer, type ServerOptions } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, Server } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
 import { type ConnectionMetrics, Connections } from './connections.ts';
 import { createNodeListener } from './node.ts';
@@ -34,8 +34,8 @@ export interface Listener {
   setCertificate(tls: SecureContextOptions): void;
   /**
    * Stops listening, lets requests in flight finish for `graceMs`, then closes their connections.
-   * Responses in parts receive their last part before that. No connection that a client has opened
-   * is reset.
+   * Responses in parts receive their last part before that. Connections that wait to be accepted are,
+   * so that the system resets none but those that arrive as the port closes.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -137,34 +137,25 @@ function closeGently(
   };
 }
 
-/**
- * When the port closes, in milliseconds: after `quiet` without a new connection; after `impatient`, as
- * soon as there is none in one turn of the event loop; after `end`, even if clients still connect.
- */
-const closing = { quiet: 20, impatient: 300, end: 1000 } as const;
-
-/** Longer turns of the event loop may hide new connections, in milliseconds. */
-const shortTurnMs = 0.5;
+/** In milliseconds. `quiet` is how long no connection is accepted before the port closes. */
+const closing = { quiet: 20, impatientAfter: 300, impatientQuiet: 1, end: 1000 } as const;
 
 /**
  * Resolves when every opened connection has been accepted: closing the port resets the others. Clients
  * open connections in bursts, for example when another process on the same port has closed it and
- * responded, so one quiet turn may be in the middle of a burst.
+ * responded. It sleeps between its looks: the system interrupts a process that is always busy in
+ * favour of clients that wake up, perhaps between its last look and the end of the port.
  */
 async function allAccepted(server: Server): Promise<void> {
   const start = performance.now();
-  let lastAccepted = start;
-  server.on('connection', () => {
-    lastAccepted = performance.now();
-  });
-  // The current turn may have accepted its connection already.
-  await turn();
-  for (let now = performance.now(); now - start < closing.end; ) {
-    const began = now;
+  const elapsed = () => performance.now() - start;
+  let accepted = 0;
+  server.on('connection', () => accepted++);
+  let before: number;
+  do {
+    before = accepted;
+    await wait(elapsed() < closing.impatientAfter ? closing.quiet : closing.impatientQuiet);
+    // Accepts what has arrived while the timer was late.
     await turn();
-    now = performance.now();
-    const isQuiet = lastAccepted < began && now - began < shortTurnMs;
-    const isImpatient = now - start >= closing.impatient;
-    if (isQuiet && (isImpatient || now - lastAccepted >= closing.quiet)) return;
-  }
+  } while (accepted > before && elapsed() < closing.end);
 }

@@ -6,10 +6,10 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { expectGentleEnds } from '../support/draining.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
-import { probeUntilRefused } from '../support/probing.ts';
 import { commandPath, commandStart, nodeLaunch, nodeStart } from '../support/process.ts';
 import { startHoldingUpstream } from '../support/upstream.ts';
 
@@ -188,15 +188,10 @@ describe('a gateway with two workers', () => {
   });
 
   it('resets no connection when it ends while clients open new ones', async () => {
-    await using started = await startWorkers();
-    const { hostname, port } = new URL(started.url);
-    const endings = await probeUntilRefused(
-      () => connect(Number(port), hostname),
-      () => process.kill(started.pid, 'SIGTERM'),
-    );
-    expect(endings).toEqual(['200', 'ECONNREFUSED']);
-    expect(await started.exited).toBe(0);
-    expect(started.output.stderr).not.toContain('Error');
+    await expectGentleEnds(startWorkers, ({ url }) => {
+      const { hostname, port } = new URL(url);
+      return connect(Number(port), hostname);
+    });
   });
 
   it('leaves no workers when the primary is killed', async () => {
