@@ -1,6 +1,6 @@
 import { type Generated, Kysely, sql } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
-import { whenFree } from './locks.ts';
+import { startTimeoutMs, whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
 import type { PoolOptions } from './postgres.ts';
 import type { PetRow } from './rows.ts';
@@ -54,7 +54,7 @@ export async function openDatabase(
       : (await import('./sqlite.ts')).sqliteDialect(databaseUrl, options.onLock);
   const database = new Kysely<Tables>({ dialect });
   try {
-    const migrations = await whenFree(() => migrate(database, engine));
+    const migrations = await whenFree(() => migrate(database, engine), startTimeoutMs);
     if (migrations.length > 0) log.debug({ migrations }, 'database migrated');
   } catch (cause) {
     await database.destroy();

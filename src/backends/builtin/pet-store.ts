@@ -22,7 +22,7 @@ import { untilDeadline } from './deadline.ts';
 import { addDemoData } from './demo.ts';
 import { callStaged, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
-import { whenFree } from './locks.ts';
+import { startTimeoutMs, whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
 import { requirePetStorable, requireStorable, selectedPet, toPet, toPetRow } from './rows.ts';
 
@@ -47,7 +47,7 @@ export async function openBuiltinPetStore(
 ): Promise<PetStore> {
   const database = await openDatabase(databaseUrl, log, { onLock: 'fail', poolSize, metrics });
   const engine = engineOf(databaseUrl);
-  if (demoKey) await whenFree(() => addDemoData(database, engine));
+  if (demoKey) await whenFree(() => addDemoData(database, engine), startTimeoutMs);
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
   const checkApiKey = createApiKeyCheck(database, accepted, log);
   /** The calls with a demo key that fails every few calls. */

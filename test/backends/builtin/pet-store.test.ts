@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openPetStore } from '../../../src/backends/open.ts';
 import { createFolder } from '../../support/folder.ts';
@@ -112,6 +112,21 @@ describe('the built-in backend on a file', () => {
       "The store's database is busy. Nothing was stored. Try again later.",
     );
     other.close();
+  });
+
+  it('waits longer at its start, while another process migrates', async () => {
+    const other = new DatabaseSync(`${folder}/migrating.db`);
+    other.exec('BEGIN IMMEDIATE; CREATE TABLE other (id INTEGER)');
+    // Each look at the clock is one attempt.
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 3000));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const opening = openBuiltin(`file:${folder}/migrating.db`);
+    await Promise.race([opening, vi.waitFor(() => expect(now).toBeGreaterThan(15_000))]);
+    other.exec('COMMIT');
+    other.close();
+    await using store = await opening;
+    expect([...(await store.listPets(callWith(), {}))]).toHaveLength(12);
   });
 
   it('syncs writes to disk; a command waits for other writers', async () => {
