@@ -3,10 +3,10 @@ import type { ApiKey } from './api-key.ts';
 /** One second, in microseconds. */
 const second = 1e6;
 
-/**
- * Limits the rate of each key with a token bucket that holds one second's worth (the generic cell
- * rate algorithm).
- */
+/** The bucket of a key, or of its part of the rate that unknown keys share. */
+type Bucket = 'rateFullAt' | 'unknownRateFullAt';
+
+/** Limits the rate of each key with a token bucket of one second's worth (generic cell rate algorithm). */
 export class Rate {
   /** Tokens per second. A change applies to the next token. */
   perSecond: number;
@@ -19,11 +19,7 @@ export class Rate {
    * Takes tokens of a key. Returns false, and takes none, if there are too few. A full bucket serves
    * any number, which later ones wait for.
    */
-  take(
-    key: ApiKey,
-    tokens = 1,
-    bucket: 'rateFullAt' | 'unknownRateFullAt' = 'rateFullAt',
-  ): boolean {
+  take(key: ApiKey, tokens = 1, bucket: Bucket = 'rateFullAt'): boolean {
     const now = Math.floor(performance.now() * 1000);
     // Whole, so that sums of it are exact.
     const interval = Math.floor(second / this.perSecond);
@@ -35,10 +31,7 @@ export class Rate {
   }
 
   /** Returns the whole tokens that are left to a key, and the seconds until it has all of them. */
-  left(
-    key: ApiKey,
-    bucket: 'rateFullAt' | 'unknownRateFullAt' = 'rateFullAt',
-  ): { readonly tokens: number; readonly seconds: number } {
+  left(key: ApiKey, bucket: Bucket = 'rateFullAt') {
     const used = Math.max(0, key[bucket] - Math.floor(performance.now() * 1000));
     const whole = Math.floor((second - used) / Math.floor(second / this.perSecond));
     const tokens = Math.min(this.perSecond, Math.max(0, whole));
