@@ -15,10 +15,8 @@ export type ResponseKey = string | number;
 /** The calls of the fields of an operation, as `extensions.calls` lists them. */
 export class ExplainedCalls {
   readonly #startedAt = performance.now();
-  /** The call of each field or read, unless it is built in, and whether it was that of another request. */
-  readonly #calls = new Map<ResponseKey, { call: ServiceCall | undefined; isJoined: boolean }>();
-  /** The reads that a field has used. */
-  readonly #used = new Set<ResponseKey>();
+  /** The call of each field or read, unless it is built in, and whether another field or request has it. */
+  readonly #calls = new Map<ResponseKey, { call: ServiceCall | undefined; isShared: boolean }>();
   /** Each at the position of its field, which is empty without a call that has ended. */
   readonly #list: ExplainedCall[] = [];
   #fields = 0;
@@ -26,7 +24,7 @@ export class ExplainedCalls {
   /** Adds the call that a backend has started, or joined, for a field or a read. */
   add(name: ResponseKey, caller: Caller, call: ServiceCall | undefined, isBuiltin = false): void {
     if (!call && !isBuiltin) return;
-    this.#calls.set(name, { call, isJoined: call !== undefined && call.caller !== caller });
+    this.#calls.set(name, { call, isShared: call !== undefined && call.caller !== caller });
   }
 
   /** Returns the calls that have ended. */
@@ -44,8 +42,6 @@ export class ExplainedCalls {
   ): Promise<unknown> {
     const position = this.#fields++;
     const fieldStartedAt = performance.now();
-    const isEqual = this.#used.has(name);
-    this.#used.add(name);
     const { method, path: pathTemplate, ...declared } = operations[operation];
     let status: number | null = declared.status ?? 200;
     try {
@@ -56,25 +52,20 @@ export class ExplainedCalls {
     } finally {
       const made = this.#calls.get(name);
       if (made) {
-        const { call, isJoined } = made;
-        const request = {
+        const { call, isShared: shared } = made;
+        made.isShared = true;
+        const response = call
+          ? { status: call.status, retries: call.retries, bytes: call.bytes }
+          : { status, retries: 0, builtin: true as const };
+        this.#list[position] = {
+          path: [field],
           operation,
           method,
           pathTemplate,
           target: targetOf(operation, parameters),
-        };
-        const startMs = rounded(fieldStartedAt - this.#startedAt);
-        const durationMs = rounded(performance.now() - fieldStartedAt);
-        const response = call
-          ? { status: call.status, retries: call.retries, bytes: call.bytes }
-          : { status, retries: 0, builtin: true as const };
-        const shared = isEqual || isJoined;
-        this.#list[position] = {
-          path: [field],
-          ...request,
           ...response,
-          startMs,
-          durationMs,
+          startMs: rounded(fieldStartedAt - this.#startedAt),
+          durationMs: rounded(performance.now() - fieldStartedAt),
           shared,
         };
       }
