@@ -42,14 +42,6 @@ export interface V1Request extends HttpRequest, Caller {
  */
 export type V1Handler = (request: V1Request) => Promise<HttpResponse>;
 
-/** A path of the contract: its operations by method, and the headers of all of its responses. */
-interface Route {
-  readonly path: RegExp;
-  readonly template: string;
-  readonly operations: ReadonlyMap<string, OperationId>;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 const bases = { pets: '/v1', messages: '/quickstart' } as const;
 
 /** The methods of requests for an operation. */
@@ -58,14 +50,17 @@ const methods = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
 const ids = Object.keys(operations) as OperationId[];
 const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
 
-/** The routes, those without a parameter first. Derived when the module loads: they follow from constants alone. */
-const routes: readonly Route[] = [...Map.groupBy(ids, pathOf)]
+/**
+ * The paths, those without a parameter first, with their operations by method, and the headers of all of
+ * their responses. Derived when the module loads: they follow from constants alone.
+ */
+const routes = [...Map.groupBy(ids, pathOf)]
   .sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')))
   .map(([path, ofPath]) => ({
     template: path,
     path: new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`),
-    operations: new Map(
-      ofPath.flatMap((id) => methods[operations[id].method].map((method) => [method, id] as const)),
+    operations: new Map<string, OperationId>(
+      ofPath.flatMap((id) => methods[operations[id].method].map((method) => [method, id])),
     ),
     headers: Object.assign({}, ...ofPath.map((id) => deprecationOf(operations[id]))),
   }));
