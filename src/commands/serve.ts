@@ -82,7 +82,7 @@ export async function runServe(
   await stop.promise;
   log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
   await running.stop(force.signal);
-  log.info('shut down');
+  log.info({}, 'shut down');
   process.off('exit', writer.closeNow);
   // process.exit() would block on a write to a log pipe that nobody reads.
   if (!(await writer.close())) process.kill(process.pid, 'SIGKILL');

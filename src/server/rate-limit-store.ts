@@ -70,7 +70,7 @@ export async function openRateLimitStore(
   /** Records that the store has responded in time, or why it has not. */
   function record(err?: Error): void {
     if (err === undefined) {
-      if (!isUp) log.info('the store of rate limits is in use again');
+      if (!isUp) log.info({}, 'the store of rate limits is in use again');
       isUp = true;
       failure = undefined;
       return;

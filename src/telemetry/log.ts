@@ -1,10 +1,6 @@
 import pino from 'pino';
 
-/** Writes an entry and its message, or a message alone. */
-interface LogMethod {
-  (entry: object, message: string): void;
-  (message: string): void;
-}
+type LogMethod = (entry: object, message: string) => void;
 
 /** A structured log, one JSON object per line. */
 export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error', LogMethod>> {
