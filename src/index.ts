@@ -97,9 +97,7 @@ export async function createGateway(
   }
 }
 
-/**
- * A gateway that may not be open yet. Its functions reject with the reason if it can't be opened.
- */
+/** A gateway that may not be open yet: its functions reject with the reason if it can't be. */
 export interface LazyGateway extends FetchHandler, LocalExecution, Pick<Gateway, 'metrics'> {}
 
 /**

@@ -29,10 +29,7 @@ const invalidBodies = Object.values(petFields).flatMap(({ name, kind, isRequired
 const text = 'Contract check';
 const message = { body: JSON.stringify({ message: text }) };
 
-/**
- * The checks that send POST requests; they add two animals to a service that follows the contract, and
- * send a message.
- */
+/** The checks that send POST requests; a service that passes has two more animals and a message. */
 export const writingChecks: readonly Check[] = [
   ...withoutKey('create', 'createPet', ({ animals }) => ({ body: bodyOf(validPet(animals)) })),
   ...invalidBodies,

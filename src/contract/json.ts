@@ -98,10 +98,7 @@ export function jsonType(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/**
- * Stringifies a value of `parseJson` with the same digits: bigints as integers, RawJson and JsonText as
- * their text.
- */
+/** Stringifies a value of `parseJson` with the same digits. RawJson and JsonText are copied. */
 export function stringifyJson(value: unknown): string {
   if (value instanceof JsonText) return value.text;
   try {

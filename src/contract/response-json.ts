@@ -1,10 +1,7 @@
 import { InvalidResponseError } from './error.ts';
 import { JsonText, parseJson, sizeOfJson } from './json.ts';
 
-/**
- * Maximum number of JSON values per body, because even a short value takes dozens of bytes of
- * memory.
- */
+/** Maximum number of JSON values per body: even a short one takes dozens of bytes of memory. */
 const maxValues = 250_000;
 
 /** Maximum nesting of a body, because clients may read it with recursive functions. */

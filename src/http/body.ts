@@ -19,9 +19,7 @@ const maxReadBytes = 64 * maxBodyBytes;
 /** If more than `maxChunks` are smaller than this on average, the connection is closed immediately. */
 const tinyChunkBytes = 64;
 
-/**
- * The bytes of each body that do not count towards the limits below. Most operations are smaller.
- */
+/** The bytes of each body that count towards no limit below. Most operations are smaller. */
 const freeBytes = 16 * 1024;
 
 /**

@@ -137,10 +137,7 @@ export class Connections {
     socket.setTimeout(this.#unreadMs);
   }
 
-  /**
-   * Closes a connection without activity, unless its client waits for a response and has read all that
-   * was written.
-   */
+  /** Closes an inactive connection, unless its client has read all and waits for a response. */
   readonly closeInactive = (socket: Socket): void => {
     const isAwaited = (this.#open.get(socket)?.unanswered ?? 0) > 0;
     if (!isAwaited || socket.writableLength > 0) this.#close(socket);

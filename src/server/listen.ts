@@ -18,9 +18,7 @@ export interface ListenOptions {
   readonly port: number;
   /** The certificate and its key to serve HTTPS with; undefined for HTTP. */
   readonly tls?: SecureContextOptions | undefined;
-  /**
-   * Awaited before the port is closed; resolves when no other process holds it without accepting.
-   */
+  /** Awaited before the port closes; resolves when no other process holds it without accepting. */
   readonly waitForPortRelease?: (() => Promise<unknown>) | undefined;
   /** Where connections are counted; undefined for the admin port. */
   readonly metrics?: ConnectionMetrics;

@@ -2,9 +2,7 @@ import type { Deprecation, ResultExtensions, TypedError } from '../graphql/resul
 
 export type { Deprecation, ResultExtensions, TypedError };
 
-/**
- * A parsed document with the types of its result and variables, as GraphQL Codegen generates it.
- */
+/** A parsed document with the types of its result and variables, as GraphQL Codegen writes it. */
 export interface TypedDocument<Data, Variables> {
   readonly kind: string;
   readonly definitions: readonly object[];

@@ -30,9 +30,7 @@ export interface Scrape {
 /** The upper bounds of the buckets of durations, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * The metrics of the gateway. Label values are bounded in number, so no client can make them grow.
- */
+/** The metrics of the gateway. No client can make them grow: label values are bounded in number. */
 export class Metrics {
   // The OpenMetrics format, because the older text format has no exemplars.
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);

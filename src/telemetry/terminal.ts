@@ -1,7 +1,4 @@
-/**
- * Formats a log line for a terminal: time, level, message, and the rest as `name=value`, with
- * control characters escaped.
- */
+/** Formats a log line as time, level, message and `name=value`, with control characters escaped. */
 export function formatForTerminal(line: string): string {
   const { level, time, msg, ...rest } = JSON.parse(line);
   const details = Object.entries(rest)
@@ -13,10 +10,7 @@ export function formatForTerminal(line: string): string {
   return `${escapeControls(text)}\n`;
 }
 
-/**
- * Escapes control characters, with which a client or the REST service could manipulate the
- * terminal.
- */
+/** Escapes control characters, with which clients or the service could manipulate the terminal. */
 export function escapeControls(text: string): string {
   return text.replace(
     controlCharacters,
@@ -24,7 +18,5 @@ export function escapeControls(text: string): string {
   );
 }
 
-/**
- * C0, DEL, C1, line separators, and characters that change the direction of text (Bidi_Control).
- */
+/** C0, DEL, C1, line separators, and those that change the direction of text (Bidi_Control). */
 const controlCharacters = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;

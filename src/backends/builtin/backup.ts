@@ -71,10 +71,7 @@ const copyInThread = `
   parentPort.postMessage(integrity_check);
 `;
 
-/**
- * `VACUUM INTO` reads one state of the database; SQLite's backup API starts over at each write of
- * another process.
- */
+/** `VACUUM INTO` reads one state; SQLite's backup API starts over at each write of another process. */
 async function copyAndCheck(database: string, copy: string): Promise<void> {
   const thread = new Worker(copyInThread, { eval: true, workerData: { database, copy } });
   const [integrity] = await once(thread, 'message');

@@ -6,10 +6,7 @@ import type { Origin } from './origin.ts';
 import { type Failed, type Outcome, outcomeOfFailure, type Responded } from './outcome.ts';
 import { decodeBody, isEncoded } from './response.ts';
 
-/**
- * Limits for the body of an error response. A longer or slower body is truncated, because the
- * status is sufficient.
- */
+/** A longer or slower body of an error response is truncated: its status is sufficient. */
 const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
 
 type Controller = Dispatcher.DispatchController;

@@ -42,10 +42,7 @@ export type OriginLimits = Readonly<typeof defaultLimits>;
  */
 const maxKeyFraction = 0.2;
 
-/**
- * The most retries that are paused or in flight: they must not multiply the load on a service that is
- * overloaded.
- */
+/** The most retries, paused or in flight: they must not multiply the load on a busy service. */
 const maxRetries = { total: 10, perKey: 5 };
 
 /** A call that needs a place among those in flight. */

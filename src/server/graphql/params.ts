@@ -5,9 +5,7 @@ import type { HttpRequest } from '../../http/message.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/**
- * The parameters of a GraphQL request (GraphQL over HTTP, section 5.1), with their types checked.
- */
+/** The checked parameters of a GraphQL request (GraphQL over HTTP, section 5.1). */
 export interface GraphqlParams {
   /** The text of the document; undefined if only its hash was sent. */
   readonly query?: string | undefined;

@@ -82,9 +82,7 @@ const frameEvent: Delivery['frame'] = (json, { isLast }) => {
 
 type Path = readonly (string | number)[];
 
-/**
- * Data of a deferred fragment, identified by id in graphql-js 17's format and by path in the draft.
- */
+/** Data of a deferred fragment: by its id in graphql-js 17's format, by its path in the draft. */
 interface Increment<Failure> extends EngineResult<Failure> {
   readonly id?: string;
   readonly label?: string;

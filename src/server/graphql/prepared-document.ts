@@ -76,9 +76,7 @@ export class PreparedDocument {
     return size;
   }
 
-  /**
-   * Returns the operation of this name, or without a name the only one; undefined if there is none.
-   */
+  /** Returns the operation of this name, or without a name the only one, if there is one. */
   find(operationName: string | undefined): PreparedOperation | undefined {
     const known = this.#operations.get(operationName);
     if (known !== undefined) return known;

@@ -8,9 +8,7 @@ import type { Refuse } from '../../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
 import type { RequestRecord } from '../request-record.ts';
 
-/**
- * A result of graphql-js or of compiled code. It has no `data` if the operation was not executed.
- */
+/** A result of graphql-js or of compiled code, without `data` if nothing was executed. */
 export interface EngineResult<Failure = GraphQLError> {
   readonly errors?: readonly Failure[];
   readonly data?: Record<string, unknown> | null;

@@ -30,9 +30,7 @@ export type OperationLimits = Readonly<Record<Measure | 'maxTokens', number>>;
 /** The cost of an operation or a selection set; root fields are without deferred fragments. */
 type Cost = Readonly<Record<Measure | 'deferred', number>>;
 
-/**
- * Refuses documents that exceed the limits with status 400, before their validation is expensive.
- */
+/** Refuses documents beyond the limits with status 400, before their validation is expensive. */
 export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onParse'> {
   const { maxTokens } = limits;
   return {
