@@ -1,4 +1,3 @@
-import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ApiKey } from '../../limits/api-key.ts';
 import { nextSlice, type SliceCaller } from '../../limits/slices.ts';
@@ -18,58 +17,49 @@ const maxBytes = { accepted: 32 * 1024 * 1024, others: 512 * 1024 };
  */
 const longDocument = 250;
 
-/** The prepared documents that are kept. */
-export class Documents {
-  readonly #prepare: PrepareDocument;
-  readonly #accepted = openCache(maxBytes.accepted);
-  readonly #others = openCache(maxBytes.others);
+/** Creates the cache of prepared documents. */
+export function createDocuments(prepare: PrepareDocument) {
+  const accepted = openCache(maxBytes.accepted);
+  const others = openCache(maxBytes.others);
 
-  constructor(prepare: PrepareDocument) {
-    this.#prepare = prepare;
-  }
-
-  /**
-   * Returns the document of a text, or its errors; a promise if it has to be prepared in a slice.
-   * @throws HttpError, or rejects with one, if it exceeds a limit. Rejects if the caller is cancelled.
-   */
-  find(
-    text: string,
-    caller: SliceCaller,
-  ):
-    | PreparedDocument
-    | readonly GraphQLError[]
-    | Promise<PreparedDocument | readonly GraphQLError[]> {
-    const { key } = caller;
-    const found = this.#get(text, key);
+  function get(text: string, key: ApiKey): PreparedDocument | undefined {
+    const found = accepted.get(text);
     if (found !== undefined) return found;
-    if (text.length <= longDocument) return this.#add(text, key);
-    // Another request may have prepared it meanwhile.
-    return nextSlice(caller).then(() => this.#get(text, key) ?? this.#add(text, key));
-  }
-
-  #get(text: string, key: ApiKey): PreparedDocument | undefined {
-    const accepted = this.#accepted.get(text);
-    if (accepted !== undefined) return accepted;
-    const other = this.#others.get(text);
-    if (other !== undefined && key.isAccepted) this.#store(this.#accepted, text, other);
+    const other = others.get(text);
+    if (other !== undefined && key.isAccepted) store(accepted, text, other);
     return other;
   }
 
-  #add(text: string, key: ApiKey): PreparedDocument | readonly GraphQLError[] {
-    const document = this.#prepare(text);
+  function add(text: string, key: ApiKey) {
+    const document = prepare(text);
     if (document instanceof PreparedDocument) {
-      this.#store(key.isAccepted ? this.#accepted : this.#others, text, document);
+      store(key.isAccepted ? accepted : others, text, document);
     }
     return document;
   }
 
-  #store(cache: Cache, text: string, document: PreparedDocument): void {
-    cache.set(text, document, { size: document.estimateBytes(text) });
-  }
+  return {
+    /**
+     * Returns the document of a text, or its errors; a promise if it has to be prepared in a slice.
+     * @throws HttpError, or rejects with one, if it exceeds a limit. Rejects if the caller is cancelled.
+     */
+    find(text: string, caller: SliceCaller) {
+      const { key } = caller;
+      const found = get(text, key);
+      if (found !== undefined) return found;
+      if (text.length <= longDocument) return add(text, key);
+      // Another request may have prepared it meanwhile.
+      return nextSlice(caller).then(() => get(text, key) ?? add(text, key));
+    },
+  };
 }
 
 type Cache = LRUCache<string, PreparedDocument>;
 
 function openCache(maxSize: number): Cache {
   return new LRUCache<string, PreparedDocument>({ maxSize, maxEntrySize: maxSize / 4 });
+}
+
+function store(cache: Cache, text: string, document: PreparedDocument): void {
+  cache.set(text, document, { size: document.estimateBytes(text) });
 }

@@ -14,7 +14,7 @@ import type { RequestRecord } from '../request-record.ts';
 import { checkKey } from './check-key.ts';
 import { setDeadline, timeoutHeader } from './deadline.ts';
 import { createDocumentReport } from './document-report.ts';
-import { Documents } from './documents.ts';
+import { createDocuments } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
 import { type GraphqlParams, readParams } from './params.ts';
@@ -54,7 +54,7 @@ export type GraphqlHandler = ReturnType<typeof createGraphqlHandler>;
 export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   const { petStore, admission, forwardHeaders, graphiql, refuse } = options;
   const finder = new DocumentFinder(options.persistedDocuments);
-  const documents = new Documents(options.prepare);
+  const documents = createDocuments(options.prepare);
   const reportDocument = createDocumentReport(options.persistedDocuments, options.telemetry);
 
   /**
