@@ -21,12 +21,6 @@ export interface LimitState {
 /** All metrics of one process, as data that can be sent to another process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** The metrics of one scrape. */
-export interface Scrape {
-  readonly contentType: string;
-  readonly text: string;
-}
-
 /** The upper bounds of the buckets of durations, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -237,7 +231,7 @@ export class Metrics {
   }
 
   /** Returns all metrics in the OpenMetrics text format. */
-  async scrape(): Promise<Scrape> {
+  async scrape() {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 }

@@ -5,7 +5,7 @@ import { type AdminOptions, listenAdmin } from '../server/admin.ts';
 import { createHealth } from '../server/health.ts';
 import type { Listener } from '../server/listen.ts';
 import { createEnvironment } from '../server/request-environment.ts';
-import type { MetricsSnapshot, Scrape } from '../telemetry/metrics.ts';
+import type { MetricsSnapshot } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
@@ -157,7 +157,7 @@ export class Supervisor {
   }
 
   /** Returns the metrics of all workers, and the counts of the primary, which also drops log lines. */
-  async scrape(): Promise<Scrape> {
+  async scrape() {
     await Promise.all(
       [...this.#serving].map(async (worker) => {
         // A worker that does not respond keeps its last snapshot.

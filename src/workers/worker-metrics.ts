@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster';
 import { Registry } from '@prometheus-io/client';
-import type { Metrics, MetricsSnapshot, Scrape } from '../telemetry/metrics.ts';
+import type { Metrics, MetricsSnapshot } from '../telemetry/metrics.ts';
 
 /** The metrics of all workers, including those that have exited. */
 export class WorkerMetrics {
@@ -26,7 +26,7 @@ export class WorkerMetrics {
    * histograms are summed, the worst state of a circuit and of the configuration is kept, and the
    * event-loop lag is averaged.
    */
-  async scrape(primary: Metrics): Promise<Scrape> {
+  async scrape(primary: Metrics) {
     const workers = [...this.#live.values(), await this.#exited];
     const own = (await primary.snapshot()).filter(
       ({ type, aggregator }) => type !== 'gauge' || aggregator === 'min',
