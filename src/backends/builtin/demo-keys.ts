@@ -14,8 +14,8 @@ export interface DemoKey {
   readonly waitMs?: (timeoutMs: number) => number;
   /** Creates the error of a call, as the REST backend has it for a service that fails so. */
   readonly error?: (isWrite: boolean) => Error | undefined;
-  /** Of how many calls the one in the middle fails; of each one by default. */
-  readonly every?: number;
+  /** Whether only the third of every six calls fails. */
+  readonly isFlaky?: true;
   /** Whether a call that fails is carried out. */
   readonly isDone?: true;
   /** Whether reads find nothing. */
@@ -56,7 +56,7 @@ const keys: Readonly<Record<string, DemoKey>> = {
   'demo-flaky': {
     title: 'UPSTREAM_UNAVAILABLE for the third of every six calls',
     error: closed,
-    every: 6,
+    isFlaky: true,
   },
   'demo-lost-write': {
     title: 'writes are done, but the response is lost: outcome UNKNOWN',
@@ -73,7 +73,7 @@ interface StagedCall<T> {
   readonly caller: Caller;
   readonly isWrite: boolean;
   readonly timeoutMs: number;
-  /** Whether it fails, if the key does so every few calls. */
+  /** Whether it fails, if its key is flaky. */
   readonly isDue: boolean;
   readonly work: () => Promise<T>;
 }
