@@ -35,7 +35,9 @@ export function readParams(
   request: Pick<HttpRequest, 'method' | 'search' | 'headers' | 'body'>,
 ): GraphqlParams {
   if (request.method === 'POST') {
-    return checkParams(requireObject('body', readJsonBody(request)));
+    const json = readJsonBody(request);
+    if (jsonType(json) !== 'object') throw objectExpected('body', json);
+    return checkParams(json as Members);
   }
   if (request.method === 'GET') return checkParams(readSearch(request.search));
   throw new HttpError(405, 'BAD_REQUEST', 'Expected GET or POST, received another method.', {
@@ -51,11 +53,6 @@ function readSearch(search: string): Members {
     members[name] = types[name] === 'object' ? parseSmallJson(name, value) : value;
   }
   return members;
-}
-
-function requireObject(name: string, json: unknown): Members {
-  if (jsonType(json) === 'object') return json as Members;
-  throw objectExpected(name, json);
 }
 
 /** Null and an empty string count as absent, because clients send them as such. */
