@@ -1,5 +1,4 @@
-import type { ErrorBody } from './error.ts';
-import { InvalidInputError, InvalidResponseError } from './error.ts';
+import { type ErrorBody, InvalidInputError, InvalidResponseError } from './error.ts';
 import { type Field, int64 } from './fields.ts';
 import { jsonType, shown } from './json.ts';
 import {
