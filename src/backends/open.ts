@@ -1,6 +1,6 @@
 import type { PetStore } from '../contract/pet-store.ts';
 import type { ApiKeys } from '../limits/api-keys.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Reporting } from '../telemetry/telemetry.ts';
 import type { openAdministration as open } from './builtin/administration.ts';
 import type { backUp as backUpFile } from './builtin/backup.ts';
 import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
@@ -33,7 +33,7 @@ export interface OpenPetStore extends PetStore {
 /** Opens a backend and loads only its modules. No other module refers to specific backends. */
 export async function openPetStore(
   options: BackendOptions,
-  telemetry: Pick<Telemetry, 'log' | 'metrics'>,
+  telemetry: Reporting,
   keys: ApiKeys,
 ): Promise<OpenPetStore> {
   if (options.kind === 'rest') {

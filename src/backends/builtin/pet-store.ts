@@ -15,7 +15,7 @@ import {
 import type { NewPet } from '../../contract/records.ts';
 import type { ApiKeys } from '../../limits/api-keys.ts';
 import { nextSlice } from '../../limits/slices.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Reporting } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase } from './database.ts';
 import { untilDeadline } from './deadline.ts';
@@ -42,7 +42,7 @@ export interface BuiltinPetStoreOptions {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the database and the check of keys.
 export async function openBuiltinPetStore(
   { databaseUrl, demoKey, timeoutMs, poolSize }: BuiltinPetStoreOptions,
-  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
+  { log, metrics }: Reporting,
   keys: ApiKeys,
 ): Promise<PetStore> {
   const database = await openDatabase(databaseUrl, log, { onLock: 'fail', poolSize, metrics });

@@ -4,7 +4,7 @@ import type { Caller } from '../../contract/pet-store.ts';
 import type { ApiKey } from '../../limits/api-key.ts';
 import type { ApiKeys } from '../../limits/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Reporting } from '../../telemetry/telemetry.ts';
 import type { RestCall } from './call.ts';
 import { ConnectionFailed } from './connections.ts';
 import { createDriftReport } from './drift-report.ts';
@@ -17,14 +17,10 @@ export class Completion {
   readonly #origins: readonly Origin[];
   readonly #keys: ApiKeys;
   readonly #log: Log;
-  readonly #metrics: Telemetry['metrics'];
+  readonly #metrics: Reporting['metrics'];
   readonly #reportDrift: ReturnType<typeof createDriftReport>;
 
-  constructor(
-    origins: readonly Origin[],
-    keys: ApiKeys,
-    telemetry: Pick<Telemetry, 'log' | 'metrics'>,
-  ) {
+  constructor(origins: readonly Origin[], keys: ApiKeys, telemetry: Reporting) {
     this.#origins = origins;
     this.#keys = keys;
     this.#log = telemetry.log;

@@ -1,7 +1,7 @@
 import type { Drift } from '../../contract/drift.ts';
 import type { Caller } from '../../contract/pet-store.ts';
 import { redactKey } from '../../contract/redact-key.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Reporting } from '../../telemetry/telemetry.ts';
 
 /** How long a kind of difference is not logged again, in milliseconds. */
 const logIntervalMs = 60 * 60 * 1000;
@@ -10,7 +10,7 @@ const logIntervalMs = 60 * 60 * 1000;
  * Creates a function that counts how a response differs from the contract, and logs the first
  * difference of each kind per hour.
  */
-export function createDriftReport({ log, metrics }: Pick<Telemetry, 'log' | 'metrics'>) {
+export function createDriftReport({ log, metrics }: Reporting) {
   const loggedAt = new Map<Drift['kind'], number>();
 
   /** Returns a label. The service chooses the names of unknown members, and may repeat the key. */

@@ -5,7 +5,7 @@ import type { ApiKeys } from '../../limits/api-keys.ts';
 import { Circuit } from '../../limits/circuit.ts';
 import { FairQueue } from '../../limits/fair-queue.ts';
 import type { Limit } from '../../limits/limit.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Reporting } from '../../telemetry/telemetry.ts';
 import { createConnector, TrackedClient } from './connections.ts';
 import { consequencesOf, type Failed, type Outcome, outcomeOfFailure } from './outcome.ts';
 import type { ServiceProxy } from './proxy.ts';
@@ -89,11 +89,7 @@ export class Origin {
   readonly #maxFailuresPerKey: number;
   #connect: ReturnType<typeof createConnector>;
 
-  constructor(
-    options: OriginOptions,
-    keys: ApiKeys,
-    { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
-  ) {
+  constructor(options: OriginOptions, keys: ApiKeys, { log, metrics }: Reporting) {
     const { service, index, limits } = options;
     this.#options = options;
     this.proxy = options.proxy;

@@ -18,7 +18,7 @@ import type { NewPet } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import type { ApiKeys } from '../../limits/api-keys.ts';
 import { createLabels } from '../../telemetry/label-values.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Reporting } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
 import { type Inspect, RestCall, type Service, type Success } from './call.ts';
 import { Completion, logFailure } from './completion.ts';
@@ -69,7 +69,7 @@ const maxSharedAgeMs = 100;
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the way of every call.
 export function openRestPetStore(
   options: RestPetStoreOptions,
-  telemetry: Pick<Telemetry, 'log' | 'metrics'>,
+  telemetry: Reporting,
   keys: ApiKeys,
 ): PetStore & { reload(files: TlsFiles): void } {
   const { log, metrics } = telemetry;

@@ -1,4 +1,4 @@
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Reporting } from '../../telemetry/telemetry.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 
@@ -7,10 +7,7 @@ import type { PersistedDocuments } from './persisted-documents.ts';
  * executed. With `audit`, it also warns of those that `only` would refuse, once per hour of each operation
  * and client. Requests whose key the backend has not accepted are only logged: anyone can send them.
  */
-export function createDocumentReport(
-  { mode }: PersistedDocuments,
-  { log, metrics }: Pick<Telemetry, 'log' | 'metrics'>,
-) {
+export function createDocumentReport({ mode }: PersistedDocuments, { log, metrics }: Reporting) {
   if (mode === 'off' || mode === 'only') return undefined;
   const warnFrom = new Map<string, number>();
   return (record: RequestRecord, source: 'manifest' | 'sent'): void => {

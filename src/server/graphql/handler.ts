@@ -6,7 +6,7 @@ import { readAccept } from '../../http/media-type.ts';
 import type { HttpResponse } from '../../http/message.ts';
 import type { Refuse } from '../../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../../limits/slices.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Reporting } from '../../telemetry/telemetry.ts';
 import type { Admission } from '../admission.ts';
 import { readClientLibrary } from '../client-name.ts';
 import type { GraphiqlPage } from '../graphiql.ts';
@@ -34,7 +34,7 @@ export interface GraphqlHandlerOptions {
   readonly petStore: PetStore;
   readonly admission: Admission;
   readonly persistedDocuments: PersistedDocuments;
-  readonly telemetry: Pick<Telemetry, 'log' | 'metrics'>;
+  readonly telemetry: Reporting;
   /** Whether callers may ask for their REST calls. */
   readonly explain: boolean;
   /** The names of the headers that are passed on to the REST service, in lower case. */
