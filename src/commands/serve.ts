@@ -58,12 +58,10 @@ export async function runServe(
   const writer = openLogWriter(2, process.stderr.isTTY, isShared, onDrop);
   process.on('exit', writer.closeNow);
   const log = createLog(config.logLevel, writer);
-  const given = readFiles(env, []);
   // OpenTelemetry reads its other variables from the environment of the process.
-  const others = Object.entries(given).filter(
-    ([name]) => /^OTEL_/.test(name) && !(name in variables),
-  );
-  Object.assign(env, Object.fromEntries(others));
+  for (const [name, text] of Object.entries(readFiles(env, []))) {
+    if (/^OTEL_/.test(name) && !(name in variables)) Object.assign(env, { [name]: text });
+  }
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
   if (!worker) warnOfUnknown(config, log);
   if (!worker) await removeStaleSocket(config.host);
