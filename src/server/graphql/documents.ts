@@ -17,8 +17,12 @@ const maxBytes = { accepted: 32 * 1024 * 1024, others: 512 * 1024 };
  */
 const longDocument = 250;
 
-/** Creates the cache of prepared documents. */
-export function createDocuments(prepare: PrepareDocument) {
+/**
+ * Creates the cache of prepared documents. It returns the document of a text, or its errors; a promise if
+ * the document has to be prepared in a slice.
+ * @throws HttpError, or rejects with one, if it exceeds a limit. Rejects if the caller is cancelled.
+ */
+export function createDocumentCache(prepare: PrepareDocument) {
   const accepted = openCache(maxBytes.accepted);
   const others = openCache(maxBytes.others);
 
@@ -38,19 +42,13 @@ export function createDocuments(prepare: PrepareDocument) {
     return document;
   }
 
-  return {
-    /**
-     * Returns the document of a text, or its errors; a promise if it has to be prepared in a slice.
-     * @throws HttpError, or rejects with one, if it exceeds a limit. Rejects if the caller is cancelled.
-     */
-    find(text: string, caller: SliceCaller) {
-      const { key } = caller;
-      const found = get(text, key);
-      if (found !== undefined) return found;
-      if (text.length <= longDocument) return add(text, key);
-      // Another request may have prepared it meanwhile.
-      return nextSlice(caller).then(() => get(text, key) ?? add(text, key));
-    },
+  return (text: string, caller: SliceCaller) => {
+    const { key } = caller;
+    const found = get(text, key);
+    if (found !== undefined) return found;
+    if (text.length <= longDocument) return add(text, key);
+    // Another request may have prepared it meanwhile.
+    return nextSlice(caller).then(() => get(text, key) ?? add(text, key));
   };
 }
 

@@ -14,7 +14,7 @@ import type { RequestRecord } from '../request-record.ts';
 import { checkKey } from './check-key.ts';
 import { setDeadline, timeoutHeader } from './deadline.ts';
 import { createDocumentReport } from './document-report.ts';
-import { createDocuments } from './documents.ts';
+import { createDocumentCache } from './documents.ts';
 import type { PrepareDocument } from './engine.ts';
 import { pickHeaders } from './forwarded-headers.ts';
 import { type GraphqlParams, readParams } from './params.ts';
@@ -54,7 +54,7 @@ export type GraphqlHandler = ReturnType<typeof createGraphqlHandler>;
 export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   const { petStore, admission, forwardHeaders, graphiql, refuse } = options;
   const finder = new DocumentFinder(options.persistedDocuments);
-  const documents = createDocuments(options.prepare);
+  const findDocument = createDocumentCache(options.prepare);
   const reportDocument = createDocumentReport(options.persistedDocuments, options.telemetry);
 
   /**
@@ -73,7 +73,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const isText = !hasHash && options.persistedDocuments.mode !== 'only';
     const text = (isText ? query : undefined) ?? finder.find(params, record.key);
     if (typeof text !== 'string') return respondWith([text], { record, refuse });
-    const found = documents.find(text, record);
+    const found = findDocument(text, record);
     const document = found instanceof Promise ? await found : found;
     if (!(document instanceof PreparedDocument)) return respondWith(document, { record, refuse });
     const operation = document.find(operationName);
