@@ -18,7 +18,6 @@ import {
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
-  type Sampler,
   type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
@@ -136,7 +135,7 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
   };
 }
 
-function samplerOf({ tracesSampler, tracesSamplerArg }: Sampling): Sampler {
+function samplerOf({ tracesSampler, tracesSamplerArg }: Sampling) {
   const fraction = { on: 1, off: 0 }[tracesSampler.split('always_')[1] ?? ''] ?? tracesSamplerArg;
   const root = new TraceIdRatioBasedSampler(fraction);
   return tracesSampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;

@@ -102,8 +102,7 @@ interface Part<Failure> extends EngineResult<Failure> {
 /** One part of a result as the client receives it. */
 export type TypedPart = Part<TypedError> & TypedResult;
 
-/** Options of `encodeParts`. */
-export interface EncodePartsOptions extends EncodingContext {
+interface EncodePartsOptions extends EncodingContext {
   readonly delivery: Delivery;
 }
 
