@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ListPetsDocument, persistedHash } from '../../packages/client/src/index.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
 import { createPostgresDatabase } from '../support/databases.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
@@ -65,6 +66,15 @@ describe('the dashboard and the alerts', () => {
         if (when !== '') expect(hasAlert, name).toBe(true);
       }
     }
+  });
+
+  it('are for the metrics of a gateway, all of which are documented', async () => {
+    const metrics = new Metrics();
+    metrics.watchRateLimitStore(() => true);
+    const { text } = await metrics.scrape();
+    const served = [...text.matchAll(/^# TYPE (petstore_\w+)/gm)].map(([, name]) => name);
+    const own = documented.flatMap(({ names }) => names.filter((name) => /^petstore_/.test(name)));
+    expect(own.map((name) => name.replace(/_total$/, '')).sort()).toEqual(served.sort());
   });
 
   it.skipIf(!hasPrometheus)('have rules that are valid for Prometheus', () => {
