@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ReadableStream } from 'node:stream/web';
 import { describe, expect, it, vi } from 'vitest';
-import { startGateway } from '../../support/gateway.ts';
+import { callWith, startGateway } from '../../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../../support/graphql.ts';
 import { readParts, startHolding } from '../../support/parts.ts';
 import { openMountable, startRestGateway } from '../../support/rest-gateway.ts';
@@ -122,6 +122,16 @@ describe('x-petstore-timeout-ms', () => {
     // It waits for the requests in flight.
     await opened[Symbol.asyncDispose]();
     expect(response.status).toBe(200);
+  });
+
+  it('leaves no timer behind, which would keep the request and its process alive', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const record = callWith();
+    record.setDeadline(10_000);
+    expect(vi.getTimerCount()).toBe(1);
+    record.end();
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
   });
 
   it('applies to the demo', async () => {
