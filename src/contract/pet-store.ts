@@ -41,6 +41,8 @@ export interface Caller {
   whenCancelled(end: () => void): void;
   /** Takes over an amount that was taken from a limit, until the request ends. */
   hold(limit: Releasable, amount: number): void;
+  /** Holds what it has of limits until this work has ended, too, which goes on after the request. */
+  holdUntil(work: Promise<unknown>): void;
 }
 
 /** The trace of a request. */

@@ -1,4 +1,4 @@
-import type { ServiceCall } from '../contract/pet-store.ts';
+import type { Caller, ServiceCall } from '../contract/pet-store.ts';
 import type { ApiKey } from '../limits/api-key.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { EndedRequest } from '../telemetry/trace.ts';
@@ -45,4 +45,20 @@ export function timeWithoutCalls(
     coveredUntil = Math.max(coveredUntil, outcome === undefined ? end : startedAt + ms);
   }
   return without + Math.max(0, end - coveredUntil);
+}
+
+/** Returns what the log shows of the calls that were started for a request. A write may go on. */
+export function reportCalls(request: Pick<Caller, 'calls'>, now: number) {
+  const reported = [];
+  for (const { caller, operation, outcome, startedAt, ms } of request.calls) {
+    if (caller !== request) continue;
+    const duration = outcome === undefined ? now - startedAt : ms;
+    reported.push({ operation, status: outcome ?? 'inFlight', ms: rounded(duration) });
+  }
+  return reported;
+}
+
+/** Rounds milliseconds to two digits. */
+export function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }

@@ -9,7 +9,9 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';
 import { type ClientName, readClientHeaders } from './client-name.ts';
 import type { OperationLabel, RequestEnvironment, RequestHead } from './request-environment.ts';
-import { measureRequest, timeWithoutCalls } from './request-metrics.ts';
+import { measureRequest, reportCalls, rounded, timeWithoutCalls } from './request-metrics.ts';
+
+const deadlinePassed = "The pet store did not respond before the request's deadline.";
 
 /** The most characters of each in the log. A host name has up to 253. */
 const maxLength = { path: 256, origin: 270 };
@@ -68,6 +70,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   #whenCancelled: (() => void)[] | undefined;
   #held: Releasable[] = [];
   #amounts: number[] = [];
+  #workGoingOn = 0;
   #isEnded = false;
   readonly #start = performance.now();
 
@@ -115,6 +118,15 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     }
     this.#held.push(limit);
     this.#amounts.push(amount);
+  }
+
+  holdUntil(work: Promise<unknown>): void {
+    this.#workGoingOn++;
+    const end = () => {
+      this.#workGoingOn--;
+      if (this.#isEnded) this.#releaseHeld();
+    };
+    work.then(end, end);
   }
 
   /** Ends its calls: its client has left, or its deadline has passed. Writes that were sent go on. */
@@ -190,7 +202,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       codes: codes.length > 1 ? [...new Set(codes)] : codes,
       ms,
       firstPartMs: this.firstPartMs,
-      calls: this.#reportCalls(now),
+      calls: reportCalls(this, now),
       ...this.identity,
     });
   }
@@ -209,17 +221,6 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     this.#release();
   }
 
-  /** Returns what the log shows of the calls that were started for it. A write may go on. */
-  #reportCalls(now: number) {
-    const reported = [];
-    for (const { caller, operation, outcome, startedAt, ms } of this.calls) {
-      if (caller !== this) continue;
-      const duration = outcome === undefined ? now - startedAt : ms;
-      reported.push({ operation, status: outcome ?? 'inFlight', ms: rounded(duration) });
-    }
-    return reported;
-  }
-
   /** Releases what it holds, once. Returns whether it had not ended. */
   #release(): boolean {
     if (this.#isEnded) return false;
@@ -228,17 +229,16 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     clearTimeout(this.#deadline);
     this.key.requests--;
     this.releaseBody();
-    for (let index = 0; index < this.#held.length; index++) {
-      this.#held[index]?.release(this.key, this.#amounts[index]);
-    }
+    this.#releaseHeld();
     return true;
   }
-}
 
-const deadlinePassed = "The pet store did not respond before the request's deadline.";
-
-function rounded(ms: number): number {
-  return Math.round(ms * 100) / 100;
+  #releaseHeld(): void {
+    if (this.#workGoingOn > 0) return;
+    for (let index = this.#held.length - 1; index >= 0; index--) {
+      this.#held.pop()?.release(this.key, this.#amounts[index]);
+    }
+  }
 }
 
 /** Serves requests: each has a record from its headers on, and is handled when its body has arrived. */

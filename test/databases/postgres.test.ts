@@ -6,8 +6,10 @@ import { openDatabase } from '../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
-import { callWith, openBuiltin, openKeys } from '../support/gateway.ts';
+import { callWith, openBuiltin, openGateway, openKeys } from '../support/gateway.ts';
+import { withKey } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
+import { valuesOf } from '../support/metrics.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { startServer } from '../support/server.ts';
@@ -120,6 +122,30 @@ describe('PostgreSQL', () => {
     await calls;
     await expect(store.listPets(left, {})).rejects.toMatchObject(cancelled);
     await other.end();
+  });
+
+  it('keeps the place of a request while a query goes on after its deadline or for a client that left', async () => {
+    const url = await postgres.createDatabase();
+    await using opened = await openGateway({ petStore: await openBuiltin(url) });
+    const used = async () =>
+      (await valuesOf(opened.metrics, 'petstore_limit_used', 'limit'))['requests'];
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query('begin; lock table pets in access exclusive mode');
+    const late = { ...withKey, timeoutMs: 200 };
+    const leaves = { ...withKey, signal: AbortSignal.abort() };
+    const leaving = new AbortController();
+    const left = opened.execute('{ pets { id } }', {}, { ...withKey, signal: leaving.signal });
+    expect(await opened.execute('{ pets { id } }', {}, late)).toMatchObject({
+      errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }],
+    });
+    leaving.abort();
+    expect(await left).toMatchObject({ errors: [{ extensions: { code: 'CANCELLED' } }] });
+    // Nothing goes on of one that had left before.
+    await opened.execute('{ pets { id } }', {}, leaves);
+    expect(await used()).toBe(2);
+    await other.end();
+    await vi.waitFor(async () => expect(await used()).toBeUndefined(), 10_000);
   });
 
   it('ends a statement after five seconds', async () => {

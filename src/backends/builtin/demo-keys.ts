@@ -4,7 +4,7 @@ import {
   InvalidResponseError,
 } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
-import { lateError, untilDeadline, withAdvice } from './deadline.ts';
+import { lateError, withAdvice } from './deadline.ts';
 
 /** An API key of a demo with which calls behave in one way, so that clients can show it. */
 export interface DemoKey {
@@ -91,7 +91,8 @@ export async function callStaged<T>(key: DemoKey, call: StagedCall<T>): Promise<
 
 /** Waits. Rejects when the caller leaves or its deadline passes, as a call to another service does. */
 function pause(caller: Caller, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  return untilDeadline(caller, false, promise).finally(() => clearTimeout(timer));
+  caller.whenCancelled(() => reject(caller.cancelled));
+  return promise.finally(() => clearTimeout(timer));
 }
