@@ -96,7 +96,7 @@ const packages = {
   dataloader: '^src/graphql/context\\.ts$',
   kysely: '^src/backends/builtin/',
   'lru-cache':
-    '^src/(?:server/graphql/(?:persisted-)?documents|backends/builtin/api-key-check)\\.ts$',
+    '^src/(?:server/graphql/(?:(?:persisted-)?documents|document-report)|backends/builtin/api-key-check)\\.ts$',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
   leven: '^src/config/environment\\.ts$',

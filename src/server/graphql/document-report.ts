@@ -1,6 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
+
+/** The most operations of clients that are remembered, beside which others are warned of again. */
+const maxWarned = 5000;
 
 /**
  * Creates the function that reports where the document of a request comes from, once its operation was
@@ -9,7 +13,7 @@ import type { PersistedDocuments } from './persisted-documents.ts';
  */
 export function createDocumentReport({ mode }: PersistedDocuments, { log, metrics }: Reporting) {
   if (mode === 'off' || mode === 'only') return undefined;
-  const warnFrom = new Map<string, number>();
+  const warnFrom = new LRUCache<string, number>({ max: maxWarned });
   return (record: RequestRecord, source: 'manifest' | 'sent'): void => {
     record.documentSource = source;
     if (!record.key.isAccepted) return;
@@ -17,13 +21,13 @@ export function createDocumentReport({ mode }: PersistedDocuments, { log, metric
     const client = metrics.clientLabel(record.clientName);
     metrics.documents.inc({ source, operation, client });
     if (mode === 'allow' || source === 'manifest') return;
-    const name = `${operation} ${client}`;
-    if (performance.now() < (warnFrom.get(name) ?? 0)) return;
-    warnFrom.set(name, performance.now() + 3_600_000);
     const shown = {
       operation: record.operation?.name ?? operation,
       client: record.clientName ?? client,
     };
+    const name = `${shown.operation} ${shown.client}`;
+    if (performance.now() < (warnFrom.get(name) ?? 0)) return;
+    warnFrom.set(name, performance.now() + 3_600_000);
     log.warn(shown, 'PERSISTED_DOCUMENTS=only would refuse this document');
   };
 }

@@ -101,6 +101,16 @@ describe('PERSISTED_DOCUMENTS=audit', () => {
     expect(opened.warnings()).toMatchObject([...expected, expected[0]]);
   });
 
+  it('warns of every operation and client, however many there are', async () => {
+    await using opened = await open('audit');
+    // More than have labels.
+    const names = Array.from({ length: 103 }, (_, index) => `Shelf${index}`);
+    for (const name of [...names, ...names]) {
+      await opened.send({ query: `query ${name} { pets(limit: 1) { id } }` });
+    }
+    expect(opened.warnings().map(({ operation }) => operation)).toEqual(names);
+  });
+
   it('registers documents of clients, as allow does', async () => {
     await using opened = await open('audit');
     const extensions = { persistedQuery: { version: 1, sha256Hash: hash('sha256', query) } };
