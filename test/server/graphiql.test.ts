@@ -42,6 +42,13 @@ describe('GraphiQL', () => {
     expect(page).toContain('"apiKey":"demo-key"');
   });
 
+  it.each(['demo-key', undefined])('offers demo keys only in a demo: %s', async (demoKey) => {
+    await using service = await startGateway({ graphiql: true, demoKey });
+    const page = await (await fetch(`${service.url}/graphql`, asBrowser)).text();
+    // With the keys of a demo, the field shows its text.
+    expect(page.includes('"demoKeys":{"demo-')).toBe(demoKey !== undefined);
+  });
+
   it('may run only its own scripts, and not be framed, sniffed or named in a Referer', async () => {
     await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
     for (const coding of ['identity', 'br']) {
