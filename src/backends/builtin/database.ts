@@ -1,6 +1,6 @@
 import { type Generated, Kysely, sql } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
-import { startTimeoutMs, whenFree } from './locks.ts';
+import { atStart, whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
 import type { PoolOptions } from './postgres.ts';
 import type { PetRow } from './rows.ts';
@@ -53,8 +53,10 @@ export async function openDatabase(
       ? (await import('./postgres.ts')).postgresDialect(databaseUrl, log, options)
       : (await import('./sqlite.ts')).sqliteDialect(databaseUrl, options.onLock);
   const database = new Kysely<Tables>({ dialect });
+  // The statements of a command wait themselves.
+  const waiting = options.onLock === 'fail' ? atStart(log) : undefined;
   try {
-    const migrations = await whenFree(() => migrate(database, engine), startTimeoutMs);
+    const migrations = await whenFree(() => migrate(database, engine), waiting);
     if (migrations.length > 0) log.debug({ migrations }, 'database migrated');
   } catch (cause) {
     await database.destroy();

@@ -22,7 +22,7 @@ import { untilDeadline } from './deadline.ts';
 import { addDemoData } from './demo.ts';
 import { callStaged, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
-import { startTimeoutMs, whenFree } from './locks.ts';
+import { atStart, whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
 import { requirePetStorable, requireStorable, selectedPet, toPet, toPetRow } from './rows.ts';
 
@@ -47,7 +47,7 @@ export async function openBuiltinPetStore(
 ): Promise<PetStore> {
   const database = await openDatabase(databaseUrl, log, { onLock: 'fail', poolSize, metrics });
   const engine = engineOf(databaseUrl);
-  if (demoKey) await whenFree(() => addDemoData(database, engine), startTimeoutMs);
+  if (demoKey) await whenFree(() => addDemoData(database, engine), atStart(log));
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
   const checkApiKey = createApiKeyCheck(database, accepted, log);
   let flakyCalls = 0;

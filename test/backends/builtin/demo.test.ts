@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { engineOf, openDatabase } from '../../../src/backends/builtin/database.ts';
 import { addDemoData } from '../../../src/backends/builtin/demo.ts';
-import { startTimeoutMs, whenFree } from '../../../src/backends/builtin/locks.ts';
+import { atStart, whenFree } from '../../../src/backends/builtin/locks.ts';
 import { describeOnEveryDatabase } from '../../support/databases.ts';
 import { quiet } from '../../support/log.ts';
 
@@ -11,7 +11,7 @@ describeOnEveryDatabase('demo data', (createDatabase) => {
     const open = () => openDatabase(databaseUrl, quiet.log, { onLock: 'fail' });
     const databases = await Promise.all(Array.from({ length: 10 }, open));
     const add = (database: Awaited<ReturnType<typeof open>>) =>
-      whenFree(() => addDemoData(database, engineOf(databaseUrl)), startTimeoutMs);
+      whenFree(() => addDemoData(database, engineOf(databaseUrl)), atStart(quiet.log));
     await Promise.all(databases.map(add));
     const [first] = databases;
     const pets = await first?.selectFrom('pets').select('name').execute();

@@ -121,11 +121,14 @@ describe('the built-in backend on a file', () => {
     let now = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => (now += 3000));
     onTestFinished(() => void vi.restoreAllMocks());
+    const isLogged = () => quiet.lines.filter((line) => line.includes('waiting for a lock')).length;
+    const loggedBefore = isLogged();
     const opening = openBuiltin(`file:${folder}/migrating.db`);
     await Promise.race([opening, vi.waitFor(() => expect(now).toBeGreaterThan(15_000))]);
     other.exec('COMMIT');
     other.close();
     await using store = await opening;
+    expect(isLogged() - loggedBefore).toBe(1);
     expect([...(await store.listPets(callWith(), {}))]).toHaveLength(12);
   });
 
