@@ -6,9 +6,9 @@ import { openDatabase } from '../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
-import { callWith, openBuiltin, openGateway, openKeys } from '../support/gateway.ts';
+import { apiKey, callWith, openBuiltin, openGateway, openKeys } from '../support/gateway.ts';
 import { withKey } from '../support/graphql.ts';
-import { quiet } from '../support/log.ts';
+import { openTelemetry, quiet } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
@@ -146,6 +146,31 @@ describe('PostgreSQL', () => {
     expect(await used()).toBe(2);
     await other.end();
     await vi.waitFor(async () => expect(await used()).toBeUndefined(), 10_000);
+  });
+
+  it('carries out nothing for a client that left while it waited for a connection', async () => {
+    const url = await postgres.createDatabase();
+    const { log, metrics } = openTelemetry();
+    const options = { databaseUrl: url, demoKey: apiKey, timeoutMs: 10_000, poolSize: 1 };
+    await using store = await openPetStore(
+      { kind: 'builtin', ...options },
+      { log, metrics },
+      openKeys(),
+    );
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query('begin; lock table pets in access exclusive mode');
+    const listed = store.listPets(callWith(), {});
+    const leaves = callWith();
+    const written = store.createPet(leaves, { name: 'Rex', categoryId: '1' });
+    const waiting = async () => (await valuesOf(metrics, 'petstore_database_waiting_queries'))[''];
+    await vi.waitFor(async () => expect(await waiting()).toBe(1));
+    leaves.cancel();
+    await expect(written).rejects.toMatchObject({ name: 'CancelledError' });
+    await other.end();
+    await listed;
+    const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
+    expect(pets.filter(({ name }) => name === 'Rex')).toEqual([]);
   });
 
   it('ends a statement after five seconds', async () => {

@@ -2,15 +2,20 @@ import { BackendTimeoutError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
 
 /**
- * Rejects when the caller leaves or its deadline passes, with a write's outcome unknown. The work goes on,
- * and until it ends the caller keeps its place among the requests in flight: what waits for a connection
- * to the database must not grow without limit.
+ * Rejects when the caller leaves or its deadline passes. The work goes on, and until it ends the caller
+ * keeps its place among the requests in flight: what waits for a connection to the database must not grow
+ * without limit.
+ * @param mayBeDone whether a write has been sent, whose outcome then is unknown
  */
-export function untilDeadline<T>(caller: Caller, isWrite: boolean, work: Promise<T>): Promise<T> {
+export function untilDeadline<T>(
+  caller: Caller,
+  mayBeDone: () => boolean,
+  work: Promise<T>,
+): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const leave = () => {
     caller.holdUntil(work);
-    reject(isWrite ? lateError(true) : caller.cancelled);
+    reject(mayBeDone() ? lateError(true) : caller.cancelled);
   };
   if (caller.cancelled) leave();
   else caller.whenCancelled(leave);

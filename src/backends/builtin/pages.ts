@@ -13,37 +13,39 @@ import { selectedPet, toPet } from './rows.ts';
  */
 export function createPageReader(database: Database, engine: Engine) {
   const prepare = engine === 'sqlite' ? prepareText : prepareRows;
-  const pages = new Map<string, () => Promise<Pets>>();
+  const pages = new Map<string, ReadPage>();
 
-  return (query: ListPetsQuery): Promise<Pets> => {
+  return (connection: Database, query: ListPetsQuery): Promise<Pets> => {
     const key = `${query.limit} ${query.status}`;
     let read = pages.get(key);
     if (read === undefined) {
       read = prepare(database, query);
       pages.set(key, read);
     }
-    return read();
+    return read(connection);
   };
 }
+
+type ReadPage = (connection: Database) => Promise<Pets>;
 
 /**
  * SQLite returns a page as one JSON text, which takes two thirds of the time of rows, and is copied
  * into the response (docs/performance.md).
  */
-function prepareText(database: Database, page: ListPetsQuery): () => Promise<Pets> {
+function prepareText(database: Database, page: ListPetsQuery): ReadPage {
   const query = database
     .selectFrom(selectPage(database, page).as('page'))
     .select(jsonOfPage.as('text'))
     .compile();
   const readRows = prepareRows(database, page);
-  return async () => {
+  return async (connection) => {
     try {
-      const { rows } = await database.executeQuery(query);
+      const { rows } = await connection.executeQuery(query);
       return readPets(rows[0]?.text ?? '[]');
     } catch (error) {
       if (storageFault(error, false) !== undefined) throw error;
       // Other programs can store values of other types, such as a BLOB, which JSON cannot contain.
-      return readRows();
+      return readRows(connection);
     }
   };
 }
@@ -54,9 +56,9 @@ const jsonOfPage = sql<string>`json_group_array(json_object(${sql.join(
 )}))`;
 
 /** A JSON text would take PostgreSQL more time than it saves here (docs/performance.md). */
-function prepareRows(database: Database, page: ListPetsQuery): () => Promise<Pets> {
+function prepareRows(database: Database, page: ListPetsQuery): ReadPage {
   const query = selectPage(database, page).compile();
-  return async () => (await database.executeQuery(query)).rows.map(toPet);
+  return async (connection) => (await connection.executeQuery(query)).rows.map(toPet);
 }
 
 function selectPage(database: Database, { limit = pageSize.default, status }: ListPetsQuery) {
