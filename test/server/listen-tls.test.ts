@@ -92,7 +92,7 @@ describe('a gateway with a certificate', () => {
         ADMIN_PORT: '0',
         WORKERS,
       });
-    const started = await start();
+    await using started = await start();
     expect(started.output.stdout).toMatch(/GraphQL +https:\/\/127\.0\.0\.1:\d+\/graphql /);
     expect(started.output.stdout).toMatch(/REST +https:/);
     // Prometheus and probes do not know the certificate.

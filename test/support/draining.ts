@@ -22,6 +22,7 @@ export async function expectGentleEnds(
     expect(await started.exited).toBe(0);
     expect(started.output.stderr).not.toContain('Error');
   }
+  for (const ending of endings) expect(ending).toMatch(/^200(?:, (?:ECONNRESET|EPIPE))*, refused$/);
   const gentle = endings.filter((ending) => ending === '200, refused');
   expect(gentle.length, endings.join('; ')).toBeGreaterThanOrEqual(2);
 }

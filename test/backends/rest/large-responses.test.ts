@@ -11,6 +11,8 @@ const rex = { name: 'Rex', categoryId: '2' };
 const list = `[${' '.repeat(99_998)}]`;
 const pet = `{"id":1,"name":"Rex","categoryId":2${' '.repeat(100_000)}}`;
 const encoded = encodeResponse('201 Created', gzipSync(pet), ['Content-Encoding: gzip']);
+/** In milliseconds. On a busy machine, a response may take a second to arrive. */
+const timeoutMs = 2000;
 const late = { name: 'BackendTimeoutError', message: expect.stringContaining('be read in time') };
 
 /** Expects that nothing is used of any limit, and that no circuit has counted a failure. */
@@ -23,7 +25,7 @@ async function expectUnused({ metrics }: Awaited<ReturnType<typeof startRest>>) 
 describe('a complete response that waits for its slice', () => {
   it('counts within the deadline of a read', async () => {
     const large = encodeResponse('200 OK', list);
-    await using rest = await startRest((socket) => socket.write(large), {}, 300);
+    await using rest = await startRest((socket) => socket.write(large), {}, timeoutMs);
     const caller = callWith('k');
     using _held = holdSlices(caller.key);
     await expect(rest.petStore.listPets(caller, {})).rejects.toMatchObject(late);
@@ -37,7 +39,7 @@ describe('a complete response that waits for its slice', () => {
     await using rest = await startRest(
       (socket) => socket.write(response),
       { breakAfterFailures: 1 },
-      300,
+      timeoutMs,
     );
     const caller = callWith('k');
     {
@@ -51,7 +53,11 @@ describe('a complete response that waits for its slice', () => {
 
   it('is that of one retry, which replaces the failure before it', async () => {
     const responses = [encodeResponse('503 Oops', ''), encodeResponse('200 OK', list)];
-    await using rest = await startRest((socket) => socket.write(responses.shift() ?? ''), {}, 400);
+    await using rest = await startRest(
+      (socket) => socket.write(responses.shift() ?? ''),
+      {},
+      timeoutMs,
+    );
     const caller = callWith('k');
     using _held = holdSlices(caller.key);
     await expect(rest.petStore.listPets(caller, {})).rejects.toMatchObject(late);
