@@ -3,7 +3,7 @@ import { ErrorResponse } from '../../contract/error.ts';
 import type { Caller, CallerIdentity } from '../../contract/pet-store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { hashOf, keyColumns, timeAfter } from './api-keys.ts';
-import type { Database } from './database.ts';
+import type { Database, Query } from './database.ts';
 
 /** How long a valid key is cached, in milliseconds. The cache saves one query per request. */
 const cacheMs = 2000;
@@ -16,8 +16,14 @@ const lastUseMs = 60_000;
  * Returns a function that resolves if a key is known, and neither expired nor revoked, and throws
  * ErrorResponse 401 otherwise; only the log has the reason, as a code. Demo keys are also accepted, but
  * never stored, so that no database can carry them into production.
+ * @param send sends a query for a caller
  */
-export function createApiKeyCheck(database: Database, demoKeys: ReadonlySet<string>, log: Log) {
+export function createApiKeyCheck(
+  database: Database,
+  demoKeys: ReadonlySet<string>,
+  send: <T>(caller: Caller, query: Query<T>) => Promise<T>,
+  log: Log,
+) {
   const goodKeys = new LRUCache<string, CallerIdentity>({ max: maxCachedKeys, ttl: cacheMs });
 
   /** Stores when the key was used. No request waits for it, or fails with it. */
@@ -30,7 +36,7 @@ export function createApiKeyCheck(database: Database, demoKeys: ReadonlySet<stri
       .catch((err) => log.debug({ err, keyId: id }, 'the last use of a key was not stored'));
   }
 
-  return async (caller: Pick<Caller, 'key' | 'requestId' | 'identity'>): Promise<void> => {
+  return async (caller: Caller): Promise<void> => {
     const apiKey = caller.key.credential;
     if (demoKeys.has(apiKey)) return;
     const good = goodKeys.get(apiKey);
@@ -38,12 +44,14 @@ export function createApiKeyCheck(database: Database, demoKeys: ReadonlySet<stri
       caller.identity = good;
       return;
     }
-    const key = await database
-      .selectFrom('api_keys')
-      .select(keyColumns)
-      // Comparing hashes leaks nothing about a key through timing.
-      .where('key_hash', '=', hashOf(apiKey))
-      .executeTakeFirst();
+    const key = await send(caller, (connection) =>
+      connection
+        .selectFrom('api_keys')
+        .select(keyColumns)
+        // Comparing hashes leaks nothing about a key through timing.
+        .where('key_hash', '=', hashOf(apiKey))
+        .executeTakeFirst(),
+    );
     const identity = key && { account: key.account, keyId: key.id };
     caller.identity = identity;
     const validMs = key?.expiresAt ? Date.parse(key.expiresAt) - Date.now() : cacheMs;

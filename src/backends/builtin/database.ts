@@ -32,6 +32,9 @@ export interface Tables {
 /** A database of the built-in backend. */
 export type Database = Kysely<Tables>;
 
+/** Runs on a connection to the database. */
+export type Query<T> = (connection: Database) => Promise<T>;
+
 /** Returns the engine of a `DATABASE_URL`. */
 export function engineOf(databaseUrl: string): Engine {
   return /^postgres(?:ql)?:/.test(databaseUrl) ? 'postgres' : 'sqlite';

@@ -17,7 +17,7 @@ import type { ApiKeys } from '../../limits/api-keys.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
-import { type Database, engineOf, openDatabase } from './database.ts';
+import { type Database, engineOf, openDatabase, type Query } from './database.ts';
 import { untilDeadline } from './deadline.ts';
 import { addDemoData } from './demo.ts';
 import { callStaged, demoKeys } from './demo-keys.ts';
@@ -49,14 +49,23 @@ export async function openBuiltinPetStore(
   const engine = engineOf(databaseUrl);
   if (demoKey) await whenFree(() => addDemoData(database, engine), atStart(log));
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
-  const checkApiKey = createApiKeyCheck(database, accepted, log);
   let flakyCalls = 0;
   const readPage = createPageReader(database, engine);
 
-  /** Runs a query when there is a connection, for which those of SQLite never wait. */
-  async function connect<T>(query: (connection: Database) => Promise<T>): Promise<T> {
-    return engine === 'sqlite' ? query(database) : database.connection().execute(query);
+  /**
+   * Sends a query when there is a connection, if the caller still waits for it. Those of SQLite never wait
+   * for the connection.
+   */
+  async function send<T>(caller: Caller, query: Query<T>): Promise<T> {
+    const sendIfAwaited: Query<T> = (connection) => {
+      if (caller.cancelled) throw caller.cancelled;
+      return query(connection);
+    };
+    if (engine === 'sqlite') return sendIfAwaited(database);
+    return database.connection().execute(sendIfAwaited);
   }
+
+  const checkApiKey = createApiKeyCheck(database, accepted, send, log);
 
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
     try {
@@ -73,6 +82,7 @@ export async function openBuiltinPetStore(
     operation: OperationId,
     caller: Caller,
     work: (connection: Database, isEmpty: boolean) => Promise<T>,
+    checkInput?: () => void,
   ): Promise<T> {
     const { key, requestId } = caller;
     const checked = guard(requestId, false, () => checkApiKey(caller));
@@ -90,13 +100,15 @@ export async function openBuiltinPetStore(
     let isSent = staged !== undefined;
     const mayBeDone = () => isWrite && isSent;
     try {
-      const query = (connection: Database) => {
-        // It may have waited for the connection.
-        if (caller.cancelled) throw caller.cancelled;
+      const query: Query<T> = (connection) => {
         isSent = true;
         return work(connection, staged?.isEmpty === true);
       };
-      const guarded = () => guard(requestId, isWrite, () => connect(query));
+      const guarded = () => {
+        // Needs no connection.
+        checkInput?.();
+        return guard(requestId, isWrite, () => send(caller, query));
+      };
       if (staged === undefined) return await untilDeadline(caller, mayBeDone, guarded());
       const isDue = !staged.isFlaky || ++flakyCalls % 6 === 3;
       const call = { caller, isWrite, timeoutMs, isDue, work: guarded };
@@ -120,10 +132,12 @@ export async function openBuiltinPetStore(
       ),
 
     createPet: (caller, pet) =>
-      run('createPet', caller, async (connection) => {
-        requirePetStorable(pet);
-        return toPet(await insertPet(connection, pet));
-      }),
+      run(
+        'createPet',
+        caller,
+        async (connection) => toPet(await insertPet(connection, pet)),
+        () => requirePetStorable(pet),
+      ),
 
     getPet: (caller, petId) =>
       run('getPet', caller, async (connection, isEmpty) => {
@@ -151,17 +165,21 @@ export async function openBuiltinPetStore(
       }),
 
     sendMessage: (caller, message) =>
-      run('sendMessage', caller, async (connection) => {
-        requireStorable('message', message, maxMessageLength);
-        const row = {
-          id: randomUUID(),
-          message,
-          status: 'queued',
-          created_at: new Date().toISOString(),
-        };
-        await connection.insertInto('messages').values(row).execute();
-        return { id: row.id, message, status: row.status, createdAt: row.created_at };
-      }),
+      run(
+        'sendMessage',
+        caller,
+        async (connection) => {
+          const row = {
+            id: randomUUID(),
+            message,
+            status: 'queued',
+            created_at: new Date().toISOString(),
+          };
+          await connection.insertInto('messages').values(row).execute();
+          return { id: row.id, message, status: row.status, createdAt: row.created_at };
+        },
+        () => requireStorable('message', message, maxMessageLength),
+      ),
 
     send: () => Promise.reject(new NotConfiguredError(noService)),
     async checkReady() {
