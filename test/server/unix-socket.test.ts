@@ -24,7 +24,7 @@ describe('a gateway on a Unix domain socket', () => {
   ])('serves there with %s processes, loses no request when it ends under load, and removes it', async (WORKERS) => {
     const path = pathTo(`served-${WORKERS}.sock`);
     const start = () => nodeStart({ ...env(`unix:${path}?mode=660`), WORKERS, ADMIN_PORT: '0' });
-    const started = await start();
+    await using started = await start();
     expect(started.output.stdout).toContain(`GraphQL  http://unix:${path}:/graphql\n`);
     // Only a socket is without a port, and metrics are still scraped over TCP.
     expect(started.output.stdout).toMatch(/Metrics +http:\/\/127\.0\.0\.1:\d+\/metrics/);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { ReadableStream } from 'node:stream/web';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { callWith, startGateway } from '../../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../../support/graphql.ts';
 import { readParts, startHolding } from '../../support/parts.ts';
@@ -126,12 +126,12 @@ describe('x-petstore-timeout-ms', () => {
 
   it('leaves no timer behind, which would keep the request and its process alive', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const record = callWith();
     record.setDeadline(10_000);
     expect(vi.getTimerCount()).toBe(1);
     record.end();
     expect(vi.getTimerCount()).toBe(0);
-    vi.useRealTimers();
   });
 
   it('applies to the demo', async () => {
