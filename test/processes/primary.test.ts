@@ -67,12 +67,18 @@ function isAlive(pid: number): boolean {
 
 const withTimeout = { timeout: 60_000 };
 
-/** Launches two workers, and suspends the second while it starts. */
+const environmentOf = (pid: number) => readFileSync(`/proc/${pid}/environ`, 'utf8');
+
+/**
+ * Launches two workers, and suspends the second while it starts: once it has an environment of its
+ * own, because the primary is blocked between fork and exec.
+ */
 async function launchHalf(env: Record<string, string>) {
   const launched = await nodeLaunch(withWorkers(env));
   const second = await vi.waitFor(() => {
     const pid = workersOf(launched)[1];
     if (pid === undefined) throw new Error('Expected a second worker.');
+    expect(['', environmentOf(launched.pid)]).not.toContain(environmentOf(pid));
     process.kill(pid, 'SIGSTOP');
     return pid;
   }, withTimeout);
