@@ -31,6 +31,8 @@ export interface Caller {
    * until then. A write that was sent goes on.
    */
   readonly cancelled: Error | undefined;
+  /** When its own deadline passes, as a `performance.now()` timestamp; Infinity without one. */
+  readonly deadlineAt: number;
   /** Set by the backend when it knows who made the request. */
   identity: CallerIdentity | undefined;
   /** The calls to another service that were started for it or that it joined, in order. */

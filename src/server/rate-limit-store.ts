@@ -15,8 +15,8 @@ const testMs = 1000;
 
 /**
  * `Rate.take` in Redis, in whose clock the bucket of a key will be full at its value. Returns the
- * microseconds until then, or their negative if there are too few tokens. A bucket expires when it is full. One that would be full after more
- * than a minute counts as full, because the clock was set back.
+ * microseconds until then, or their negative if there are too few tokens. A bucket expires when it is
+ * full. One that would be full after more than a minute counts as full, because the clock was set back.
  */
 const takeToken = defineScript({
   NUMBER_OF_KEYS: 1,

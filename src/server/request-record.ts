@@ -34,6 +34,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   forwarded: Caller['forwarded'];
   readonly calls: ServiceCall[] = [];
   cancelled: Error | undefined;
+  deadlineAt = Number.POSITIVE_INFINITY;
   /** Whether nobody waits for its response. */
   hasLeft = false;
   /** Called when its client has left. */
@@ -156,7 +157,8 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
 
   /** Cancels the request when this time has passed since its start, in milliseconds. */
   setDeadline(ms: number): void {
-    const leftMs = this.#start + ms - performance.now();
+    this.deadlineAt = this.#start + ms;
+    const leftMs = this.deadlineAt - performance.now();
     if (leftMs <= 0) this.cancel('deadline');
     else this.#deadline = setTimeout(() => this.cancel('deadline'), leftMs);
   }

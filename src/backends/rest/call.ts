@@ -182,12 +182,13 @@ export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCa
     queueMicrotask(() => this.#isEnded || this.begin());
   }
 
-  /** Sends a read again after a pause, if its deadline and the limit on retries allow it. */
+  /** Sends a read again after a pause, if the deadlines and the limit on retries allow it. */
   #retryLater(outcome: Outcome): void {
     const after = outcome.why === undefined && parseRetryAfter(outcome.headers['retry-after']);
     // The jitter spreads the retries of concurrent calls.
     const pauseMs = Math.max(20 + 80 * Math.random(), after || 0);
-    const isLate = performance.now() + pauseMs >= this.deadlineAt;
+    const awaitedUntil = Math.max(...this.#waiters.map(({ caller }) => caller.deadlineAt));
+    const isLate = performance.now() + pauseMs >= Math.min(this.deadlineAt, awaitedUntil);
     const { retries } = this.#service.origin;
     if (isLate || retries.take(this.key) !== undefined) {
       this.#finish(outcome);

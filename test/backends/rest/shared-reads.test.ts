@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { CancelledError } from '../../../src/contract/error.ts';
+import { BackendTimeoutError, CancelledError } from '../../../src/contract/error.ts';
 import { JsonText } from '../../../src/contract/json.ts';
 import type { Caller, ListPetsQuery } from '../../../src/contract/pet-store.ts';
 import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
@@ -91,6 +91,20 @@ describe('equal reads in flight', () => {
     await rest.holds(2);
     for (const index of [0, 1]) rest.respond(index);
     await Promise.all(lists);
+    expect(await rest.joined()).toEqual({ listPets: 1 });
+  });
+
+  it('are sent again for the caller that waits longest, beyond the deadline of another', async () => {
+    await using rest = await startHolding();
+    const early = callWith();
+    const lists = [rest.list(), rest.list(early)];
+    early.setDeadline(900);
+    await rest.holds(1);
+    rest.respond(0, encodeResponse('503 Busy', '', ['Retry-After: 1']));
+    await expect(lists[1]).rejects.toThrow(BackendTimeoutError);
+    await rest.holds(2);
+    rest.respond(1);
+    expect(await lists[0]).toEqual(['Rex']);
     expect(await rest.joined()).toEqual({ listPets: 1 });
   });
 

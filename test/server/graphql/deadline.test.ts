@@ -106,6 +106,18 @@ describe('x-petstore-timeout-ms', () => {
     expect(upstream.seen).toEqual([]);
   });
 
+  it('returns the error of a service that asks for a longer pause than is left, without a retry', async () => {
+    await using gateway = await startRestGateway((_, response) => {
+      response.setHeader('retry-after', '8');
+      sendJson(response, 503, '{"code":"busy","message":"Busy.","status":503}');
+    });
+    const start = performance.now();
+    const { errors } = await send(gateway.url, '{ pets { id } }', '6000');
+    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_ERROR', retryAfterMs: 8000 } }]);
+    expect(performance.now() - start).toBeLessThan(5000);
+    expect(gateway.upstream.seen).toHaveLength(1);
+  });
+
   it('lets a request end whose client leaves after its deadline', async () => {
     const opened = await openMountable(({ url }, response) => {
       if (!url.includes('limit=1')) sendJson(response, 200, '[]');
