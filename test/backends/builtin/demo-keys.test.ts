@@ -12,14 +12,14 @@ import { postGraphQL } from '../../support/graphql.ts';
 import { quiet } from '../../support/log.ts';
 import { openRest } from '../../support/rest-gateway.ts';
 
-/** Opens a demo, and a gateway in front of its REST interface. */
-async function openBoth() {
+/** Opens a demo, and a gateway in front of its REST interface whose calls have this time limit. */
+async function openBoth(timeoutMs = 30_000) {
   await using stack = new AsyncDisposableStack();
+  // The demo never responds to `demo-timeout` first.
   const demo = stack.use(
-    await startGateway({ petStore: await openBuiltin(':memory:', { timeoutMs: 1500 }) }),
+    await startGateway({ petStore: await openBuiltin(':memory:', { timeoutMs: 60_000 }) }),
   );
-  // Half of it, until the headers, is as long as a busy machine may take, and ends before `demo-timeout`.
-  const petStore = openRest(demo.url, { timeoutMs: 2800 });
+  const petStore = openRest(demo.url, { timeoutMs });
   const proxy = stack.use(await openGateway({ petStore }));
   const opened = stack.move();
   return { demo, proxy, [Symbol.asyncDispose]: () => opened.disposeAsync() };
@@ -55,13 +55,12 @@ describe('the demo keys', () => {
       'demo-not-found': { code: 'NOT_FOUND', status: 404, outcome: 'NOT_DONE' },
       'demo-conflict': { code: 'CONFLICT', status: 409, outcome: 'NOT_DONE' },
       'demo-rate-limited': { code: 'RATE_LIMITED', retryAfterMs: 2000, outcome: 'NOT_DONE' },
-      'demo-timeout': { code: 'UPSTREAM_TIMEOUT', outcome: 'UNKNOWN' },
       'demo-unavailable': { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' },
       'demo-error': { code: 'UPSTREAM_ERROR', status: 500, outcome: 'UNKNOWN' },
       'demo-invalid': { code: 'UPSTREAM_INVALID_RESPONSE', outcome: 'DONE' },
       'demo-lost-write': { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' },
     };
-    const others = ['demo-empty', 'demo-slow', 'demo-flaky'];
+    const others = ['demo-empty', 'demo-slow', 'demo-timeout', 'demo-flaky'];
     expect([...demoKeys.keys()].sort()).toEqual([...Object.keys(expected), ...others].sort());
     const { demo, proxy } = opened;
     await Promise.all(
@@ -75,6 +74,22 @@ describe('the demo keys', () => {
         else expect(ofRead, key).toHaveProperty('code', error.code);
       }),
     );
+  });
+
+  it('time out in the same way in GraphQL and through the REST interface', async () => {
+    await using impatient = await startGateway({
+      petStore: await openBuiltin(':memory:', { timeoutMs: 100 }),
+    });
+    await using opened = await openBoth(2000);
+    const late = { code: 'UPSTREAM_TIMEOUT' };
+    for (const [document, error] of [
+      [write, { ...late, outcome: 'UNKNOWN' }],
+      [read, late],
+    ] as const) {
+      const direct = await errorOf(impatient.gateway, document, 'demo-timeout');
+      expect(direct).toMatchObject(error);
+      expect(await errorOf(opened.proxy.gateway, document, 'demo-timeout')).toEqual(direct);
+    }
   });
 
   it('carry out lost writes and those whose response is invalid, and no others', async () => {
