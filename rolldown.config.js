@@ -48,7 +48,7 @@ const leavePeers = {
     if (file !== schema && file === importer) return undefined;
     if (id === 'graphql') return { id, external: true };
     const resolved = await this.resolve(id, file, { skipSelf: true });
-    const usesGraphql = /\/src\/(?:graphql|server\/graphql|execution)\//.test(resolved.id);
+    const usesGraphql = /\/src\/(?:graphql|yoga|execution)\//.test(resolved.id);
     return usesGraphql ? `${resolved.id}?peers` : resolved;
   },
   async load(id) {

@@ -12,7 +12,7 @@ const alias = { 'petstore-gateway/schema': new URL('src/schema.ts', import.meta.
 const memory = [
   'test/backends/rest/bodies.test.ts',
   'test/http/static-file.test.ts',
-  'test/server/graphql/document-cache.test.ts',
+  'test/yoga/document-cache.test.ts',
   'test/yoga/own-server.test.ts',
 ];
 

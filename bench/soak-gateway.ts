@@ -1,4 +1,4 @@
-import { serve } from '../src/commands/serve.ts';
+import { serve } from '../src/cli/serve.ts';
 import { loadConfig } from '../src/config/config.ts';
 import { createLog } from '../src/telemetry/log.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';

@@ -1,16 +1,16 @@
 import './node-version.ts';
-import { openApp } from './app.ts';
 import { type Config, ConfigError, loadConfig, warnOfUnknown } from './config/config.ts';
+import { openApp } from './gateway.ts';
+import { createFetchHandler } from './http/fetch.ts';
+import type { FetchHandler, NodeListener } from './http/handlers.ts';
+import { createNodeListener as listenerOf } from './http/node.ts';
 import { once } from './http/once.ts';
-import { openGate } from './server/admission.ts';
-import { createFetchHandler } from './server/fetch.ts';
-import type { FetchHandler, NodeListener } from './server/handlers.ts';
-import type { LocalExecute, LocalExecution } from './server/local-caller.ts';
-import { createNodeListener as listenerOf } from './server/node.ts';
-import { createEnvironment } from './server/request-environment.ts';
+import { openGate } from './request/admission.ts';
+import { createEnvironment } from './request/request-environment.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
+import type { LocalExecute, LocalExecution } from './yoga/local-caller.ts';
 
 export type {
   Deprecation,
@@ -20,7 +20,7 @@ export type {
   ResultExtensions,
   TypedDocument,
   TypedError,
-} from './server/local-caller.ts';
+} from './yoga/local-caller.ts';
 export type { Log, NodeListener };
 export { type Config, ConfigError, loadConfig };
 

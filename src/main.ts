@@ -1,10 +1,10 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { type AdministrativeCommand, administer, printResult } from './commands/administer.ts';
-import { exitOnClosedPipe, fail } from './commands/exit.ts';
-import { keyCommands } from './commands/keys.ts';
-import { runServe } from './commands/serve.ts';
-import { backUpTo, exportTo, importFrom, migrateTo, progressOn } from './commands/transfer.ts';
+import { type AdministrativeCommand, administer, printResult } from './cli/administer.ts';
+import { exitOnClosedPipe, fail } from './cli/exit.ts';
+import { keyCommands } from './cli/keys.ts';
+import { runServe } from './cli/serve.ts';
+import { backUpTo, exportTo, importFrom, migrateTo, progressOn } from './cli/transfer.ts';
 import { describeVariables } from './config/describe.ts';
 
 process.stdout.on('error', exitOnClosedPipe);
@@ -110,7 +110,7 @@ program
     '\nExit codes: 0 if every check passed, 1 if a check failed, 2 if the service could not be checked.',
   )
   .action(async (options) => {
-    const { runCheckService } = await import('./commands/check-service.ts');
+    const { runCheckService } = await import('./cli/check-service.ts');
     await runCheckService(options).catch((error) => fail(process.env, error, 2));
   });
 

@@ -1,5 +1,5 @@
 import type { PetStore } from '../contract/pet-store.ts';
-import type { ApiKeys } from '../limits/api-keys.ts';
+import type { ApiKeys } from '../keys/api-keys.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
 import type { openAdministration as open } from './builtin/administration.ts';
 import type { backUp as backUpFile } from './builtin/backup.ts';

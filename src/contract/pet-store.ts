@@ -1,4 +1,4 @@
-import type { ApiKey } from '../limits/api-key.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import type { Releasable } from '../limits/limit.ts';
 import type { Field } from './fields.ts';
 import type { Int64 } from './int64.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ApiKey } from '../limits/api-key.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import type { Limit } from '../limits/limit.ts';
 import { HttpError } from './error.ts';
 import { Refusal } from './refuse.ts';

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../limits/api-key.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import type { HttpError } from './error.ts';
 
 /** The request headers that the gateway reads; translators may leave out all others. */

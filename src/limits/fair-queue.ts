@@ -1,4 +1,4 @@
-import type { ApiKey } from './api-key.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 
 /** Serves keys one after the other, and the items of each key in order of arrival. */
 export class FairQueue<Item> {

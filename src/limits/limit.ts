@@ -1,4 +1,4 @@
-import type { ApiKey } from './api-key.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 
 /** How much all keys may use together, and of that one key, and all keys that were never accepted. */
 export interface LimitOptions {

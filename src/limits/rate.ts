@@ -1,4 +1,4 @@
-import type { ApiKey } from './api-key.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 
 /** One second, in microseconds. */
 const second = 1e6;

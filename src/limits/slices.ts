@@ -1,4 +1,4 @@
-import type { ApiKey } from './api-key.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** Work on more bytes or characters than this takes milliseconds: let it wait for a slice. */

@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { on, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AdminOptions, listenAdmin } from '../server/admin.ts';
-import { createHealth } from '../server/health.ts';
-import type { Listener } from '../server/listen.ts';
-import { createEnvironment } from '../server/request-environment.ts';
+import { type AdminOptions, listenAdmin } from '../http/admin.ts';
+import { createHealth } from '../http/health.ts';
+import type { Listener } from '../http/listen.ts';
+import { createEnvironment } from '../request/request-environment.ts';
 import type { MetricsSnapshot } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker.ts';

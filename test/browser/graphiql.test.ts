@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, vi } from 'vitest';
 import { ListPetsDocument, persistedHash } from '../../packages/client/src/index.ts';
 import { createGateway, loadConfig } from '../../src/index.ts';
-import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
+import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
 import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -15,7 +15,7 @@ import {
   persistedHash,
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
-import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
+import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
 import { isMutation, type Send, sendWithApollo, sendWithUrql } from '../support/clients.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
-import { checkService } from '../../src/commands/check-service.ts';
+import { checkService } from '../../src/cli/check-service.ts';
 import { checkContract, NotCheckedError } from '../../src/conformance/run.ts';
 import { writingChecks } from '../../src/conformance/writing.ts';
 import { UnauthenticatedError } from '../../src/contract/error.ts';

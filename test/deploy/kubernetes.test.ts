@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
-import { listenAdmin } from '../../src/server/admin.ts';
+import { listenAdmin } from '../../src/http/admin.ts';
 import { consumerTest, installed } from '../support/consumer.ts';
 import { openGateway } from '../support/gateway.ts';
 

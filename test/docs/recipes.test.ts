@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openPersistedDocuments } from '../../src/server/graphql/persisted-documents.ts';
+import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
 import { blocksOf, commandsOf, filesOf } from '../support/blocks.ts';
 import { consumerTest, openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { maxBodyBytes, RequestBody } from '../../src/http/body.ts';
 import { HttpError } from '../../src/http/error.ts';
-import { createEnvironment } from '../../src/server/request-environment.ts';
+import { createEnvironment } from '../../src/request/request-environment.ts';
 import { quiet } from '../support/log.ts';
 
 const { keys, bodyBytes } = createEnvironment(quiet);

@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { createFetchHandler } from '../../src/http/fetch.ts';
 import { createStaticFile } from '../../src/http/static-file.ts';
-import { createFetchHandler } from '../../src/server/fetch.ts';
-import { createEnvironment } from '../../src/server/request-environment.ts';
+import { createEnvironment } from '../../src/request/request-environment.ts';
 import { quiet } from '../support/log.ts';
 
 const css = '.pet { color: green }\n'.repeat(1000);

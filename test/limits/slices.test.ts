@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiKey } from '../../src/limits/api-key.ts';
+import { ApiKey } from '../../src/keys/api-key.ts';
 import { nextSlice, waitForSlice } from '../../src/limits/slices.ts';
 import { countTurns } from '../support/turns.ts';
 

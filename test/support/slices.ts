@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../src/limits/api-key.ts';
+import type { ApiKey } from '../../src/keys/api-key.ts';
 import { waitForSlice } from '../../src/limits/slices.ts';
 
 /** Gives a key large work for twenty seconds, which its further work waits for, until it is disposed. */

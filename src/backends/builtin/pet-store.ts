@@ -13,7 +13,7 @@ import {
   type PetStore,
 } from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
-import type { ApiKeys } from '../../limits/api-keys.ts';
+import type { ApiKeys } from '../../keys/api-keys.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';

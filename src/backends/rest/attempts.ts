@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ApiKey } from '../../limits/api-key.ts';
+import type { ApiKey } from '../../keys/api-key.ts';
 import { waitForSlice } from '../../limits/slices.ts';
 import type { TrackedClient } from './connections.ts';
 import type { Origin } from './origin.ts';

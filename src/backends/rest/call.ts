@@ -7,7 +7,7 @@ import type {
   RestRequest,
   ServiceCall,
 } from '../../contract/pet-store.ts';
-import type { SharedRead } from '../../limits/api-key.ts';
+import type { SharedRead } from '../../keys/api-key.ts';
 import { atEndOfTurn, type EndOfTurnTask } from '../../limits/end-of-turn.ts';
 import { sliceBytes } from '../../limits/slices.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';

@@ -1,8 +1,8 @@
 import { driftOf } from '../../contract/drift.ts';
 import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
-import type { ApiKey } from '../../limits/api-key.ts';
-import type { ApiKeys } from '../../limits/api-keys.ts';
+import type { ApiKey } from '../../keys/api-key.ts';
+import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import type { RestCall } from './call.ts';

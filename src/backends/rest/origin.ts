@@ -1,7 +1,7 @@
 import type { SecureContextOptions } from 'node:tls';
 import { Pool } from 'undici';
-import type { ApiKey } from '../../limits/api-key.ts';
-import type { ApiKeys } from '../../limits/api-keys.ts';
+import type { ApiKey } from '../../keys/api-key.ts';
+import type { ApiKeys } from '../../keys/api-keys.ts';
 import { Circuit } from '../../limits/circuit.ts';
 import { FairQueue } from '../../limits/fair-queue.ts';
 import type { Limit } from '../../limits/limit.ts';

@@ -16,7 +16,7 @@ import {
 import { readPets } from '../../contract/pets-text.ts';
 import type { NewPet } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
-import type { ApiKeys } from '../../limits/api-keys.ts';
+import type { ApiKeys } from '../../keys/api-keys.ts';
 import { createLabels } from '../../telemetry/label-values.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';

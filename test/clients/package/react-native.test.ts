@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { describe, expect, it, vi } from 'vitest';
-import { openPersistedDocuments } from '../../../src/server/graphql/persisted-documents.ts';
+import { openPersistedDocuments } from '../../../src/yoga/persisted-documents.ts';
 import { openConsumer } from '../../support/consumer.ts';
 import { disposeAfterAll } from '../../support/dispose.ts';
 import { startGateway } from '../../support/gateway.ts';

@@ -1,0 +1,205 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Config, loadConfig, requireTls, warnOfUnknown } from '../config/config.ts';
+import { configRows } from '../config/describe.ts';
+import { type Environment, readFiles } from '../config/environment.ts';
+import { variables } from '../config/variables.ts';
+import { openApp } from '../gateway.ts';
+import { listenAdmin } from '../http/admin.ts';
+import { type ListenOptions, listen } from '../http/listen.ts';
+import { removeStaleSocket, unixSocketOf } from '../http/unix-socket.ts';
+import { openOverloadGuard } from '../request/overload.ts';
+import { openRateLimit } from '../request/rate-limit.ts';
+import { createEnvironment } from '../request/request-environment.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import { openLogWriter } from '../telemetry/log-writer.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { openTracing } from '../telemetry/tracing.ts';
+import { readTlsFiles } from '../tls-files.ts';
+import { createV1 } from '../v1/routes.ts';
+import type { RunningGateway } from '../workers/primary.ts';
+import { banner } from './banner.ts';
+import { exitOnClosedPipe } from './exit.ts';
+import { createReload, reloadOnHangup } from './reload.ts';
+import { formatTable } from './table.ts';
+
+/** The configuration, and what a worker adds to it. */
+type ServeOptions = Config & Pick<ListenOptions, 'waitForPortRelease'>;
+
+/**
+ * Runs the gateway until the first SIGTERM or SIGINT, and then exits; a second signal ends the wait
+ * for requests in flight. SIGHUP reads files again. With `printConfig`, only prints the configuration.
+ */
+export async function runServe(
+  env: Environment,
+  { printConfig }: { readonly printConfig?: true },
+): Promise<void> {
+  const config = loadConfig(env);
+  requireTls(config);
+  if (printConfig) {
+    process.stdout.write(formatTable(['VARIABLE', 'VALUE', 'SOURCE'], configRows(env, config)));
+    return;
+  }
+  const stop = Promise.withResolvers<void>();
+  const force = new AbortController();
+  // Process 1 of a container receives only the signals that it handles, also while it starts.
+  onSignals(env, stop.resolve, () => force.abort());
+  // A worker reloads when its primary sends a message.
+  process.on('SIGHUP', () => {});
+  const cluster = config.workers > 1 ? (await import('node:cluster')).default : undefined;
+  const worker = cluster?.isWorker ? await import('../workers/worker.ts') : undefined;
+  const metrics = new Metrics();
+  // The banner goes to standard output for people, the log to standard error for programs.
+  const isShared = cluster !== undefined;
+  const onDrop = () => metrics.droppedLogLines.inc();
+  const writer = openLogWriter(2, process.stderr.isTTY, isShared, onDrop);
+  process.on('exit', writer.closeNow);
+  const log = createLog(config.logLevel, writer);
+  // OpenTelemetry reads its other variables from the environment of the process.
+  for (const [name, text] of Object.entries(readFiles(env, []))) {
+    if (/^OTEL_/.test(name) && !(name in variables)) Object.assign(env, { [name]: text });
+  }
+  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
+  if (!worker) warnOfUnknown(config, log);
+  if (!worker) await removeStaleSocket(config.host);
+  const supervisor = cluster?.isPrimary
+    ? new (await import('../workers/primary.ts')).Supervisor(config, telemetry)
+    : undefined;
+  const starting = supervisor?.start() ?? serve({ ...config, ...worker?.workerOptions }, telemetry);
+  const reload = createReload(env, starting, log, metrics);
+  if (!worker) reloadOnHangup(env, log, reload, stop.resolve);
+  const service = await Promise.race([starting, stop.promise]);
+  const running = service ?? supervisor;
+  // Nothing is in flight before it listens. One of several workers may listen already.
+  if (!running) process.exit(0);
+  if (service && worker) worker.connectToPrimary(service, metrics, reload, stop.resolve);
+  else if (service) printBanner(banner(service, config), log);
+  await stop.promise;
+  log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
+  await running.stop(force.signal);
+  log.info({}, 'shut down');
+  process.off('exit', writer.closeNow);
+  // process.exit() would block on a write to a log pipe that nobody reads.
+  if (!(await writer.close())) process.kill(process.pid, 'SIGKILL');
+  process.exit(force.signal.aborted ? 1 : 0);
+}
+
+/**
+ * Calls `first` on the first signal and `again` on later ones, without duplicates: when a terminal
+ * or supervisor signals the whole process group, npm forwards the signal that the gateway has
+ * already received.
+ */
+function onSignals(env: Environment, first: () => void, again: () => void): void {
+  const duplicateMs = env['npm_lifecycle_event'] === undefined ? 0 : 500;
+  let signalledAt: number | undefined;
+  const receive = () => {
+    if (signalledAt === undefined) {
+      signalledAt = performance.now();
+      first();
+    } else if (performance.now() - signalledAt >= duplicateMs) again();
+  };
+  process.on('SIGTERM', receive).on('SIGINT', receive);
+}
+
+/** Prints the banner last, because a supervisor may send a signal as soon as it sees it. */
+function printBanner(text: string, log: Log): void {
+  process.stdout.off('error', exitOnClosedPipe).on('error', (err) => {
+    log.warn({ err }, 'could not write the banner to standard output');
+  });
+  process.stdout.write(`${text}\n`);
+}
+
+/** Opens the backend and starts listening. @throws if the backend or a port is not available. */
+export async function serve(
+  options: ServeOptions,
+  telemetry: Telemetry,
+): Promise<RunningGateway<Config>> {
+  const opened = new AsyncDisposableStack();
+  try {
+    return await open(options, telemetry, opened);
+  } catch (error) {
+    await opened.disposeAsync();
+    throw describeListenError(error as NodeJS.ErrnoException, options);
+  }
+}
+
+/** Describes what to change; the system error contains only the address. */
+function describeListenError(error: NodeJS.ErrnoException, { host, adminHost }: Config): Error {
+  const { code = '', message } = error;
+  const path = unixSocketOf(host)?.path;
+  if (path !== undefined && message.includes(path)) {
+    const folder = dirname(path);
+    const problem = !existsSync(folder)
+      ? `a path in a folder that exists, received ${path}`
+      : code === 'EINVAL'
+        ? `a shorter path: a socket's has at most 107 bytes, or 103 on macOS; received ${Buffer.byteLength(path)}`
+        : `a path in a writable folder, where no other process listens: ${message}`;
+    return new Error(`HOST: expected ${problem}`, { cause: error });
+  }
+  if (code === 'EADDRINUSE') {
+    const advice =
+      'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
+    return new Error(`${message}. ${advice}`, { cause: error });
+  }
+  const isAddress = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(code);
+  const [name, address] = message.includes(host) ? ['HOST', host] : ['ADMIN_HOST', adminHost];
+  if (!isAddress || !message.includes(address)) return error;
+  return new Error(`${name}: expected an address of this machine, received ${address}: ${message}`);
+}
+
+/** Reads the certificate to serve with, if there is one. @throws as `readTlsFiles` does. */
+function tlsOf({ tlsCertFile, tlsKeyFile }: Config) {
+  if (tlsCertFile === undefined) return undefined;
+  return readTlsFiles('TLS', { certFile: tlsCertFile, keyFile: tlsKeyFile });
+}
+
+async function open(
+  options: ServeOptions,
+  telemetry: Telemetry,
+  opened: AsyncDisposableStack,
+): Promise<RunningGateway<Config>> {
+  const { shutdownGraceMs } = options;
+  const { metrics } = telemetry;
+  opened.use(telemetry.tracing);
+  const environment = createEnvironment(telemetry);
+  const { keys } = environment;
+  const rateLimit = opened.use(await openRateLimit(options, keys, telemetry));
+  let isDraining = false;
+  const app = opened.use(
+    await openApp({
+      ...options,
+      ...environment,
+      admission: opened.use(openOverloadGuard(options, keys, metrics, rateLimit)),
+      isDraining: () => isDraining,
+      createV1,
+    }),
+  );
+  const tls = tlsOf(options);
+  const admin = await listenAdmin(environment, metrics, app.health, options);
+  opened.defer(() => admin?.close(0));
+  // Last: once it listens, requests are in flight that a failed start would drop.
+  const listener = await listen(app, { ...options, tls, metrics });
+  opened.defer(() => listener.close(0));
+  return {
+    url: listener.url,
+    adminUrl: admin?.url,
+    checkReady: app.checkReady,
+    async reload(next) {
+      const certificate = tlsOf(next);
+      await app.reload(next);
+      if (certificate) listener.setCertificate(certificate);
+      if (rateLimit && next.rateLimitPerKey) rateLimit.rate.perSecond = next.rateLimitPerKey;
+    },
+    async stop(force) {
+      isDraining = true;
+      const forced = once(force, 'abort');
+      const grace = wait(shutdownGraceMs, undefined, { ref: false });
+      await Promise.race([listener.close(shutdownGraceMs), forced]);
+      // The rest of the grace period is for writes whose clients disconnected, and for traces.
+      await Promise.race([opened.disposeAsync(), grace, forced]);
+    },
+  };
+}

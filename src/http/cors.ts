@@ -1,0 +1,49 @@
+import type { HttpRequest, HttpResponse } from './message.ts';
+
+/** Comma-separated header names. Anything else in a preflight request is not echoed. */
+const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
+
+type Head = Pick<HttpRequest, 'headers'>;
+
+/**
+ * Creates cross-origin resource sharing (WHATWG Fetch, "CORS protocol") for these origins, without
+ * cookies: pages authenticate with an API key. `http://localhost:*` allows every port. Allowed pages
+ * may send any header, because client libraries and tracing tools add their own.
+ */
+export function createCors(origins: readonly string[]) {
+  const allows = (origin: string | undefined): origin is string =>
+    origin !== undefined &&
+    (origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`));
+  return {
+    /** Returns the response to an OPTIONS request that is a preflight from an allowed origin. */
+    preflight(record: Head & { refusedOrigin: string | undefined }): HttpResponse | undefined {
+      const { headers } = record;
+      const { origin } = headers;
+      if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
+      if (!allows(origin)) {
+        record.refusedOrigin = origin;
+        return undefined;
+      }
+      const requested = headers['access-control-request-headers'] ?? '';
+      return {
+        status: 204,
+        headers: {
+          'access-control-allow-methods': 'GET, POST',
+          ...(headerNames.test(requested) && { 'access-control-allow-headers': requested }),
+          'access-control-max-age': '3600',
+          vary: 'Access-Control-Request-Headers',
+        },
+        body: '',
+      };
+    },
+    /** Adds the headers that allow the page to read the response. Call it if there are origins. */
+    addHeaders({ headers: { origin } }: Head, { headers }: Pick<HttpResponse, 'headers'>): void {
+      // Also for refused origins: otherwise a cache could serve their response to an allowed one.
+      headers['vary'] = headers['vary'] ? `${headers['vary']}, Origin` : 'Origin';
+      if (!allows(origin)) return;
+      headers['access-control-allow-origin'] = origin;
+      headers['access-control-expose-headers'] =
+        'x-request-id, retry-after, ratelimit, ratelimit-policy';
+    },
+  };
+}

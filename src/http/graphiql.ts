@@ -1,0 +1,136 @@
+import { type Graphiql, listOperations, locateGraphiql, readAsset } from './assets.ts';
+import { readAccept } from './media-type.ts';
+import type { HttpRequest, HttpResponse, RequestHeaders } from './message.ts';
+import { createStaticFile } from './static-file.ts';
+
+/** Variables to run operations without changes. The tabs of others, without any, follow theirs. */
+const examples: Readonly<Record<string, object>> = {
+  'list-pets.graphql': { limit: 5 },
+  'storefront.graphql': { limit: 3 },
+  'deferred-storefront.graphql': { limit: 3 },
+  'add-pet.graphql': {
+    input: { name: 'Biscuit', categoryId: '9223372036854775807', status: 'available' },
+  },
+  'get-pet.graphql': { id: '1' },
+  'list-orders.graphql': {},
+  'send-message.graphql': { message: 'Hello' },
+};
+
+const html = 'text/html; charset=utf-8';
+
+/** A page for browsers at the GraphQL path; undefined for a request that does not accept HTML. */
+export type GraphiqlPage = (request: HttpRequest) => Promise<HttpResponse> | undefined;
+
+/** Options of `createGraphiql`. */
+export interface GraphiqlOptions {
+  /** Whether operations may introspect; `keys`: those of accepted keys. */
+  readonly introspection: boolean | 'keys';
+  /** The API key that the page starts with. */
+  readonly apiKey: string | undefined;
+  /** The other demo keys, which the page offers. */
+  readonly demoKeys?: ReadonlyMap<string, { readonly title: string }> | undefined;
+  /** Whether the page offers to show the REST calls of an operation. */
+  readonly explain: boolean;
+}
+
+/** Creates the GraphiQL page. */
+export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
+  const headers = {
+    // Shared caches must not store the page, because it may contain a key.
+    'cache-control': 'private, no-cache',
+    // The same path also serves JSON.
+    vary: 'Accept, Accept-Encoding',
+  };
+  const importGraphiql = locateGraphiql();
+  const page = createStaticFile(html, headers, async () =>
+    // On the first request because it is large.
+    render(options, await importGraphiql()),
+  );
+  return (request) => (acceptsPage(request) ? page(request.headers) : undefined);
+}
+
+/**
+ * Creates the page that replaces GraphiQL when only persisted documents are served. It is not
+ * served to a GET with parameters, which executes one of them.
+ */
+export function createGraphiqlNotice(): GraphiqlPage {
+  const headers = { 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' };
+  const page = createStaticFile(html, headers, () => readAsset('graphiql/only.html'));
+  const respond = async ({ 'accept-encoding': codings }: RequestHeaders) => ({
+    ...(await page({ 'accept-encoding': codings })),
+    status: 404,
+  });
+  return (request) =>
+    acceptsPage(request) && request.search === '' ? respond(request.headers) : undefined;
+}
+
+function acceptsPage({ method, headers }: HttpRequest): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  return readAccept(headers['accept']).ranges.some(({ type }) => type === 'text/html');
+}
+
+/** Renders the page with its scripts and styles inline. */
+async function render(
+  { demoKeys, ...page }: GraphiqlOptions,
+  { css, js, ...workers }: Graphiql,
+): Promise<string> {
+  const paw = await readAsset('graphiql/paw.svg');
+  const options = {
+    apiKey: page.apiKey,
+    demoKeys: demoKeys && Object.fromEntries(demoKeys),
+    explain: page.explain,
+    introspectsWithKey: page.introspection === 'keys',
+    defaultTabs: await readTabs(),
+    title: '<h1>Pet Store gateway</h1>',
+    logo: paw,
+    // The browser must not store a key.
+    shouldPersistHeaders: false,
+    ...(!page.introspection && { schema: null }),
+    workers: {
+      editorWorkerService: workers.editorWorkerService,
+      graphql: workers.graphqlWorker,
+      json: workers.jsonWorker,
+    },
+  };
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Pet Store gateway</title>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(paw)}">
+<style>${css}${await readAsset('graphiql/page.css')}</style>
+</head>
+<body>
+${page.introspection ? '' : withoutIntrospection}
+${await readAsset('graphiql/controls.html')}
+<main id="root"></main>
+<noscript>GraphiQL needs JavaScript.</noscript>
+<script id="options" type="application/json">${JSON.stringify(options).replaceAll('<', '\\u003c')}</script>
+<script>${js}</script>
+<script>${await readAsset('graphiql/calls.js')}</script>
+<script>${await readAsset('graphiql/code.js')}</script>
+<script>${await readAsset('graphiql/controls.js')}</script>
+<script>${await readAsset('graphiql/page.js')}</script>
+</body>
+</html>
+`;
+}
+
+const withoutIntrospection = `<header class="notice">Introspection is off, so there are no descriptions and no
+completion here. Operations run as usual. <code>INTROSPECTION=on</code> turns it on.</header>`;
+
+/** Reads a tab for each operation, with the fragment that it uses. */
+async function readTabs() {
+  const fragment = await readAsset('fragments/pet-fields.graphql');
+  const files = new Set([...Object.keys(examples), ...(await listOperations())]);
+  return Promise.all(
+    Array.from(files, async (file) => {
+      const text = await readAsset(`operations/${file}`);
+      return {
+        query: text.includes('...PetFields') ? `${text}\n${fragment}` : text,
+        variables: JSON.stringify(examples[file] ?? {}, undefined, 2),
+      };
+    }),
+  );
+}

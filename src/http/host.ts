@@ -1,0 +1,24 @@
+import { badRequest } from './error.ts';
+
+/**
+ * Checks that a Host header is a host with an optional port (RFC 9110, section 7.2), and, with
+ * `onlyLoopback`, that it is a loopback host. This prevents DNS rebinding: a page whose domain name
+ * resolves to this machine sends its own name. @throws HttpError with status 400.
+ */
+export function checkHost(host: string | undefined, onlyLoopback: boolean): void {
+  if (host === undefined) return;
+  if (!wellFormed.test(host) || !URL.canParse(`http://${host}`)) {
+    throw badRequest(
+      'Host: expected one host name or address with an optional port, received another value.',
+    );
+  }
+  if (onlyLoopback && !loopback.test(host)) {
+    throw badRequest(
+      'Host: expected localhost or a loopback address because this is a demo, received another host.',
+    );
+  }
+}
+
+const wellFormed = /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i;
+
+const loopback = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { createServer as createHttpServer, type ServerOptions } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, Server } from 'node:net';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import type { SecureContextOptions } from 'node:tls';
+import type { RequestServer } from '../request/request-record.ts';
+import { type ConnectionMetrics, Connections } from './connections.ts';
+import { createNodeListener } from './node.ts';
+import { unixSocketOf } from './unix-socket.ts';
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** A host name, an address, or a Unix domain socket such as `unix:/run/gateway.sock?mode=660`. */
+  readonly host: string;
+  /** 0 for any free port. Not used with a socket. */
+  readonly port: number;
+  /** The certificate and its key to serve HTTPS with; undefined for HTTP. */
+  readonly tls?: SecureContextOptions | undefined;
+  /** Awaited before the port closes; resolves when no other process holds it without accepting. */
+  readonly waitForPortRelease?: (() => Promise<unknown>) | undefined;
+  /** Where connections are counted; undefined for the admin port. */
+  readonly metrics?: ConnectionMetrics;
+}
+
+/** A listening HTTP server. */
+export interface Listener {
+  /** The base address, such as `http://127.0.0.1:4000` or, as in nginx, `http://unix:/run/x.sock:`. */
+  readonly url: string;
+  /** Uses another certificate for further connections. */
+  setCertificate(tls: SecureContextOptions): void;
+  /**
+   * Stops listening, lets requests in flight finish for `graceMs`, then closes their connections.
+   * Responses in parts receive their last part before that. Connections that wait to be accepted are,
+   * so that the system resets none but those that arrive as the port closes.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** The most connections that wait to be accepted. Beyond it, a client tries again after a second. */
+const backlog = 2048;
+
+/** How long a connection may stay idle while the server closes, in milliseconds. */
+const idleWhileClosingMs = 3000;
+
+/** The fraction of the grace period after which responses in parts receive their last part. */
+const fractionForParts = 0.9;
+
+/** Documented options of Node's server; times in milliseconds. */
+const serverOptions: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 500,
+  // Longer than the minute after which load balancers close idle connections. Otherwise a request
+  // could arrive on a connection that is being closed.
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16 * 1024,
+  // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.
+  joinDuplicateHeaders: true,
+  requireHostHeader: true,
+  // Halves the time that pipelined GETs of a connection take which is closed.
+  optimizeEmptyRequests: true,
+};
+
+/** How long a client may take for the TLS handshake, in milliseconds. */
+const tlsOptions = { handshakeTimeout: 5000, ALPNProtocols: ['http/1.1'] };
+
+/** Serves a handler over HTTP/1.1 or HTTPS. @throws the listen error, such as EADDRINUSE. */
+export async function listen(
+  gateway: RequestServer,
+  { host, port, tls, waitForPortRelease, metrics }: ListenOptions,
+): Promise<Listener> {
+  const secured = tls && createHttpsServer({ ...serverOptions, ...tlsOptions, ...tls });
+  const server = secured ?? createHttpServer(serverOptions);
+  const connections = new Connections(metrics);
+  closeGently(server, connections, waitForPortRelease);
+  const respond = createNodeListener(gateway, connections);
+  server
+    .on('connection', (socket) => connections.add(socket))
+    .on('secureConnection', (socket) => connections.secure(socket))
+    .on('request', respond)
+    // An unknown Expect header may be ignored.
+    .on('checkExpectation', respond)
+    .on('timeout', connections.closeInactive);
+  const place = await open(server, host, port);
+  return {
+    url: `${tls ? 'https' : 'http'}://${place}`,
+    setCertificate: (next) => secured?.setSecureContext(next),
+    async close(graceMs) {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await connections.portClosed;
+      server.keepAliveTimeout = idleWhileClosingMs;
+      const endParts = () => {
+        for (const parts of connections.streams) parts.end();
+      };
+      const timers = [
+        setTimeout(() => server.closeIdleConnections(), idleWhileClosingMs),
+        setTimeout(endParts, graceMs * fractionForParts),
+        setTimeout(() => connections.closeAll(), graceMs),
+      ];
+      await closed;
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}
+
+/** Listens on a port or a Unix domain socket. @returns its place in an address. */
+async function open(server: Server, host: string, port: number): Promise<string> {
+  const unix = unixSocketOf(host);
+  const target = unix ? { path: unix.path } : { port, host };
+  await once(server.listen({ ...target, backlog }), 'listening');
+  // Waits for nothing: until `listen` resolves, a signal would drop the first requests.
+  if (unix?.mode !== undefined) chmodSync(unix.path, unix.mode);
+  if (unix) return `unix:${unix.path}:`;
+  const { address, family, port: opened } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${opened}`;
+}
+
+/**
+ * Replaces `close`, which node:cluster calls too when a worker disconnects: Node's own would close
+ * connections on which a request may be arriving, and reset those that it has not accepted.
+ */
+function closeGently(
+  server: Server,
+  connections: Connections,
+  waitForPortRelease: ListenOptions['waitForPortRelease'],
+): void {
+  server.close = (onClosed) => {
+    connections.portClosed ??= Promise.resolve(waitForPortRelease?.()).then(() =>
+      allAccepted(server),
+    );
+    connections.portClosed.then(() => Server.prototype.close.call(server, onClosed));
+    return server;
+  };
+}
+
+/** In milliseconds. `quiet` is how long no connection is accepted before the port closes. */
+const closing = { quiet: 20, impatientAfter: 300, impatientQuiet: 1, end: 1000 } as const;
+
+/**
+ * Resolves when every opened connection has been accepted: closing the port resets the others. Clients
+ * open connections in bursts, for example when another process on the same port has closed it and
+ * responded. It sleeps between its looks: the system interrupts a process that is always busy in
+ * favour of clients that wake up, perhaps between its last look and the end of the port.
+ */
+async function allAccepted(server: Server): Promise<void> {
+  const start = performance.now();
+  const elapsed = () => performance.now() - start;
+  let accepted = 0;
+  server.on('connection', () => accepted++);
+  let before: number;
+  do {
+    before = accepted;
+    await wait(elapsed() < closing.impatientAfter ? closing.quiet : closing.impatientQuiet);
+    // Accepts what has arrived while the timer was late.
+    await turn();
+  } while (accepted > before && elapsed() < closing.end);
+}

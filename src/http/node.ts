@@ -1,0 +1,167 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { TLSSocket } from 'node:tls';
+import type { RequestHead } from '../request/request-environment.ts';
+import { RequestRecord, type RequestServer } from '../request/request-record.ts';
+import type { Connections } from './connections.ts';
+import { internalError } from './error.ts';
+import { restErrorResponse } from './error-response.ts';
+import type { NodeListener } from './handlers.ts';
+import type { BodyParts, HttpResponse, RequestHeaders } from './message.ts';
+
+/**
+ * Translates between `node:http` and the gateway. If the client disconnects early, the request is
+ * cancelled and nothing is written.
+ * @param connections those of a server of the gateway's own
+ */
+export function createNodeListener(
+  { environment, handle }: RequestServer,
+  connections?: Connections,
+): NodeListener {
+  async function respond(
+    record: RequestRecord,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): Promise<void> {
+    try {
+      const response = await handle(record);
+      if (connections?.portClosed) {
+        await connections.portClosed;
+        if (connections.isLast(incoming)) response.headers['connection'] = 'close';
+      }
+      if (record.refusal && !incoming.complete) writeEarly(response, record, incoming, outgoing);
+      else write(response, incoming, outgoing, connections);
+    } catch {
+      // A request that can't be reported or written must not end the process.
+      if (outgoing.headersSent) outgoing.destroy();
+      else write(restErrorResponse(internalError()), incoming, outgoing, connections);
+    }
+  }
+
+  return (incoming, outgoing) => {
+    // The client may have left before a server that it is mounted in calls the listener.
+    if (outgoing.destroyed || connections?.start(incoming) === false) return;
+    const record = new RequestRecord(environment, headOf(incoming));
+    let isHandled = false;
+    outgoing.once('close', () => {
+      if (!isHandled) record.fail();
+      // Over HTTP/2, Node finishes the stream of a client that has left.
+      else if (!outgoing.writableEnded || !outgoing.writableFinished) record.cancel();
+      connections?.end(incoming);
+    });
+    const onBody = () => {
+      if (record.cancelled) return;
+      isHandled = true;
+      respond(record, incoming, outgoing);
+    };
+    if (!mayHaveBody(incoming)) onBody();
+    else {
+      // The connection is closed, too.
+      incoming.on('error', () => {});
+      record.readFrom(incoming, onBody);
+    }
+  };
+}
+
+/**
+ * Whether there is a body to read. Over HTTP/1.1, headers announce it (RFC 9112, section 6). That of a
+ * GET may have been consumed by a body parser.
+ */
+function mayHaveBody(incoming: IncomingMessage): boolean {
+  const { method, headers, httpVersionMajor, readableDidRead } = incoming;
+  const isGet = method === 'GET' || method === 'HEAD';
+  if (isGet && readableDidRead) return false;
+  if (!isGet && httpVersionMajor > 1) return true;
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+function headOf(incoming: IncomingMessage & { readonly originalUrl?: string }): RequestHead {
+  // Express removes the path that it has routed from `url`.
+  const { method = 'GET', url: routed = '/', originalUrl: url = routed } = incoming;
+  const target = url.startsWith('/') ? url : pathOfAddress(url);
+  const mark = target.indexOf('?');
+  return {
+    method,
+    scheme: (incoming.socket as Partial<TLSSocket> | null)?.encrypted ? 'https' : 'http',
+    path: mark < 0 ? target : target.slice(0, mark),
+    search: mark < 0 ? '' : target.slice(mark + 1),
+    ...headersOf(incoming),
+    mayStream: incoming.httpVersion !== '1.0',
+  };
+}
+
+/** Returns the path and query of a request target in absolute form (RFC 9112, section 3.2.2). */
+function pathOfAddress(target: string): string {
+  const url = URL.parse(target);
+  return url === null ? '/' : url.pathname + url.search;
+}
+
+/**
+ * Joins duplicate Authorization headers, so that they are refused. Node may keep only the first. It
+ * joins most others without a trace, so their names are listed.
+ */
+function headersOf(incoming: IncomingMessage): Pick<RequestHead, 'headers' | 'repeated'> {
+  // Only Set-Cookie is an array, which is a response header.
+  const headers = incoming.headers as RequestHeaders;
+  const { rawHeaders } = incoming;
+  if (rawHeaders.length === 2 * Object.keys(headers).length) return { headers };
+  const names = rawHeaders.map((name, index) => (index % 2 === 0 ? name.toLowerCase() : ''));
+  const given = rawHeaders.filter((_, index) => names[index - 1] === 'authorization');
+  const seen = new Set<string>();
+  const repeated = names.filter((name) => seen.has(name) || !seen.add(name));
+  const authorization = given.length > 0 ? { authorization: given.join(', ') } : {};
+  return { headers: { ...headers, ...authorization }, repeated };
+}
+
+function write(
+  { status, headers, body, parts }: HttpResponse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  connections: Connections | undefined,
+): void {
+  if (outgoing.destroyed || outgoing.headersSent) {
+    parts?.return().catch(() => {});
+    return;
+  }
+  if (parts) {
+    connections?.watch(incoming.socket);
+    writeParts(parts, outgoing.writeHead(status, headers), connections?.streams);
+    return;
+  }
+  if (status !== 204 && status !== 304) {
+    headers['content-length'] = String(Buffer.byteLength(body));
+  }
+  outgoing.writeHead(status, headers).end(body);
+  if (outgoing.writableLength > 0) connections?.watch(incoming.socket);
+}
+
+/** Writes the response to a body that is refused, and closes the connection after its rest. */
+function writeEarly(
+  { status, headers, body }: HttpResponse,
+  record: RequestRecord,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): void {
+  if (outgoing.destroyed || outgoing.headersSent) return;
+  headers['content-length'] = String(Buffer.byteLength(body));
+  // HTTP/2 forbids the header.
+  if (incoming.httpVersionMajor === 1) headers['connection'] = 'close';
+  outgoing.writeHead(status, headers).write(body);
+  const end = () => void outgoing.end();
+  if (incoming.isPaused() || incoming.readableEnded || incoming.destroyed) end();
+  else record.onDiscarded = end;
+}
+
+function writeParts(
+  parts: BodyParts,
+  outgoing: ServerResponse,
+  streams: Set<BodyParts> | undefined,
+): void {
+  streams?.add(parts);
+  // A stream, because over HTTP/2 Node leaves an iterator open when the client disconnects.
+  pipeline(Readable.from(parts), outgoing)
+    .catch(() => parts.return())
+    .catch(() => {})
+    .finally(() => streams?.delete(parts));
+}

@@ -1,0 +1,93 @@
+import { Limit, type LimitOptions } from '../limits/limit.ts';
+import { ApiKey } from './api-key.ts';
+
+/**
+ * The most keys that are kept without being active. Keys that were never accepted have a part of their
+ * own, so that they cannot push out others.
+ */
+const maxKeys = { accepted: 9000, unaccepted: 1000 };
+
+/** All API keys in use, each found by its whole token. No two of them share anything. */
+export class ApiKeys {
+  /** Requests without a credential count as one key. */
+  readonly none = new ApiKey('');
+  readonly #accepted = new Generations(maxKeys.accepted);
+  readonly #unaccepted = new Generations(maxKeys.unaccepted);
+  readonly #limits: Limit[] = [];
+
+  /** Returns the key of an `Authorization` header. The scheme and its spaces do not matter. */
+  find(authorization: string | undefined): ApiKey {
+    if (!authorization) return this.none;
+    const credential = authorization.slice(authorization.lastIndexOf(' ') + 1);
+    if (credential === '') return this.none;
+    const known = this.#accepted.get(credential) ?? this.#unaccepted.get(credential);
+    if (known !== undefined) return known;
+    const key = new ApiKey(credential);
+    this.#unaccepted.add(key);
+    return key;
+  }
+
+  /** Records that the backend has accepted a key. */
+  accept(key: ApiKey): void {
+    if (key.isAccepted) return;
+    for (const limit of this.#limits) limit.accept(key);
+    key.isAccepted = true;
+    this.#accepted.add(key);
+  }
+
+  /** Opens a limit that all keys share. @param name its label in the metrics */
+  openLimit(name: string, options: LimitOptions): Limit {
+    const limit = new Limit(name, this.#limits.length, options);
+    this.#limits.push(limit);
+    return limit;
+  }
+
+  /** Returns the number of keys that a test holds for. */
+  count(test: (key: ApiKey) => boolean): number {
+    const keys = new Set([this.none, ...this.#accepted.values(), ...this.#unaccepted.values()]);
+    return [...keys].filter(test).length;
+  }
+}
+
+/**
+ * Keeps up to `max` keys and those that are active. A `Map` that dropped its first entry for each new
+ * one would be slow, so half of the keys are dropped at once.
+ */
+class Generations {
+  readonly #max: number;
+  /** How many were added since the recent ones became the older ones. */
+  #added = 0;
+  #recent = new Map<string, ApiKey>();
+  #older: ReadonlyMap<string, ApiKey> = this.#recent;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get(credential: string): ApiKey | undefined {
+    const recent = this.#recent.get(credential);
+    if (recent !== undefined) return recent;
+    const older = this.#older.get(credential);
+    if (older !== undefined) this.add(older);
+    return older;
+  }
+
+  add(key: ApiKey): void {
+    if (this.#added >= this.#max / 2) {
+      const dropped = this.#older;
+      this.#older = this.#recent;
+      this.#recent = new Map();
+      for (const one of dropped.values()) {
+        if (one.isActive) this.#recent.set(one.credential, one);
+      }
+      this.#added = 0;
+    }
+    this.#added++;
+    this.#recent.set(key.credential, key);
+  }
+
+  *values(): Generator<ApiKey> {
+    yield* this.#older.values();
+    yield* this.#recent.values();
+  }
+}

@@ -1,0 +1,91 @@
+import { compressResponse } from '../http/compression.ts';
+import { createCors } from '../http/cors.ts';
+import { HttpError, methodNotAllowed } from '../http/error.ts';
+import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
+import { type Health, probePaths } from '../http/health.ts';
+import { checkHost } from '../http/host.ts';
+import type { HttpResponse } from '../http/message.ts';
+import type { Refuse } from '../http/refuse.ts';
+import { nextSlice, sliceBytes } from '../limits/slices.ts';
+import type { V1Handler } from '../v1/routes.ts';
+import type { GraphqlHandler } from '../yoga/handler.ts';
+import type { Admission } from './admission.ts';
+import type { RequestRecord, RequestServer } from './request-record.ts';
+
+/** The handlers of each path, and what applies to all paths. */
+export interface RouterOptions {
+  readonly admission: Admission;
+  readonly refuse: Refuse;
+  readonly graphql: GraphqlHandler;
+  /** `/livez` and `/readyz`; undefined if the gateway is mounted in another server. */
+  readonly health: Health | undefined;
+  /** The REST interface at `/v1` and `/quickstart`. */
+  readonly v1: V1Handler | undefined;
+  /** Origins that may call the gateway from a browser. */
+  readonly corsOrigins: readonly string[];
+  /** Compress large responses that are marked as compressible. */
+  readonly compression: boolean;
+  /** Accept only requests with a loopback Host. */
+  readonly onlyLoopbackHosts: boolean;
+  /** Serve GraphQL at every path, because another server has routed the request. */
+  readonly mounted: boolean;
+}
+
+/**
+ * Creates the handler of all paths. The record of a request ends before its response is written; that of
+ * a response in parts is ended by its body.
+ */
+export function createRouter(options: RouterOptions): RequestServer['handle'] {
+  const { admission, compression, health, graphql, v1, mounted } = options;
+  const cors = createCors(options.corsOrigins);
+
+  /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
+  function route(record: RequestRecord): HttpResponse | Promise<HttpResponse> {
+    const { method, path } = record;
+    checkHost(record.headers.host, options.onlyLoopbackHosts);
+    const preflight = method === 'OPTIONS' ? cors.preflight(record) : undefined;
+    if (preflight !== undefined) return preflight;
+    admission.admit(record);
+    if (record.refusal) throw record.refusal;
+    if (path === '/graphql') record.route = path;
+    if (mounted || path === '/graphql') return graphql.respond(record);
+    if (v1 && /^\/(?:v1|quickstart)\//.test(path)) {
+      if (record.size <= sliceBytes) return v1(record);
+      return nextSlice(record).then(() => v1(record));
+    }
+    if (path !== '/') {
+      throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
+    }
+    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
+    return { status: 302, headers: { location: './graphql' }, body: '' };
+  }
+
+  function refuse(error: unknown, record: RequestRecord): HttpResponse {
+    const refusal = options.refuse(error, record.requestId);
+    if (!mounted && record.path !== '/graphql') return restErrorResponse(refusal);
+    record.codes = [refusal.code];
+    return graphqlErrorResponse(refusal, record, record.requestId);
+  }
+
+  return async (record) => {
+    if (health && probePaths.has(record.path)) {
+      return health(record).finally(() => record.endUnreported());
+    }
+    let response: HttpResponse;
+    try {
+      const routed = route(record);
+      response = routed instanceof Promise ? await routed : routed;
+    } catch (error) {
+      response = refuse(error, record);
+    }
+    record.status = response.status;
+    if (compression) {
+      response = await compressResponse(response, record.headers['accept-encoding']);
+    }
+    if (options.corsOrigins.length > 0) cors.addHeaders(record, response);
+    admission.addRate?.(record.key, response.headers);
+    response.headers['x-request-id'] = record.requestId;
+    if (response.parts === undefined) record.end();
+    return response;
+  };
+}

@@ -1,0 +1,90 @@
+import { jsonType } from '../contract/json.ts';
+import { badRequest, HttpError } from '../http/error.ts';
+import { parseSmallJson, readJsonBody } from '../http/json-limits.ts';
+import type { HttpRequest } from '../http/message.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The checked parameters of a GraphQL request (GraphQL over HTTP, section 5.1). */
+export interface GraphqlParams {
+  /** The text of the document; undefined if only its hash was sent. */
+  readonly query?: string | undefined;
+  readonly operationName?: string | undefined;
+  readonly variables?: Members | undefined;
+  /** Only `persistedQuery` and `clientLibrary` are read. */
+  readonly extensions?: Members | undefined;
+  /** The hash of a document (GraphQL over HTTP, appendix "Persisted Documents"). */
+  readonly documentId?: string | undefined;
+}
+
+/** The type of each parameter. */
+const types: Readonly<Record<string, 'string' | 'object'>> = {
+  query: 'string',
+  operationName: 'string',
+  variables: 'object',
+  extensions: 'object',
+  documentId: 'string',
+} satisfies Record<keyof GraphqlParams, 'string' | 'object'>;
+
+/**
+ * Reads the parameters from a JSON body or a URL, with exact int64 values. Form bodies are refused,
+ * because any web page could submit one.
+ * @throws HttpError with status 400, 405, 413 or 415. It does not quote the body.
+ */
+export function readParams(
+  request: Pick<HttpRequest, 'method' | 'search' | 'headers' | 'body'>,
+): GraphqlParams {
+  if (request.method === 'POST') {
+    const json = readJsonBody(request);
+    if (jsonType(json) !== 'object') throw objectExpected('body', json);
+    return checkParams(json as Members);
+  }
+  if (request.method === 'GET') return checkParams(readSearch(request.search));
+  throw new HttpError(405, 'BAD_REQUEST', 'Expected GET or POST, received another method.', {
+    allow: 'GET, POST',
+  });
+}
+
+function readSearch(search: string): Members {
+  const members: Record<string, unknown> = {};
+  for (const [name, value] of new URLSearchParams(search)) {
+    // Other parameters are ignored: links may have more, such as tracking parameters.
+    if (!Object.hasOwn(types, name) || value === '' || name in members) continue;
+    members[name] = types[name] === 'object' ? parseSmallJson(name, value) : value;
+  }
+  return members;
+}
+
+/** Null and an empty string count as absent, because clients send them as such. */
+function checkParams(members: Members): GraphqlParams {
+  const params: Record<string, unknown> = {};
+  for (const name in members) {
+    const value = members[name];
+    if (value === null) continue;
+    const type = Object.hasOwn(types, name) ? types[name] : undefined;
+    if (type === undefined) {
+      throw badRequest(
+        `body: expected query, variables, operationName, extensions or documentId, received ${JSON.stringify(name.slice(0, 64))}.`,
+      );
+    }
+    if (jsonType(value) === type) {
+      if (value !== '') params[name] = value;
+    } else if (type === 'object') throw objectExpected(name, value);
+    else if (name !== 'documentId') {
+      throw badRequest(`${name}: expected a string, received ${typeName(value)}.`);
+    }
+  }
+  return params;
+}
+
+function objectExpected(name: string, value: unknown): HttpError {
+  let advice = '';
+  if (typeof value === 'string') advice = ' Send the object itself, not its text in quotes.';
+  if (name === 'body' && Array.isArray(value)) advice = ' Send each operation in its own request.';
+  return badRequest(`${name}: expected a JSON object, received ${typeName(value)}.${advice}`);
+}
+
+function typeName(value: unknown): string {
+  const type = jsonType(value);
+  return type === 'null' ? type : `${/^[ao]/.test(type) ? 'an' : 'a'} ${type}`;
+}

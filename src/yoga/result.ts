@@ -1,0 +1,181 @@
+import type { GraphQLError } from 'graphql';
+import { JsonText, stringifyJson } from '../contract/json.ts';
+import type { GatewayContext } from '../graphql/context.ts';
+import { type FailedRequest, typedError } from '../graphql/errors.ts';
+import type { ResultExtensions, TypedError } from '../graphql/result.ts';
+import type { BodyParts } from '../http/message.ts';
+import type { Refuse } from '../http/refuse.ts';
+import { nextSlice, sliceBytes } from '../limits/slices.ts';
+import type { RequestRecord } from '../request/request-record.ts';
+
+/** A result of graphql-js or of compiled code, without `data` if nothing was executed. */
+export interface EngineResult<Failure = GraphQLError> {
+  readonly errors?: readonly Failure[];
+  readonly data?: Record<string, unknown> | null;
+}
+
+/** A result as the client receives it. */
+export interface TypedResult extends EngineResult<TypedError> {
+  readonly extensions?: ResultExtensions;
+}
+
+/** A result as JSON text, whole or in parts. It has `data` if the operation was executed. */
+export type EncodedResult =
+  | { readonly body: string; readonly isExecuted: boolean }
+  | { readonly body: BodyParts; readonly isExecuted: true; readonly contentType: string };
+
+/** The request whose result is encoded. */
+export interface EncodingContext {
+  readonly record: RequestRecord;
+  /** The deprecated fields that the operation uses. */
+  readonly deprecations?: ResultExtensions['deprecations'];
+  /** The context that the operation was executed with. */
+  readonly context?: GatewayContext;
+  /** Logs unexpected errors. */
+  readonly refuse: Refuse;
+}
+
+/** The most characters of the data of a response, and of its errors without escapes. */
+export const maxDataLength = 8 * 1024 * 1024;
+const maxErrorsLength = 1024 * 1024;
+
+/**
+ * Encodes a result as `writeBounded` does. A large result waits for a slice, also after a deadline: the
+ * fields that were in time have their data.
+ */
+export function encodeResult(
+  result: EngineResult,
+  context: EncodingContext,
+): EncodedResult | Promise<EncodedResult> {
+  const typed = typeResult(result, context);
+  const isExecuted = 'data' in typed;
+  if (lengthOf(typed, sliceBytes) <= sliceBytes) return { body: write(typed), isExecuted };
+  const { record } = context;
+  return nextSlice({ key: record.key }).then(() => ({
+    body: writeBounded(typed, record),
+    isExecuted,
+  }));
+}
+
+/**
+ * Writes a result. Root fields beyond the limit become null, each with an error, and too many errors
+ * are replaced with one.
+ */
+export function writeBounded(
+  { errors, data, extensions }: TypedResult,
+  record: RequestRecord,
+): string {
+  let reported = errors;
+  if (errors && lengthOf(errors, maxErrorsLength) > maxErrorsLength) {
+    reported = [responseTooLarge(record, 'UNKNOWN')];
+    record.codes = ['RESPONSE_TOO_LARGE'];
+  }
+  // What is left if every field is null.
+  let left = maxDataLength;
+  for (const name in data) left -= name.length + '"":null,'.length;
+
+  function writeField(value: unknown, name: string): string {
+    const space = left + 'null'.length;
+    // Measured first: V8 fails to write a value that is far too large.
+    const text = lengthOf(value, space) > space ? undefined : stringifyJson(value);
+    if (text !== undefined && text.length <= space) {
+      left = space - text.length;
+      return text;
+    }
+    reported = [...(reported ?? []), { ...responseTooLarge(record), path: [name] }];
+    record.codes.push('RESPONSE_TOO_LARGE');
+    return 'null';
+  }
+
+  const fields = data && new JsonText(writeMembers(data, writeField));
+  return writeMembers({ errors: reported, data: fields, extensions }, stringifyJson);
+}
+
+/** Types the errors of a result, or of its first part, and adds extensions if it was executed. */
+export function typeResult<Result extends EngineResult>(result: Result, context: EncodingContext) {
+  const { deprecations = [] } = context;
+  const explained = context.context?.petStore.explained?.list();
+  const typed = result.errors === undefined ? result : typeErrors(result, context);
+  if (!('data' in typed) || (deprecations.length === 0 && !explained)) return typed;
+  const extensions = {
+    ...(deprecations.length > 0 && { deprecations }),
+    ...(explained && { calls: explained }),
+  };
+  return { ...typed, extensions };
+}
+
+/**
+ * Gives each error of a result, or of an entry of a part, its code and the request's id, and records
+ * the codes. All errors pass through here last, so no unexpected error reaches the client unmasked.
+ */
+export function typeErrors<Entry extends { readonly errors?: readonly GraphQLError[] }>(
+  entry: Entry,
+  { record, refuse }: EncodingContext,
+) {
+  if (entry.errors === undefined) return entry as Omit<Entry, 'errors'>;
+  const { errors, ...rest } = entry;
+  const report = (cause: unknown) => refuse(cause, record.requestId);
+  const typed = errors.map((error) => typedError(error, record, report));
+  for (const { extensions } of typed) record.codes.push(extensions.code);
+  return { errors: typed, ...rest };
+}
+
+/** Writes a result, or a part of one, of any length. Root fields that are JSON text are copied. */
+export function write(result: object): string {
+  return writeMembers(result, writeMember);
+}
+
+function writeMember(value: unknown, name: string): string {
+  if (!value || (name !== 'data' && name !== 'incremental')) return stringifyJson(value);
+  if (name === 'data') return writeMembers(value, stringifyJson);
+  return `[${(value as readonly object[]).map(write).join()}]`;
+}
+
+/** Writes an object. Its names are GraphQL's, which need no escapes. */
+function writeMembers(
+  members: object,
+  writeMember: (value: unknown, name: string) => string,
+): string {
+  const values = members as Readonly<Record<string, unknown>>;
+  let text = '';
+  for (const name in values) {
+    if (values[name] === undefined) continue;
+    text += `${text === '' ? '' : ','}"${name}":${writeMember(values[name], name)}`;
+  }
+  return `{${text}}`;
+}
+
+/** Returns the length of a value as JSON, without escapes. Stops soon after exceeding `enough`. */
+export function lengthOf(value: unknown, enough: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  if (value instanceof JsonText) return value.text.length;
+  if (JSON.isRawJSON(value)) return value.rawJSON.length;
+  // Each member or item is followed by a comma, or the last one by a bracket.
+  let length = 1;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && length <= enough; index++) {
+      length += 1 + lengthOf(value[index], enough - length);
+    }
+    return Math.max(2, length);
+  }
+  for (const [key, member] of Object.entries(value)) {
+    if (length > enough) break;
+    length += key.length + 4 + lengthOf(member, enough - length);
+  }
+  return Math.max(2, length);
+}
+
+/**
+ * Returns the error for what is omitted, without a path.
+ * @param outcome that of a mutation: writes whose data is omitted are done, those with an error may be
+ */
+export function responseTooLarge(
+  { requestId, isMutation }: FailedRequest,
+  outcome: 'DONE' | 'UNKNOWN' = 'DONE',
+): TypedError {
+  return {
+    message: `The response is too large: expected at most ${maxDataLength} characters. Request fewer fields at a time.`,
+    extensions: { code: 'RESPONSE_TOO_LARGE', ...(isMutation && { outcome }), requestId },
+  };
+}

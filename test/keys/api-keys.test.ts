@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { ErrorResponse } from '../../src/contract/error.ts';
+import type { Caller } from '../../src/contract/pet-store.ts';
+import { ApiKeys } from '../../src/keys/api-keys.ts';
+import { openBuiltin, openGateway, type TestOptions } from '../support/gateway.ts';
+import { postGraphQL } from '../support/graphql.ts';
+import { startRestGateway } from '../support/rest-gateway.ts';
+import { sendJson } from '../support/upstream.ts';
+
+/** Ends like the others of its kind. */
+const endingAlike = (start: string | number) => `${start}-0123456789abcdef`;
+
+const good = endingAlike('good');
+
+type Service = Pick<Awaited<ReturnType<typeof openGateway>>, 'gateway'>;
+
+/** Sends a query with an API key. Returns the code of its error, if it has one. */
+async function send({ gateway }: Service, key: string, query = '{ pets { id } }') {
+  const { errors } = await postGraphQL(gateway, query, {}, { authorization: `Bearer ${key}` });
+  return errors?.[0]?.extensions['code'];
+}
+
+/** Opens a gateway whose backend accepts one key, which has been used. */
+async function openWithKey(options: TestOptions) {
+  const builtin = await openBuiltin();
+  const listPets = async ({ key, authorization }: Caller) => {
+    if (authorization !== `Bearer ${good}`) throw new ErrorResponse(401, 'Unknown.');
+    builtin.keys.accept(key);
+    return [];
+  };
+  const opened = await openGateway({ petStore: { ...builtin, listPets }, ...options });
+  expect(await send(opened, good)).toBeUndefined();
+  return opened;
+}
+
+describe('API keys that end alike', () => {
+  it('have rates of their own', async () => {
+    await using opened = await openWithKey({ rateLimitPerKey: 20 });
+    for (let count = 0; count < 30; count++) {
+      expect(await send(opened, endingAlike('bad'))).not.toBeUndefined();
+    }
+    for (let count = 0; count < 19; count++) expect(await send(opened, good)).toBeUndefined();
+  });
+
+  it('have limits of their own on requests in flight, 400 of them at once', async () => {
+    const { promise: isFull, resolve } = Promise.withResolvers<void>();
+    let calls = 0;
+    const listPets = async () => {
+      if (++calls === 400) resolve();
+      await isFull;
+      return [];
+    };
+    const petStore = { ...(await openBuiltin()), listPets };
+    await using opened = await openGateway({ petStore, maxRequestsInFlightPerKey: 1 });
+    const keys = Array.from({ length: 400 }, (_, index) => endingAlike(index));
+    const codes = await Promise.all(
+      // The first that ends is refused, or the last that begins.
+      keys.map((key) => send(opened, key).finally(resolve)),
+    );
+    expect(codes).toEqual(keys.map(() => undefined));
+  });
+});
+
+describe('keys that the service does not accept', () => {
+  it('leave an accepted key its responses, however many calls they make', async () => {
+    const held: (() => void)[] = [];
+    await using service = await startRestGateway(({ headers }, response) => {
+      if (headers.authorization?.endsWith(good)) sendJson(response, 200, '[]');
+      else held.push(() => sendJson(response, 401, '{}'));
+    });
+    expect(await send(service, good)).toBeUndefined();
+    const fields = Array.from(
+      { length: 20 },
+      (_, index) => `a${index}: pets(limit: ${index + 1}) { id }`,
+    );
+    const many = `{ ${fields.join(' ')} }`;
+    const guesses = Array.from({ length: 120 }, (_, index) =>
+      send(service, `guess-${index}`, many),
+    );
+    for (let count = 0; count < 20; count++)
+      expect(await send(service, good, many)).toBeUndefined();
+    expect(held.length).toBeGreaterThan(0);
+    await service[Symbol.asyncDispose]();
+    await Promise.all(guesses);
+  });
+
+  it('are forgotten beyond 1,000, and replace no accepted ones', () => {
+    const keys = new ApiKeys();
+    const accepted = keys.find('Bearer accepted');
+    keys.accept(accepted);
+    const active = keys.find('Bearer active');
+    active.requests++;
+    for (let index = 0; index < 10_000; index++) keys.find(`Bearer ${index}`);
+    expect(keys.count(() => true)).toBeLessThanOrEqual(1003);
+    expect(keys.find('Bearer accepted')).toBe(accepted);
+    expect(keys.find('Bearer active')).toBe(active);
+  });
+
+  it('are forgotten when they are no longer active, however many were', () => {
+    const keys = new ApiKeys();
+    const all = Array.from({ length: 5000 }, (_, index) => {
+      const key = keys.find(`Bearer a${index}`);
+      key.requests++;
+      return key;
+    });
+    for (let index = 0; index < 1000; index++) keys.find(`Bearer b${index}`);
+    expect(keys.count((key) => key.isActive)).toBe(5000);
+    for (const key of all) key.requests--;
+    for (let index = 0; index < 1001; index++) keys.find(`Bearer c${index}`);
+    expect(keys.count(() => true)).toBeLessThanOrEqual(1003);
+  });
+});
+
+describe('accepted keys', () => {
+  it('are remembered up to 9,000, and always the latest 4,500', () => {
+    const keys = new ApiKeys();
+    const accept = (key: number) => keys.accept(keys.find(`Bearer ${key}`));
+    const isAccepted = (key: number) => keys.find(`Bearer ${key}`).isAccepted;
+    for (let key = 1; key <= 9001; key++) accept(key);
+    // Used again, so it counts as the latest.
+    expect(isAccepted(4501)).toBe(true);
+    for (let key = 9002; key <= 13_500; key++) accept(key);
+    expect([4501, 4502, 9001].map(isAccepted)).toEqual([true, false, true]);
+  });
+});

@@ -1,0 +1,86 @@
+import { getIntrospectionQuery } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { apiKey, openGateway } from '../support/gateway.ts';
+import { graphqlRequest } from '../support/graphql.ts';
+import { openRest } from '../support/rest-gateway.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { buildSchema, openYoga } from '../support/yoga.ts';
+
+const introspection = { query: getIntrospectionQuery() };
+const type = { query: '{ __type(name: "Pet") { name } }' };
+
+async function open() {
+  const opened = await openGateway({ introspection: 'keys' });
+  async function post(body: object, key?: string) {
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const request = graphqlRequest('http://gateway.test', body, headers);
+    return (await opened.gateway(request)).json();
+  }
+  return { ...opened, post };
+}
+
+describe('INTROSPECTION=keys', () => {
+  it.each([introspection, type])('answers accepted keys only: %#', async (body) => {
+    await using opened = await open();
+    for (const key of [undefined, 'wrong']) {
+      const { data, errors } = await opened.post(body, key);
+      expect(data).toBeUndefined();
+      expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    }
+    // The first request with this key, which the backend has not seen before.
+    const { data, errors } = await opened.post(body, apiKey);
+    expect(errors).toBeUndefined();
+    expect(data).toHaveProperty(body === type ? '__type.name' : '__schema.types');
+    // A document that is cached, and a key that was accepted.
+    expect((await opened.post(body)).errors).toHaveLength(1);
+    expect(await opened.post(body, apiKey)).toEqual({ data });
+  });
+
+  it('needs no key for other operations without calls, and suggests no names', async () => {
+    await using opened = await open();
+    expect(await opened.post({ query: '{ __typename }' })).toEqual({
+      data: { __typename: 'Query' },
+    });
+    const { errors } = await opened.post({ query: '{ pet { id } pest { id } }' });
+    expect(JSON.stringify(errors)).toContain('pest');
+    expect(JSON.stringify(errors)).not.toContain('Did you mean');
+  });
+
+  it('answers no key that the backend has accepted before, and then refused', async () => {
+    let status = 200;
+    await using upstream = await startUpstream((_, response) => sendJson(response, status, '[]'));
+    await using opened = await openGateway({
+      petStore: openRest(upstream.url),
+      introspection: 'keys',
+    });
+    const send = async () => {
+      const request = graphqlRequest('http://gateway.test', type, { authorization: 'Bearer k' });
+      return (await opened.gateway(request)).json();
+    };
+    expect(await send()).toEqual({ data: { __type: { name: 'Pet' } } });
+    status = 401;
+    expect((await send()).data).toBeUndefined();
+  });
+
+  it('takes the check of a key from its rate', async () => {
+    await using opened = await openGateway({ introspection: 'keys', rateLimitPerKey: 1 });
+    const headers = { authorization: 'Bearer wrong', accept: 'application/json' };
+    const send = async () =>
+      (await opened.gateway(graphqlRequest('http://gateway.test', type, headers))).status;
+    expect([await send(), await send()]).toEqual([200, 429]);
+  });
+
+  it('holds in a Yoga server, with the rules of its own schema', async () => {
+    const schema = buildSchema((builder) => {
+      builder.queryField('who', (t) => t.string({ resolve: () => 'you' }));
+    });
+    const env = { DATABASE_URL: ':memory:', INTROSPECTION: 'keys', DEMO: 'on' };
+    await using yoga = await openYoga(schema, env);
+    const refused = [{ extensions: { code: 'UNAUTHENTICATED' } }];
+    for (const authorization of ['', 'Bearer wrong']) {
+      expect((await yoga.post(type, { authorization })).errors).toMatchObject(refused);
+    }
+    const headers = { authorization: `Bearer ${apiKey}` };
+    expect(await yoga.post(type, headers)).toMatchObject({ data: { __type: { name: 'Pet' } } });
+  });
+});

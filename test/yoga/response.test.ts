@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { disposeAfterAll } from '../support/dispose.ts';
+import { startGateway } from '../support/gateway.ts';
+import { petsFirst, sendForParts } from '../support/parts.ts';
+
+const response = 'application/graphql-response+json';
+const json = 'application/json';
+const mixed = 'multipart/mixed';
+const events = 'text/event-stream';
+const html = 'text/html';
+
+/** The media type of a `Content-Type`, with the format of parts. */
+const typeOf = ({ headers }: Response) =>
+  headers
+    .get('content-type')
+    ?.replace(/; (?:charset=utf-8|boundary="-"|incrementalSpec=v0\.2)/g, '');
+
+const service = disposeAfterAll(await startGateway({ graphiql: true }));
+
+describe('the media type of a response', () => {
+  it.each([
+    ['', json],
+    ['*/*', json],
+    ['application/*', json],
+    [json, json],
+    [response, response],
+    [`${response}, ${json};q=0.9`, response],
+    [`${json}, ${response}`, json],
+    [`${response}, ${json}`, response],
+    [`${response};q=0, ${json}`, json],
+    [`${json};q=0.1, ${response}`, response],
+    [`${json};q=0.5, ${response};q=0.50`, json],
+    [`*/*;q=0.1, ${response}`, response],
+    [`${response};q=0.1, */*`, json],
+    [`application/*;q=0.2, ${response};q=0.1`, json],
+    ['Application/GraphQL-Response+JSON', response],
+    [`text/plain;note="${response}, ${json}", ${response}`, response],
+    [`;,${json};q=,;,`, json],
+    // Of a long header, the first 1,000 characters are read.
+    [`${'a,'.repeat(300)}${response}`, response],
+    [`${'a,'.repeat(500)}${response}`, json],
+  ])('for Accept: %s is %s', async (accept, expected) => {
+    expect(typeOf(await sendForParts(fetch, service.url, '{ __typename }', accept))).toBe(expected);
+  });
+
+  it.each([
+    [mixed, mixed],
+    [`${mixed}, ${json}`, mixed],
+    [`${response}, application/graphql+json, ${json}, ${events}, ${mixed}`, events],
+    [`${mixed};q=0.5, ${json}`, json],
+    [`${mixed}, ${json};q=0.5`, mixed],
+    [`${mixed};q=0.5, */*`, json],
+    [`${mixed}, */*;q=0.1`, mixed],
+    [`${events};q=0.5, ${mixed};q=0.6`, mixed],
+    [`${mixed};deferSpec=20220824;q=0.5, ${mixed};q=0.6`, mixed],
+    [`${mixed};deferSpec=20220824, ${mixed};q=0.6`, `${mixed}; deferSpec=20220824`],
+    [`${mixed};boundary="-";deferspec="20220824"`, `${mixed}; deferSpec=20220824`],
+    [`${mixed};incrementalSpec=v9.9, ${response};q=0.1`, response],
+    ['multipart/*, text/*', json],
+    [`${mixed};q=0, ${json}`, json],
+    [`${response}, ${json};q=0.9`, response],
+  ])('with a deferred fragment for Accept: %s is %s', async (accept, expected) => {
+    const received = await sendForParts(fetch, service.url, petsFirst, accept);
+    expect(typeOf(received)).toBe(expected);
+    await received.body?.cancel();
+  });
+
+  it.each([
+    [html, html],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', html],
+    [`${json}, ${html}`, html],
+    ['Text/HTML', html],
+    [`${html};q=0.0, */*`, json],
+    [`${html};q=0.1, ${json}`, json],
+    [`text/plain;note="${html}"`, json],
+    ['text/html-sandboxed', json],
+  ])('at the path of GraphiQL for Accept: %s is %s', async (accept, expected) => {
+    const received = await fetch(`${service.url}/graphql`, { headers: { accept } });
+    expect(typeOf(received)).toBe(expected);
+    await received.body?.cancel();
+  });
+
+  it('is decided in linear time', async () => {
+    for (const text of [',', ';', '"', 'a/b;c="', 'a/b;c=="\\', 'a/b;q=0.1,', ' \t', '*/*,']) {
+      const accept = `x${text.repeat(12_000 / text.length)}x`;
+      const received = await sendForParts(fetch, service.url, '{ __typename }', accept);
+      expect([text, received.status]).toEqual([text, 200]);
+      await received.text();
+    }
+  });
+});
