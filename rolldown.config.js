@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
+import manifest from './package.json' with { type: 'json' };
 import { listOperations, locateAsset } from './src/http/assets.ts';
 
 const assets = fileURLToPath(new URL('src/http/assets.ts', import.meta.url));
@@ -37,18 +38,22 @@ export const readAsset = async (name) => (await texts[name]()).default;`;
 
 const schema = fileURLToPath(new URL('src/schema.ts', import.meta.url));
 
+const peers = Object.keys(manifest.peerDependencies);
+
 /**
- * Gives the entry for other Yoga servers its own copy of the modules that use graphql, because it shares
- * graphql with its server. All other modules are in chunks that the entries share.
+ * Gives the entry for hosts with Yoga its own copy of the modules that use graphql, because it shares
+ * graphql, Yoga and Pothos with its server. All other modules are in chunks that the entries share.
  */
 const leavePeers = {
   name: 'leave-peers',
   async resolveId(id, importer) {
     const file = importer?.replace('?peers', '');
     if (file !== schema && file === importer) return undefined;
-    if (id === 'graphql') return { id, external: true };
+    if (peers.includes(id)) return { id, external: true };
     const resolved = await this.resolve(id, file, { skipSelf: true });
-    const usesGraphql = /\/src\/(?:graphql|yoga|execution)\//.test(resolved.id);
+    const usesGraphql = /\/src\/(?:(?:graphql|yoga|execution)\/|(?:gateway|mounted)\.ts)/.test(
+      resolved.id,
+    );
     return usesGraphql ? `${resolved.id}?peers` : resolved;
   },
   async load(id) {

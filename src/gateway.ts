@@ -1,42 +1,42 @@
+import type { GraphQLSchema } from 'graphql';
 import { type BackendOptions, demoKeys, openPetStore } from './backends/open.ts';
-import type { PetStore } from './contract/pet-store.ts';
+import { schema } from './graphql/schema.ts';
 import { createGraphiql, createGraphiqlNotice } from './http/graphiql.ts';
 import { createHealth } from './http/health.ts';
 import { createRefuse } from './http/refuse.ts';
 import type { RequestEnvironment } from './request/request-environment.ts';
 import { createRouter, type RouterOptions } from './request/router.ts';
 import type { createV1 } from './v1/routes.ts';
-import { createEngine, type EngineOptions } from './yoga/engine.ts';
+import { createExecute, type ExecuteOptions } from './yoga/execute.ts';
 import { createGraphqlHandler, type GraphqlHandlerOptions } from './yoga/handler.ts';
 import { createLocalExecute } from './yoga/local-execute.ts';
 import {
   openPersistedDocuments,
-  type PersistedDocuments,
   type PersistedDocumentsOptions,
 } from './yoga/persisted-documents.ts';
 
 /** Options of `openApp`, with what the app receives from the process or server that it runs in. */
-export interface AppOptions
-  extends EngineOptions,
-    Pick<GraphqlHandlerOptions, 'explain' | 'forwardHeaders' | 'maxTimeoutMs'>,
+export interface AppOptions extends Omit<AppParts, 'petStore' | 'persistedDocuments' | 'demoKey'> {
+  readonly backend: BackendOptions;
+  readonly persistedDocuments: PersistedDocumentsOptions;
+}
+
+/** The open resources and options that the app is assembled from. */
+export interface AppParts
+  extends Omit<ExecuteOptions, 'schema' | 'telemetry' | 'admission'>,
+    Pick<GraphqlHandlerOptions, 'forwardHeaders' | 'maxTimeoutMs'>,
     Pick<RouterOptions, 'corsOrigins' | 'compression' | 'admission' | 'onlyLoopbackHosts'>,
     RequestEnvironment {
-  readonly backend: BackendOptions;
+  /** That of the gateway by default. */
+  readonly schema?: GraphQLSchema | undefined;
   /** Serve GraphiQL to browsers. */
   readonly graphiql: boolean;
-  readonly persistedDocuments: PersistedDocumentsOptions;
+  /** The API key that GraphiQL and the reference page are prefilled with. */
+  readonly demoKey: string | undefined;
   /** Whether the process is shutting down; undefined if the app is mounted in another server. */
   readonly isDraining?: () => boolean;
   /** Creates the REST interface at `/v1` and `/quickstart`; undefined if it is not served. */
   readonly createV1?: typeof createV1 | undefined;
-}
-
-/** The open resources and options that the app is assembled from. */
-export interface AppParts extends Omit<AppOptions, 'backend' | 'persistedDocuments'> {
-  readonly petStore: PetStore;
-  readonly persistedDocuments: PersistedDocuments;
-  /** The API key that GraphiQL and the reference page are prefilled with. */
-  readonly demoKey: string | undefined;
 }
 
 /** Opens the backend and assembles the app. Disposing the app closes the backend. */
@@ -61,7 +61,10 @@ export async function openApp(options: AppOptions) {
       const { mode } = persistedDocuments;
       if (documents.mode === mode) persistedDocuments.manifest = documents.manifest;
     },
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await app.disposePlugins();
+      await opened[Symbol.asyncDispose]();
+    },
   };
 }
 
@@ -81,9 +84,10 @@ export function createApp(parts: AppParts) {
           introspection,
         });
   const refuse = createRefuse(telemetry);
+  const execute = createExecute({ ...parts, schema: parts.schema ?? schema });
   const graphql = createGraphqlHandler({
     ...parts,
-    prepare: createEngine(parts),
+    execute,
     graphiql: parts.graphiql ? graphiql : undefined,
     refuse,
   });
@@ -103,6 +107,7 @@ export function createApp(parts: AppParts) {
     }),
     mounted: isDraining === undefined,
   });
-  const execute = createLocalExecute({ ...parts, environment: parts, refuse, graphql });
-  return { environment: parts, handle, execute, health, checkReady };
+  const local = createLocalExecute({ ...parts, environment: parts, refuse, execute });
+  const disposePlugins = () => execute[Symbol.asyncDispose]();
+  return { environment: parts, handle, execute: local, health, checkReady, disposePlugins };
 }

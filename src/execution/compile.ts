@@ -1,3 +1,4 @@
+import { tracingChannel } from 'node:diagnostics_channel';
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -19,6 +20,9 @@ export type CompiledOperation = (
   variables: Readonly<Record<string, unknown>>,
 ) => Promise<ExecutionResult> | undefined;
 
+/** That of graphql-js (`GraphQLExecuteContext`), to which monitoring tools subscribe. */
+const channel = tracingChannel('graphql:execute');
+
 /** An operation with more conditions has too many variants. */
 const maxConditions = 4;
 
@@ -26,19 +30,18 @@ const maxConditions = 4;
 const maxVariants = 2;
 
 /**
- * Compiles an operation of a document that is valid for the gateway's schema and has no `@defer`.
- * Its result is that of graphql-js. Returns undefined for an operation with too many conditions.
+ * Compiles the operation of a valid document without `@defer`. Its result is that of graphql-js, and is
+ * published to its tracing channel. Returns undefined for an operation with too many conditions.
  *
- * Compiled code relies on what is true of this schema: root fields are nullable, and their
- * resolvers use only `path.key` of `info` and return records, lists of records or JSON text, or
- * reject; below the root there are no resolvers.
+ * Compiled code relies on what is true of the root fields of the contract (`isCompilable`): they are
+ * nullable, and their resolvers use only `path.key` of `info` and return records, lists of records or
+ * JSON text, or reject; below them there are no resolvers. Other fields are left to the fallback executor.
  */
 export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
-  operationName: string | undefined,
 ): CompiledOperation | undefined {
-  const operation = getOperationAST(document, operationName);
+  const operation = getOperationAST(document);
   const conditions = conditionsOf(document);
   if (!operation || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
@@ -52,7 +55,14 @@ export function compileOperation(
       if (plans.size === maxVariants) plans.clear();
       plans.set(variant, plan(variableValues));
     }
-    return plans.get(variant)?.(context, variableValues);
+    const execute = plans.get(variant);
+    if (!execute || !channel.hasSubscribers) return execute?.(context, variableValues);
+    const { operation: operationType, name } = operation;
+    const traced = { schema, document, rawVariableValues: given, operationName: name?.value };
+    return channel.tracePromise(() => execute(context, variableValues), {
+      ...traced,
+      operationType,
+    });
   };
 
   function plan(variables: VariableValues): Execute | undefined {

@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLError,
+  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
@@ -68,6 +69,11 @@ export function planOperation(
   };
 }
 
+/** Whether it is a root field of the contract, whose resolver no plugin has replaced. */
+function isCompilable({ extensions, resolve }: GraphQLField<unknown, unknown>): boolean {
+  return extensions['contractResolver'] === resolve;
+}
+
 function planField(
   field: SelectedField,
   root: GraphQLObjectType,
@@ -76,8 +82,8 @@ function planField(
   const { key, nodes, definition } = field;
   if (definition === undefined) return async () => root.name;
   const { resolve, type } = definition;
-  // The default resolver reads a property of the root value, which does not exist.
-  if (resolve === undefined || isNonNullType(type)) throw new TypeError('not compilable');
+  if (!resolve || !isCompilable(definition) || isNonNullType(type))
+    throw new TypeError('not compilable');
   const complete = planType(type, field, collect);
   // All that the resolvers of the schema use.
   const info = { path: { key } } as GraphQLResolveInfo;

@@ -3,11 +3,14 @@ import { readBearer } from '../contract/bearer.ts';
 import type { JsonText } from '../contract/json.ts';
 import {
   type Caller,
+  type ListPetsQuery,
   type Method,
   type OperationId,
   operations,
   type PetStore,
+  type RestRequest,
 } from '../contract/pet-store.ts';
+import type { Message, NewPet, Pet, Pets } from '../contract/records.ts';
 import { ExplainedCalls, type ResponseKey } from './explained-calls.ts';
 import { RestCalls } from './rest-calls.ts';
 
@@ -16,26 +19,6 @@ export interface OperationCaller extends Caller {
   /** Set when a field needs the key and it is well-formed. */
   usedKey: boolean;
 }
-
-/** Options of `createContext`. */
-export interface ContextOptions {
-  /** Whether reads of the operation may be equal, which then are one call. */
-  readonly hasEqualReads: boolean;
-  /** Whether the calls of each field are kept for `ExplainedCalls`. */
-  readonly isExplained: boolean;
-}
-
-/**
- * The calls that the resolvers of one GraphQL request can make. Equal reads of the request are one
- * call; the calls are not shared with other requests. Each call rejects with UnauthenticatedError
- * if the request has no valid bearer token.
- */
-export type PetStoreCalls = {
-  readonly [Id in OperationId]: (
-    parameters: Parameters<PetStore[Id]>[1],
-    field: ResponseKey,
-  ) => ReturnType<PetStore[Id]>;
-} & { readonly rest: RestCalls; readonly explained: ExplainedCalls | undefined };
 
 /** The context of a GraphQL request. */
 export interface GatewayContext {
@@ -53,51 +36,78 @@ const nameOf = ({ id, parameters }: OneCall) => `${id} ${JSON.stringify(paramete
 /** A service without bulk reads has one call for each distinct read, so nothing waits for others. */
 const eachRead = { batch: false, batchScheduleFn: queueMicrotask, cacheKeyFn: nameOf };
 
-/** Makes the calls of a request; each operation has a method, which is added below. */
-class RequestCalls {
+/**
+ * The calls that the resolvers of one GraphQL request can make, one method per operation of the
+ * contract. Equal reads of the request are one call; the calls are not shared with other requests. Each
+ * call rejects with UnauthenticatedError if the request has no valid bearer token: the header is parsed
+ * when a field first needs the key, so introspection works without one.
+ */
+export class PetStoreCalls {
   readonly #caller: OperationCaller;
   readonly #petStore: PetStore;
-  readonly #hasEqualReads: boolean;
-  readonly explained: ExplainedCalls | undefined;
   #reads: DataLoader<OneCall, unknown, string> | undefined;
+  /** Whether reads of the operation may be equal, which then are one call. */
+  hasEqualReads = true;
+  readonly explained: ExplainedCalls | undefined;
 
-  constructor(caller: OperationCaller, petStore: PetStore, options: ContextOptions) {
+  /** @param isExplained whether the calls of each field are kept for `ExplainedCalls` */
+  constructor(caller: OperationCaller, petStore: PetStore, isExplained = false) {
     this.#caller = caller;
     this.#petStore = petStore;
-    this.#hasEqualReads = options.hasEqualReads;
-    this.explained = options.isExplained ? new ExplainedCalls() : undefined;
+    this.explained = isExplained ? new ExplainedCalls() : undefined;
   }
 
+  listPets(query: ListPetsQuery, field: ResponseKey): Promise<Pets> {
+    return this.#make('listPets', query, field);
+  }
+
+  createPet(pet: NewPet, field: ResponseKey): Promise<Pet> {
+    return this.#make('createPet', pet, field);
+  }
+
+  getPet(petId: Parameters<PetStore['getPet']>[1], field: ResponseKey): Promise<Pet> {
+    return this.#make('getPet', petId, field);
+  }
+
+  listOrders(field: ResponseKey): Promise<JsonText> {
+    return this.#make('listOrders', undefined, field);
+  }
+
+  sendMessage(message: string, field: ResponseKey): Promise<Message> {
+    return this.#make('sendMessage', message, field);
+  }
+
+  /** Calls of other paths of the REST service. */
   get rest(): RestCalls {
-    return new RestCalls(
-      (request) => this.make('send', request.method, request) as Promise<JsonText>,
-    );
+    return new RestCalls((request) => this.#makeOne('send', request.method, request));
   }
 
-  /** Makes a call for a field. Equal reads are one, until a write has ended. */
-  make(
-    id: OperationId | 'send',
-    method: string,
-    parameters: unknown,
-    field?: ResponseKey,
-  ): Promise<unknown> {
-    const one = { id, parameters };
-    let result: Promise<unknown>;
-    if (method === 'POST') {
-      result = this.#send(one, field).finally(() => this.#reads?.clearAll());
-    } else if (this.#hasEqualReads) {
-      this.#reads ??= new DataLoader(
-        async ([read]) => [await this.#send(read as OneCall)],
-        eachRead,
-      );
-      result = this.#reads.load(one);
-    } else result = this.#send(one);
-    if (this.explained === undefined || id === 'send' || field === undefined) return result;
-    const name = method === 'POST' ? field : nameOf(one);
+  /** Makes the call of an operation for a field. */
+  #make<Result>(id: OperationId, parameters: unknown, field: ResponseKey): Promise<Result> {
+    const { method } = operations[id];
+    const result = this.#makeOne<Result>(id, method, parameters, field);
+    if (this.explained === undefined) return result;
+    const name = method === 'POST' ? field : nameOf({ id, parameters });
     return this.explained.explain(id, parameters, field, name, result);
   }
 
-  #send(one: OneCall, field?: ResponseKey): Promise<unknown> {
+  /** Makes a call. Equal reads are one, until a write has ended. */
+  #makeOne<Result>(
+    id: OneCall['id'],
+    method: RestRequest['method'],
+    parameters: unknown,
+    field?: ResponseKey,
+  ): Promise<Result> {
+    const one = { id, parameters };
+    if (method === 'POST') {
+      return this.#send<Result>(one, field).finally(() => this.#reads?.clearAll());
+    }
+    if (!this.hasEqualReads) return this.#send(one);
+    this.#reads ??= new DataLoader(async ([read]) => [await this.#send(read as OneCall)], eachRead);
+    return this.#reads.load(one) as Promise<Result>;
+  }
+
+  #send<Result>(one: OneCall, field?: ResponseKey): Promise<Result> {
     const caller = this.#caller;
     // Starts no field, and above all no mutation, after the client disconnects.
     if (caller.cancelled) return Promise.reject(caller.cancelled);
@@ -111,27 +121,6 @@ class RequestCalls {
     const { length } = calls;
     const result = (this.#petStore[one.id] as Method)(caller, one.parameters);
     this.explained?.add(field ?? nameOf(one), caller, calls[length], this.#petStore.isBuiltin);
-    return result;
+    return result as Promise<Result>;
   }
-}
-
-// When the module loads, because the methods follow from declarations alone.
-for (const [id, { method }] of Object.entries(operations)) {
-  Object.defineProperty(RequestCalls.prototype, id, {
-    value(this: RequestCalls, parameters: unknown, field: ResponseKey) {
-      return this.make(id as OperationId, method, parameters, field);
-    },
-  });
-}
-
-/**
- * Creates the context of a request. The `Authorization` header is parsed when a field first needs
- * the key, so introspection works without one.
- */
-export function createContext(
-  caller: OperationCaller,
-  petStore: PetStore,
-  options: ContextOptions,
-): GatewayContext {
-  return { petStore: new RequestCalls(caller, petStore, options) as unknown as PetStoreCalls };
 }

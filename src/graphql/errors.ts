@@ -166,6 +166,11 @@ function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Desc
   };
 }
 
+/** Whether an error is of a call, or of an argument that a resolver of the pet store has refused. */
+export function isOfPetStore(error: GraphQLError): boolean {
+  return rootCause(error) instanceof PetStoreError || 'issues' in error.extensions;
+}
+
 function rootCause(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError
     ? rootCause(error.originalError)

@@ -33,13 +33,13 @@ export class ExplainedCalls {
   }
 
   /** Adds the call of a field when it has ended, at the position of the field. */
-  async explain(
+  async explain<Result>(
     operation: OperationId,
     parameters: unknown,
     field: ResponseKey,
     name: ResponseKey,
-    result: Promise<unknown>,
-  ): Promise<unknown> {
+    result: Promise<Result>,
+  ): Promise<Result> {
     const position = this.#fields++;
     const fieldStartedAt = performance.now();
     const { method, path: pathTemplate, ...declared } = operations[operation];

@@ -1,6 +1,12 @@
 import SchemaBuilder from '@pothos/core';
-import { GraphQLDeferDirective, type GraphQLSchema, specifiedDirectives } from 'graphql';
-import { addPetStore } from './add-pet-store.ts';
+import {
+  GraphQLDeferDirective,
+  type GraphQLSchema,
+  resolveSchemaCoordinate,
+  specifiedDirectives,
+} from 'graphql';
+import { operations } from '../contract/pet-store.ts';
+import { addPetStore, type PetStoreRefs } from './add-pet-store.ts';
 import type { PetStoreBuilder } from './builder.ts';
 import { operationStability } from './operation-stability.ts';
 import { markStability, type OperationStability, stabilityDirective } from './stability.ts';
@@ -12,15 +18,25 @@ const mutations = 'Writes. They run one after another, in the order of the docum
 const description =
   'The animals, orders and messages of a pet store. Send your API key as the header "Authorization: Bearer <API key>". Ids are int64, returned as strings of digits.';
 
+/** Adds fields and types of a host to the builder of the schema, which has those of the pet store. */
+export type ExtendSchema = (
+  builder: PetStoreBuilder,
+  refs: PetStoreRefs<PetStoreBuilder['$inferSchemaTypes']>,
+) => void;
+
 /**
  * Builds the schema with the fields of these operations marked.
  * @throws for an unknown operation.
  */
-export function createSchema(stability: OperationStability): GraphQLSchema {
+export function createSchema(
+  stability: OperationStability = operationStability,
+  extend?: ExtendSchema,
+): GraphQLSchema {
   const builder: PetStoreBuilder = new SchemaBuilder({});
   builder.queryType({ description: queries });
   builder.mutationType({ description: mutations });
-  addPetStore(builder);
+  const refs = addPetStore(builder);
+  extend?.(builder, refs);
   const isMarked = Object.keys(stability).length > 0;
   const schema = builder.toSchema({
     sortSchema: false,
@@ -30,9 +46,16 @@ export function createSchema(stability: OperationStability): GraphQLSchema {
       ...(isMarked ? [stabilityDirective] : []),
     ],
   });
+  for (const { field } of Object.values(operations)) {
+    const found = resolveSchemaCoordinate(schema, field);
+    if (found?.kind !== 'Field') continue;
+    // By which the compiler knows it, unless a plugin replaces the resolver.
+    const { field: root } = found;
+    root.extensions = { ...root.extensions, contractResolver: root.resolve };
+  }
   markStability(schema, stability);
   return Object.assign(schema, { description });
 }
 
 /** The gateway's GraphQL schema. Built when the module loads, because it follows from declarations alone. */
-export const schema = createSchema(operationStability);
+export const schema = createSchema();

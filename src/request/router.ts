@@ -48,7 +48,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     admission.admit(record);
     if (record.refusal) throw record.refusal;
     if (path === '/graphql') record.route = path;
-    if (mounted || path === '/graphql') return graphql.respond(record);
+    if (mounted || path === '/graphql') return graphql(record);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) {
       if (record.size <= sliceBytes) return v1(record);
       return nextSlice(record).then(() => v1(record));

@@ -1,22 +1,26 @@
 import { type DocumentNode, print } from 'graphql';
-import { jsonType, parseJson } from '../contract/json.ts';
+import { parseJson } from '../contract/json.ts';
 import { graphqlErrorResult } from '../http/error-response.ts';
+import type { Admission } from '../request/admission.ts';
 import { setDeadline } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
 import { RequestRecord, type RequestServer } from '../request/request-record.ts';
-import type { GraphqlHandler, GraphqlHandlerOptions } from './handler.ts';
+import { refuseRounded } from './exact-variables.ts';
+import type { WholeResult } from './execute.ts';
+import type { GraphqlHandlerOptions } from './handler.ts';
 import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
+import { encodeResult } from './result.ts';
 
 /** What local execution shares with HTTP requests. */
 interface LocalExecuteOptions
-  extends Pick<GraphqlHandlerOptions, 'admission' | 'forwardHeaders' | 'maxTimeoutMs' | 'refuse'>,
+  extends Pick<GraphqlHandlerOptions, 'execute' | 'forwardHeaders' | 'maxTimeoutMs' | 'refuse'>,
     Pick<RequestServer, 'environment'> {
-  readonly graphql: GraphqlHandler;
+  readonly admission: Admission;
 }
 
 /** Creates local execution. Each document object is printed once. */
 export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
-  const { admission, graphql, forwardHeaders } = options;
+  const { admission, execute, forwardHeaders, refuse } = options;
   const texts = new WeakMap<object, string>();
 
   function textOf(document: string | object): string {
@@ -46,11 +50,13 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
         record.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });
       }
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
-      const { status, body } = await graphql.execute(record, params, caller.explain === true);
-      record.status = status;
-      return parseJson(body as string, String) as LocalResult<never>;
+      const executed = await execute(record, params, { isExplained: caller.explain === true });
+      const { result } = executed as WholeResult;
+      const { body, isExecuted } = await encodeResult(result, { record, refuse });
+      record.status = isExecuted ? 200 : 400;
+      return parseJson(body, String) as LocalResult<never>;
     } catch (error) {
-      const refusal = options.refuse(error, record.requestId);
+      const refusal = refuse(error, record.requestId);
       record.codes = [refusal.code];
       record.status = 400;
       return graphqlErrorResult(refusal, record.requestId);
@@ -65,16 +71,4 @@ function lowerCased(headers: NonNullable<LocalCaller['headers']>): Record<string
   const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
   const present = entries.filter(([, value]) => (value ?? undefined) !== undefined);
   return Object.fromEntries(present.map(([name, value]) => [name.toLowerCase(), String(value)]));
-}
-
-/** Replaces each number that JavaScript may have rounded, also in members, by a value that no type accepts. */
-function refuseRounded(variables: object): Record<string, unknown> {
-  const entries = Object.entries(variables).map(([name, value]) => {
-    if (jsonType(value) === 'object') return [name, refuseRounded(value)];
-    if (!Number.isInteger(value) || Number.isSafeInteger(value)) return [name, value];
-    // Messages of graphql-js show what `toJSON` returns.
-    const shown = `the number ${value}, which may be rounded: pass a string or a bigint`;
-    return [name, { toJSON: () => shown }];
-  });
-  return Object.fromEntries(entries);
 }

@@ -1,23 +1,16 @@
-import type {
-  ExperimentalIncrementalExecutionResults,
-  GraphQLError,
-  LegacyExperimentalIncrementalExecutionResults,
-} from 'graphql';
+import type { GraphQLError } from 'graphql';
 import type { TypedError } from '../graphql/result.ts';
 import { readAccept } from '../http/media-type.ts';
 import type { BodyParts } from '../http/message.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
 import type { RequestRecord } from '../request/request-record.ts';
 import {
-  type EncodedResult,
   type EncodingContext,
-  type EngineResult,
   lengthOf,
   maxDataLength,
+  type Result,
   responseTooLarge,
-  type TypedResult,
   typeErrors,
-  typeResult,
   write,
   writeBounded,
 } from './result.ts';
@@ -38,11 +31,6 @@ export interface Delivery {
     position: { readonly isFirst: boolean; readonly isLast: boolean },
   ) => string;
 }
-
-/** The result of an operation with deferred fragments, from graphql-js. */
-export type EngineParts =
-  | ExperimentalIncrementalExecutionResults
-  | LegacyExperimentalIncrementalExecutionResults;
 
 /**
  * Returns the preferred delivery of an `Accept` header; undefined if there is none or JSON has a
@@ -83,7 +71,7 @@ const frameEvent: Delivery['frame'] = (json, { isLast }) => {
 type Path = readonly (string | number)[];
 
 /** Data of a deferred fragment: by its id in graphql-js 17's format, by its path in the draft. */
-interface Increment<Failure> extends EngineResult<Failure> {
+interface Increment<Failure> extends Result<Failure> {
   readonly id?: string;
   readonly label?: string;
   readonly path?: Path;
@@ -91,7 +79,7 @@ interface Increment<Failure> extends EngineResult<Failure> {
 }
 
 /** One part of a result. */
-interface Part<Failure> extends EngineResult<Failure> {
+interface Part<Failure> extends Result<Failure> {
   readonly pending?: readonly { readonly id: string; readonly path: Path }[];
   readonly incremental?: readonly Increment<Failure>[];
   readonly completed?: readonly { readonly id: string; readonly errors?: readonly Failure[] }[];
@@ -99,20 +87,32 @@ interface Part<Failure> extends EngineResult<Failure> {
   readonly hasNext: boolean;
 }
 
-/** One part of a result as the client receives it. */
-export type TypedPart = Part<TypedError> & TypedResult;
+/** One part of a result, and the same as the client receives it. */
+export type ResultPart = Part<GraphQLError>;
+export type TypedPart = Part<TypedError>;
 
-interface EncodePartsOptions extends EncodingContext {
+/** A result in parts, and how they are delivered. */
+export interface DeliveredParts {
+  readonly parts: AsyncIterable<ResultPart>;
   readonly delivery: Delivery;
+}
+
+/** The parts of a result as text. */
+export interface EncodedParts {
+  readonly body: BodyParts;
+  readonly contentType: string;
 }
 
 /**
  * Encodes the parts of a result, each when it is read. Read them to the end, or call `return`, which
  * cancels the calls in flight. The end of the parts is that of the record.
  */
-export function encodeParts(parts: EngineParts, options: EncodePartsOptions): EncodedResult {
-  const { record, delivery } = options;
-  const texts = writeParts(typeParts(parts, options), options);
+export function encodeParts(
+  { parts, delivery }: DeliveredParts,
+  context: EncodingContext,
+): EncodedParts {
+  const { record } = context;
+  const texts = writeParts({ parts, delivery }, context);
   const body: BodyParts = Object.assign(texts, {
     async return() {
       record.cancel();
@@ -124,27 +124,18 @@ export function encodeParts(parts: EngineParts, options: EncodePartsOptions): En
       record.cancel('deadline');
     },
   });
-  return { body, isExecuted: true, contentType: delivery.contentType };
+  return { body, contentType: delivery.contentType };
 }
 
-async function* typeParts(
-  { initialResult, subsequentResults }: EngineParts,
-  options: EncodePartsOptions,
-): AsyncGenerator<TypedPart, undefined, void> {
-  const explained = options.context?.petStore.explained;
-  const type = <Entry extends Pick<EngineResult, 'errors'>>(entry: Entry) =>
-    typeErrors(entry, options);
-  const first: EngineResult & { readonly hasNext: boolean } = initialResult;
-  const later: AsyncIterable<Part<GraphQLError>> = subsequentResults;
-  yield typeResult(first, options);
-  for await (const { incremental, completed, ...part } of later) {
-    yield {
-      ...typeErrors(part, options),
-      ...(incremental && { incremental: incremental.map(type) }),
-      ...(completed && { completed: completed.map(type) }),
-      ...(explained && { extensions: { calls: explained.list() } }),
-    };
-  }
+function typePart(
+  { incremental, completed, ...part }: ResultPart,
+  context: EncodingContext,
+): TypedPart {
+  return {
+    ...typeErrors(part, context),
+    ...(incremental && { incremental: incremental.map((one) => typeErrors(one, context)) }),
+    ...(completed && { completed: completed.map((one) => typeErrors(one, context)) }),
+  };
 }
 
 /**
@@ -152,15 +143,17 @@ async function* typeParts(
  * one, with an error for every pending fragment. A large part waits for a slice.
  */
 async function* writeParts(
-  parts: AsyncIterable<TypedPart>,
-  { delivery, record, refuse }: EncodePartsOptions,
+  { parts, delivery }: DeliveredParts,
+  context: EncodingContext,
 ): AsyncGenerator<string, undefined, void> {
+  const { record, refuse } = context;
   const pending = new Set<string>();
   let left = maxDataLength;
   let isFirst = true;
   let isLast = false;
   try {
-    for await (const part of parts) {
+    for await (const untyped of parts) {
+      const part = typePart(untyped, context);
       if (isLast) continue;
       if (lengthOf(part, sliceBytes) > sliceBytes) await nextSlice({ key: record.key });
       if (isFirst && !record.cancelled) record.onFirstPart();

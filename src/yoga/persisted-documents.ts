@@ -106,6 +106,10 @@ export class DocumentFinder {
     this.#persisted = persisted;
   }
 
+  get mode(): PersistedDocuments['mode'] {
+    return this.#persisted.mode;
+  }
+
   /**
    * Returns the text of the document of a request, or the GraphQL error to respond with.
    * @throws HttpError if the request has neither text nor hash, except in the mode `only`.

@@ -1,36 +1,29 @@
 import type { GraphQLError } from 'graphql';
 import { JsonText, stringifyJson } from '../contract/json.ts';
-import type { GatewayContext } from '../graphql/context.ts';
 import { type FailedRequest, typedError } from '../graphql/errors.ts';
-import type { ResultExtensions, TypedError } from '../graphql/result.ts';
-import type { BodyParts } from '../http/message.ts';
+import type { TypedError } from '../graphql/result.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
 import type { RequestRecord } from '../request/request-record.ts';
 
-/** A result of graphql-js or of compiled code, without `data` if nothing was executed. */
-export interface EngineResult<Failure = GraphQLError> {
+/** A result, without `data` if nothing was executed; as the client receives it if its errors are typed. */
+export interface Result<Failure> {
   readonly errors?: readonly Failure[];
-  readonly data?: Record<string, unknown> | null;
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** A result as the client receives it. */
-export interface TypedResult extends EngineResult<TypedError> {
-  readonly extensions?: ResultExtensions;
-}
+export type TypedResult = Result<TypedError>;
 
-/** A result as JSON text, whole or in parts. It has `data` if the operation was executed. */
-export type EncodedResult =
-  | { readonly body: string; readonly isExecuted: boolean }
-  | { readonly body: BodyParts; readonly isExecuted: true; readonly contentType: string };
+/** A whole result as JSON text. It has `data` if the operation was executed. */
+export interface EncodedResult {
+  readonly body: string;
+  readonly isExecuted: boolean;
+}
 
 /** The request whose result is encoded. */
 export interface EncodingContext {
   readonly record: RequestRecord;
-  /** The deprecated fields that the operation uses. */
-  readonly deprecations?: ResultExtensions['deprecations'];
-  /** The context that the operation was executed with. */
-  readonly context?: GatewayContext;
   /** Logs unexpected errors. */
   readonly refuse: Refuse;
 }
@@ -44,10 +37,10 @@ const maxErrorsLength = 1024 * 1024;
  * fields that were in time have their data.
  */
 export function encodeResult(
-  result: EngineResult,
+  result: Result<GraphQLError>,
   context: EncodingContext,
 ): EncodedResult | Promise<EncodedResult> {
-  const typed = typeResult(result, context);
+  const typed: TypedResult = typeErrors(result, context);
   const isExecuted = 'data' in typed;
   if (lengthOf(typed, sliceBytes) <= sliceBytes) return { body: write(typed), isExecuted };
   const { record } = context;
@@ -89,19 +82,6 @@ export function writeBounded(
 
   const fields = data && new JsonText(writeMembers(data, writeField));
   return writeMembers({ errors: reported, data: fields, extensions }, stringifyJson);
-}
-
-/** Types the errors of a result, or of its first part, and adds extensions if it was executed. */
-export function typeResult<Result extends EngineResult>(result: Result, context: EncodingContext) {
-  const { deprecations = [] } = context;
-  const explained = context.context?.petStore.explained?.list();
-  const typed = result.errors === undefined ? result : typeErrors(result, context);
-  if (!('data' in typed) || (deprecations.length === 0 && !explained)) return typed;
-  const extensions = {
-    ...(deprecations.length > 0 && { deprecations }),
-    ...(explained && { calls: explained }),
-  };
-  return { ...typed, extensions };
 }
 
 /**

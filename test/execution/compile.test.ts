@@ -9,7 +9,7 @@ const rex = { id: '1', name: 'Rex', categoryId: '2' };
 /** Executes compiled code with a store that returns these animals. */
 function execute(text: string, listPets: unknown, variables: object = {}) {
   const { context } = storeOf({ listPets });
-  return compileOperation(schema, parse(text), undefined)?.(context, { ...variables });
+  return compileOperation(schema, parse(text))?.(context, { ...variables });
 }
 
 describe('compileOperation', () => {
@@ -39,9 +39,9 @@ describe('compileOperation', () => {
     `);
     for (const field of Object.values(other.getQueryType()?.getFields() ?? {})) {
       field.resolve = () => [];
+      field.extensions = { contractResolver: field.resolve };
     }
-    const compiled = (source: string) =>
-      compileOperation(other, parse(source), undefined)?.({}, {});
+    const compiled = (source: string) => compileOperation(other, parse(source))?.({}, {});
     expect(compiled('{ records { id } }')).toBeDefined();
     expect(compiled(text)).toBeUndefined();
   });
@@ -49,7 +49,7 @@ describe('compileOperation', () => {
   it('evaluates @include and @skip with the variables of each execution', async () => {
     const text = `query ($a: Boolean!, $b: Boolean!) {
       pets { id @skip(if: $a) name @include(if: $b) categoryId } }`;
-    const compiled = compileOperation(schema, parse(text), undefined);
+    const compiled = compileOperation(schema, parse(text));
     for (const [a, b] of [1, 2, 3, 0, 1].map((bits) => [bits > 1, bits % 2 > 0])) {
       const { data } = (await compiled?.(storeOf({ listPets: [rex] }).context, { a, b })) ?? {};
       const expected = { ...(!a && { id: '1' }), ...(b && { name: 'Rex' }), categoryId: '2' };

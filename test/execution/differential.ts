@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { createContext } from '../../src/graphql/context.ts';
+import { PetStoreCalls } from '../../src/graphql/context.ts';
 import { typedError } from '../../src/graphql/errors.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { callWith } from '../support/gateway.ts';
@@ -26,8 +26,7 @@ export function storeOf(results: Record<string, unknown>) {
       },
     ]),
   ) as unknown as PetStore;
-  const options = { hasEqualReads: true, isExplained: false };
-  const context = createContext(callWith('key-of-a-test'), petStore, options);
+  const context = { petStore: new PetStoreCalls(callWith('key-of-a-test'), petStore) };
   return { calls, context };
 }
 
@@ -44,7 +43,7 @@ export async function compareExecutors(
   const contextValue = fallback.context;
   const expected = await executeFallback({ schema, document, contextValue, variableValues });
   const own = storeOf(results);
-  const compiled = compileOperation(schema, document, undefined);
+  const compiled = compileOperation(schema, document);
   const result = await compiled?.(own.context, variableValues);
   if (result === undefined) return undefined;
   expect(comparable(result)).toEqual(comparable(expected));

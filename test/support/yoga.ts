@@ -6,6 +6,7 @@ import { createGateway, createNodeListener, loadConfig } from '../../src/index.t
 import {
   addPetStore,
   type PetStoreContext,
+  type PetStorePluginOptions,
   type PetStoreRefs,
   usePetStore,
 } from '../../src/schema.ts';
@@ -64,8 +65,9 @@ export async function openYoga(
   env: Environment = { DATABASE_URL: ':memory:' },
   options: YogaServerOptions<object, PetStoreContext> = {},
   later: readonly object[] = [],
+  pluginOptions: PetStorePluginOptions = {},
 ) {
-  const plugin = await usePetStore(loadConfig({ LOG_LEVEL: 'silent', ...env }));
+  const plugin = await usePetStore(loadConfig({ LOG_LEVEL: 'silent', ...env }), pluginOptions);
   const plugins = [...(options.plugins ?? []), plugin, ...later];
   const yoga = createYoga({ logging: false, ...options, schema, plugins });
   return {

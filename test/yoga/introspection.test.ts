@@ -4,7 +4,6 @@ import { apiKey, openGateway } from '../support/gateway.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { openRest } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { buildSchema, openYoga } from '../support/yoga.ts';
 
 const introspection = { query: getIntrospectionQuery() };
 const type = { query: '{ __type(name: "Pet") { name } }' };
@@ -68,19 +67,5 @@ describe('INTROSPECTION=keys', () => {
     const send = async () =>
       (await opened.gateway(graphqlRequest('http://gateway.test', type, headers))).status;
     expect([await send(), await send()]).toEqual([200, 429]);
-  });
-
-  it('holds in a Yoga server, with the rules of its own schema', async () => {
-    const schema = buildSchema((builder) => {
-      builder.queryField('who', (t) => t.string({ resolve: () => 'you' }));
-    });
-    const env = { DATABASE_URL: ':memory:', INTROSPECTION: 'keys', DEMO: 'on' };
-    await using yoga = await openYoga(schema, env);
-    const refused = [{ extensions: { code: 'UNAUTHENTICATED' } }];
-    for (const authorization of ['', 'Bearer wrong']) {
-      expect((await yoga.post(type, { authorization })).errors).toMatchObject(refused);
-    }
-    const headers = { authorization: `Bearer ${apiKey}` };
-    expect(await yoga.post(type, headers)).toMatchObject({ data: { __type: { name: 'Pet' } } });
   });
 });

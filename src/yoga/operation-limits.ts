@@ -8,7 +8,6 @@ import {
   type SelectionSetNode,
   TokenKind,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import { HttpError } from '../http/error.ts';
 
 /** What is limited in an operation, as messages describe it; a fragment counts once per spread. */
@@ -30,29 +29,29 @@ export type OperationLimits = Readonly<Record<Measure | 'maxTokens', number>>;
 /** The cost of an operation or a selection set; root fields are without deferred fragments. */
 type Cost = Readonly<Record<Measure | 'deferred', number>>;
 
-/** Refuses documents beyond the limits with status 400, before their validation is expensive. */
-export function useOperationLimits(limits: OperationLimits): Pick<Plugin, 'onParse'> {
+/**
+ * Creates the function that parses documents.
+ * @throws GraphQLError for a syntax error; HttpError with status 400 for a document beyond the limits,
+ *   before its validation is expensive.
+ */
+export function createBoundedParse(limits: OperationLimits): typeof parse {
   const { maxTokens } = limits;
-  return {
-    onParse({ setParseFn }) {
-      setParseFn((source, options) => {
-        try {
-          const document = parse(source, { ...options, maxTokens });
-          checkTokens(document);
-          for (const cost of operationCosts(document)) {
-            for (const measure of Object.keys(measures) as Measure[]) {
-              checkSize(measures[measure], limits[measure], cost[measure]);
-            }
-          }
-          return document;
-        } catch (error) {
-          // Only the message differs from that of a syntax error.
-          const isTooLong =
-            error instanceof GraphQLError && error.message.includes('Parsing aborted');
-          throw isTooLong ? tooLarge('tokens', maxTokens, `more than ${maxTokens}`) : error;
+  return (source, options) => {
+    try {
+      const document = parse(source, { ...options, maxTokens });
+      checkTokens(document);
+      for (const cost of operationCosts(document)) {
+        for (const measure of Object.keys(measures) as Measure[]) {
+          checkSize(measures[measure], limits[measure], cost[measure]);
         }
-      });
-    },
+      }
+      return document;
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      // Only the message differs from that of a syntax error.
+      const isTooLong = error.message.includes('Parsing aborted');
+      throw isTooLong ? tooLarge('tokens', maxTokens, `more than ${maxTokens}`) : error;
+    }
   };
 }
 

@@ -2,33 +2,34 @@ import {
   type ASTNode,
   type DocumentNode,
   GraphQLError,
+  type GraphQLSchema,
   KnownOperationTypesRule,
   type ValidationRule,
   validate,
   visit,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 
 /** The most validation errors of a document. */
 const maxErrors = 10;
 
 /**
- * Stops validation after `maxErrors`. If introspection is off, refuses introspection fields.
- * Unless everyone may introspect, omits "Did you mean" suggestions, which would reveal the schema.
+ * Creates the function that validates documents, up to `maxErrors`. If introspection is off, it refuses
+ * introspection fields. Unless everyone may introspect, it omits "Did you mean" suggestions, which
+ * would reveal the schema.
  */
-export function useBoundedValidation(introspection: boolean | 'keys'): Pick<Plugin, 'onValidate'> {
+export function createBoundedValidate(introspection: boolean | 'keys') {
   const options = { maxErrors, hideSuggestions: introspection !== true };
   const rule = refuseUnsupported(introspection);
-  return {
-    onValidate({ setValidationFn }) {
-      setValidationFn((schema, document, rules: readonly ValidationRule[]) => {
-        const others = rules.filter((one) => one !== KnownOperationTypesRule);
-        const errors = validate(schema, shortenStrings(document), [...others, rule], options);
-        // Yoga caches them, and a stack that is not read holds 70 KB.
-        for (const error of errors) error.stack = '';
-        return errors;
-      });
-    },
+  return (
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    rules: readonly ValidationRule[],
+  ): readonly GraphQLError[] => {
+    const others = rules.filter((one) => one !== KnownOperationTypesRule);
+    const errors = validate(schema, shortenStrings(document), [...others, rule], options);
+    // A stack that is not read holds 70 KB.
+    for (const error of errors) error.stack = '';
+    return errors;
   };
 }
 

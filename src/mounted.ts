@@ -1,0 +1,85 @@
+import { type Config, ConfigError, warnOfUnknown } from './config/config.ts';
+import { type AppParts, openApp } from './gateway.ts';
+import { createFetchHandler } from './http/fetch.ts';
+import type { FetchHandler, NodeListener } from './http/handlers.ts';
+import { createNodeListener } from './http/node.ts';
+import { once } from './http/once.ts';
+import { openGate } from './request/admission.ts';
+import { createEnvironment } from './request/request-environment.ts';
+import { createLog, type Log } from './telemetry/log.ts';
+import { Metrics } from './telemetry/metrics.ts';
+import { openTracing } from './telemetry/tracing.ts';
+import type { LocalExecution } from './yoga/local-caller.ts';
+
+/**
+ * The gateway for mounting in another server: a fetch handler that serves GraphQL at every path,
+ * and GraphiQL to browsers if it is on. It rejects only if the request body can't be read.
+ */
+export interface Gateway extends FetchHandler, LocalExecution {
+  /**
+   * A request listener for `node:http` servers: Node's own, Express, and Fastify's raw requests. It
+   * reads the body itself and refuses a request whose body has been read.
+   */
+  readonly nodeListener: NodeListener;
+  /** Returns the metrics in the OpenMetrics text format, for a route of your own. */
+  metrics(): Promise<string>;
+}
+
+const settings = [
+  'backend',
+  'graphiql',
+  'introspection',
+  'explain',
+  'corsOrigins',
+  'forwardHeaders',
+  'maxTimeoutMs',
+  'onlyLoopbackHosts',
+  'operationLimits',
+  'persistedDocuments',
+  'logLevel',
+  'otlpEndpoint',
+  'tracesSampler',
+  'tracesSamplerArg',
+] as const;
+
+/** The settings that the library reads; `loadConfig` returns them. */
+export type GatewayConfig = Pick<Config, (typeof settings)[number]> &
+  Partial<Pick<Config, 'unknownVariables'>>;
+
+/**
+ * Opens a gateway for mounting. Disposing it refuses new requests, finishes those in flight and closes
+ * the backend.
+ * @throws ConfigError if `config` lacks a setting; other errors if the backend or manifest can't be opened
+ */
+export async function openMounted(
+  config: GatewayConfig,
+  host: Pick<AppParts, 'schema' | 'plugins'>,
+  log: Log = createLog(config?.logLevel ?? 'info', process.stderr),
+): Promise<Gateway & AsyncDisposable> {
+  const missing = settings.find((name) => !(name in Object(config)));
+  if (missing !== undefined) {
+    throw new ConfigError(
+      `createGateway: expected a configuration from loadConfig(process.env), received one without ${missing}.`,
+    );
+  }
+  warnOfUnknown(config, log);
+  const opened = new AsyncDisposableStack();
+  try {
+    const tracing = opened.use(await openTracing(config.otlpEndpoint, log, config));
+    const metrics = new Metrics();
+    const environment = createEnvironment({ log, metrics, tracing });
+    const gate = openGate();
+    const mounted = { ...environment, admission: gate };
+    const app = opened.use(await openApp({ ...config, ...host, ...mounted, compression: false }));
+    opened.defer(() => gate.close());
+    return Object.assign(createFetchHandler(app, config.forwardHeaders), {
+      nodeListener: createNodeListener(app),
+      execute: app.execute,
+      metrics: async () => (await metrics.scrape()).text,
+      [Symbol.asyncDispose]: once(() => opened.disposeAsync()),
+    });
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}

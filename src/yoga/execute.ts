@@ -1,0 +1,122 @@
+import { type ExecutionResult, GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import type { PetStore } from '../contract/pet-store.ts';
+import { HttpError } from '../http/error.ts';
+import { nextSlice } from '../limits/slices.ts';
+import type { RequestRecord } from '../request/request-record.ts';
+import { OperationContext } from './operation-context.ts';
+import type { GraphqlParams } from './params.ts';
+import type { DeliveredParts, Delivery, ResultPart } from './parts.ts';
+import { DocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
+import { PreparedDocuments } from './prepared-documents.ts';
+import { createOperationServer, type OperationOptions } from './server.ts';
+
+/** Options of `createExecute`. */
+export interface ExecuteOptions extends OperationOptions {
+  readonly schema: GraphQLSchema;
+  readonly petStore: PetStore;
+  readonly persistedDocuments: PersistedDocuments;
+}
+
+/** What the edge asks for besides the parameters. */
+export interface ExecuteRequest {
+  /** Whether `extensions.calls` is wanted. */
+  readonly isExplained: boolean;
+  /** Returns how deferred fragments are delivered; undefined for a whole result. */
+  readonly getDelivery?: (record: RequestRecord) => Delivery | undefined;
+}
+
+/** The result of an operation, before its errors are typed, or its parts. */
+export type Executed = WholeResult | DeliveredParts;
+
+/** A whole result. */
+export interface WholeResult {
+  readonly result: ExecutionResult;
+  /** Whether an argument takes text that the result may repeat. */
+  readonly takesText: boolean;
+}
+
+/** Executes the operation of a request. */
+export type Execute = ReturnType<typeof createExecute>;
+
+/** Creates the one way of an operation, which HTTP, Fetch and callers in the process share. */
+export function createExecute({
+  schema,
+  petStore,
+  persistedDocuments,
+  ...options
+}: ExecuteOptions) {
+  const documents = new PreparedDocuments();
+  const finder = new DocumentFinder(persistedDocuments);
+  const yoga = createOperationServer(schema, documents, finder, options);
+
+  /**
+   * Executes the operation of a request in Yoga's pipeline. What has to wait waits before it.
+   * @throws HttpError if the document has no operation of the name, or the request may not execute it
+   */
+  async function execute(
+    record: RequestRecord,
+    params: GraphqlParams,
+    { isExplained, getDelivery }: ExecuteRequest,
+  ): Promise<Executed> {
+    const text = finder.find(params, record.key);
+    if (typeof text !== 'string') return notExecuted([text]);
+    if (documents.isLong(text)) await nextSlice(record);
+    const context = new OperationContext(record, params, {
+      petStore,
+      isExplained: isExplained && options.explain,
+    });
+    const pipeline = yoga.getEnveloped(context);
+    try {
+      const document = pipeline.parse(text);
+      const errors: readonly GraphQLError[] = pipeline.validate(pipeline.schema, document);
+      if (errors.length > 0) return notExecuted(errors);
+      const operation = documents.get(document)?.find(params.operationName);
+      if (!operation) throw unknownOperation(documents.get(document)?.operationNames ?? [], params);
+      record.operation = operation.label;
+      // A link must not change data.
+      const isQuery = operation.definition.operation === OperationTypeNode.QUERY;
+      if (!isQuery && record.method === 'GET') throw expectedPost();
+      if (operation.isDeferred || operation.isIntrospection) await nextSlice(record);
+      context.operation = operation;
+      context.delivery = operation.isDeferred ? getDelivery?.(record) : undefined;
+      context.petStore.hasEqualReads = operation.rootFields.mayBeEqual;
+      const built = pipeline.contextFactory();
+      const result: ExecutionResult | AsyncIterable<ResultPart> = await pipeline.execute({
+        schema: pipeline.schema,
+        document,
+        contextValue: built instanceof Promise ? await built : built,
+        variableValues: params.variables ?? {},
+        operationName: params.operationName,
+      });
+      return isAsyncIterable(result)
+        ? { parts: result, delivery: context.delivery as Delivery }
+        : { result, takesText: operation.takesText };
+    } catch (error) {
+      if (error instanceof GraphQLError) return notExecuted([error]);
+      throw error;
+    }
+  }
+
+  /** Disposes the plugins. */
+  return Object.assign(execute, { [Symbol.asyncDispose]: async () => yoga.dispose() });
+}
+
+/** Plugins may have refused it. */
+function notExecuted(errors: readonly GraphQLError[]): WholeResult {
+  return { result: { errors }, takesText: true };
+}
+
+function unknownOperation(
+  names: readonly string[],
+  { operationName: received }: GraphqlParams,
+): HttpError {
+  const quote = (name = '') => (name === '' ? 'none' : JSON.stringify(name.slice(0, 64)));
+  const message = `operationName: expected ${names.slice(0, 10).map(quote).join(' or ')}, received ${quote(received)}. Upper and lower case differ.`;
+  return new HttpError(400, 'OPERATION_RESOLUTION_FAILURE', message);
+}
+
+function expectedPost(): HttpError {
+  const message = 'Expected POST for a mutation, received GET. Send it as the JSON body of a POST.';
+  return new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
+}

@@ -1,0 +1,42 @@
+import type { Plugin } from 'graphql-yoga';
+import type { PetStore } from '../contract/pet-store.ts';
+import { PetStoreCalls } from '../graphql/context.ts';
+import type { RequestRecord } from '../request/request-record.ts';
+import type { GraphqlParams } from './params.ts';
+import type { Delivery } from './parts.ts';
+import type { PreparedOperation } from './prepared-operation.ts';
+
+/** Where an operation comes from, and how it is executed. */
+export interface OperationContextOptions {
+  readonly petStore: PetStore;
+  /** Whether the REST calls of each field are listed in `extensions.calls`. */
+  readonly isExplained: boolean;
+}
+
+/**
+ * The context of one operation, which Yoga's hooks and the resolvers receive. It is the initial context:
+ * plugins extend it.
+ */
+export class OperationContext {
+  readonly petStore: PetStoreCalls;
+  /** The parameters of the request, as Yoga's context has them. */
+  readonly params: GraphqlParams;
+  readonly record: RequestRecord;
+  /** Set when the document is valid and has the operation. */
+  operation: PreparedOperation | undefined = undefined;
+  /** How deferred fragments are delivered; undefined for a whole result. */
+  delivery: Delivery | undefined = undefined;
+
+  constructor(
+    record: RequestRecord,
+    params: GraphqlParams,
+    { petStore, isExplained }: OperationContextOptions,
+  ) {
+    this.petStore = new PetStoreCalls(record, petStore, isExplained);
+    this.params = params;
+    this.record = record;
+  }
+}
+
+/** A plugin of the gateway: the hooks of one behaviour, with the context of each operation. */
+export type OperationPlugin = Plugin<OperationContext>;

@@ -1,0 +1,173 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type ExperimentalIncrementalExecutionResults,
+  experimentalExecuteIncrementally,
+  GraphQLDeferDirective,
+  GraphQLError,
+  type GraphQLSchema,
+  GraphQLStreamDirective,
+  Kind,
+  type LegacyExperimentalIncrementalExecutionResults,
+  legacyExecuteIncrementally,
+  type OperationDefinitionNode,
+  type VariableDefinitionNode,
+  visit,
+} from 'graphql';
+import { type CompiledOperation, compileOperation } from '../execution/compile.ts';
+import { conditionsOf } from '../execution/field-collector.ts';
+import { examineFields } from '../graphql/examine-fields.ts';
+import { invalidVariables } from '../graphql/invalid-input.ts';
+import type { Deprecation } from '../graphql/result.ts';
+import type { OperationLabel } from '../request/request-environment.ts';
+import type { OperationContext } from './operation-context.ts';
+import { type RootFields, rootFieldsOf } from './root-fields.ts';
+
+/** How operations are executed. */
+export interface PreparedOperationOptions {
+  /** Allow introspection, and suggest names for misspelt ones; `keys`: only introspection, to accepted keys. */
+  readonly introspection: boolean | 'keys';
+}
+
+type VariableValues = Readonly<Record<string, unknown>>;
+
+type MaybePromise<Value> = Value | Promise<Value>;
+
+/** The parts of a result with deferred fragments, in one of graphql-js's formats. */
+export type Parts = AsyncGenerator<object, void, void>;
+
+/** The directives of incremental delivery. The schema of a host may have `@stream`. */
+const incremental = [GraphQLDeferDirective.name, GraphQLStreamDirective.name];
+
+/** Returns how an operation is reported. */
+export function labelOf({ operation: type, name }: OperationDefinitionNode): OperationLabel {
+  const shown = name?.value.slice(0, 64);
+  return { type, name: shown, title: shown === undefined ? type : `${type} ${shown}` };
+}
+
+/** An operation of a prepared document. */
+export class PreparedOperation {
+  readonly definition: OperationDefinitionNode;
+  readonly label: OperationLabel;
+  /** The deprecated fields that it uses, whatever its variables skip. */
+  readonly deprecations: readonly Deprecation[];
+  /** Whether an argument takes text or an id, which the result may repeat. */
+  readonly takesText: boolean;
+  readonly rootFields: RootFields;
+  /** Whether it has introspection fields, which take milliseconds. */
+  readonly isIntrospection: boolean;
+  /** Whether it may be executed only for an accepted key. */
+  readonly needsKey: boolean;
+  /** Whether it has a `@defer`, for which graphql-js may take milliseconds. */
+  readonly isDeferred: boolean;
+  /** The arguments of graphql-js, for the document without its `@defer`. */
+  readonly #whole: ExecutionArgs;
+  /** The document with its `@defer`. */
+  readonly #document: DocumentNode;
+  /** The variables of conditions; graphql-js refuses a null only when it reaches the directive. */
+  readonly #conditions: readonly VariableDefinitionNode[];
+  #uses = 0;
+  #compiled: CompiledOperation | undefined;
+
+  /** @param document of only this operation and its fragments */
+  constructor(
+    definition: OperationDefinitionNode,
+    document: DocumentNode,
+    schema: GraphQLSchema,
+    { introspection }: PreparedOperationOptions,
+  ) {
+    this.definition = definition;
+    this.label = labelOf(definition);
+    this.rootFields = rootFieldsOf(definition, document);
+    const { deprecations, takesText } = examineFields(schema, document);
+    this.deprecations = deprecations;
+    this.takesText = takesText;
+    const conditions = conditionsOf(document);
+    this.#conditions = (definition.variableDefinitions ?? []).filter(({ variable }) =>
+      conditions.includes(variable.name.value),
+    );
+    let isIntrospection = false;
+    const whole = visit(document, {
+      Field({ name }) {
+        isIntrospection ||= /^__(?:schema|type)$/.test(name.value);
+      },
+      Directive: ({ name }) => (incremental.includes(name.value) ? null : undefined),
+    });
+    this.isIntrospection = isIntrospection;
+    this.needsKey = isIntrospection && introspection === 'keys';
+    this.isDeferred = whole !== document;
+    this.#whole = {
+      schema,
+      document: whole,
+      hideSuggestions: introspection !== true,
+      options: { maxCoercionErrors: 1 },
+    };
+    this.#document = document;
+  }
+
+  /**
+   * Executes the operation, in the place of Yoga's executor, which rounds large integers in variable
+   * defaults. If the context has a delivery, graphql-js starts all fields immediately and returns
+   * deferred fragments as later parts, or a whole result if the variables turn every `@defer` off.
+   * Otherwise the result is whole: from compiled code, which is generated at the second use because
+   * that costs more than executing once, or from graphql-js if the operation cannot be compiled.
+   */
+  readonly execute = ({ contextValue, variableValues }: ExecutionArgs) => {
+    const args = { ...this.#whole, contextValue, variableValues: variableValues ?? {} };
+    const result = this.#refuseNull(args.variableValues) ?? this.#execute(args);
+    if (!('errors' in result) || 'data' in result) return result;
+    // Without data, a variable is invalid.
+    const error = invalidVariables(args, args.variableValues);
+    return error ? { errors: [error] } : result;
+  };
+
+  /** Refuses a null condition before anything is executed, so that no write is done before it fails. */
+  #refuseNull(variableValues: VariableValues): ExecutionResult | undefined {
+    for (const { variable, defaultValue } of this.#conditions) {
+      const value = variableValues[variable.name.value];
+      if (value !== null && (value !== undefined || defaultValue?.kind !== Kind.NULL)) continue;
+      const message = `Expected true or false for $${variable.name.value}, received null.`;
+      return { errors: [new GraphQLError(message, { nodes: variable })] };
+    }
+    return undefined;
+  }
+
+  #execute(
+    args: ExecutionArgs & { readonly variableValues: VariableValues },
+  ): MaybePromise<ExecutionResult | Parts> {
+    const context = args.contextValue as OperationContext;
+    if (context.delivery !== undefined) {
+      const isCurrent = context.delivery.format === 'incrementalSpec=v0.2';
+      const execute = isCurrent ? experimentalExecuteIncrementally : legacyExecuteIncrementally;
+      const result = execute({ ...args, document: this.#document, enableEarlyExecution: true });
+      return result instanceof Promise ? result.then(toParts) : toParts(result);
+    }
+    if (this.#uses < 2 && ++this.#uses === 2) {
+      this.#compiled = compileOperation(this.#whole.schema, this.#whole.document);
+    }
+    return (
+      this.#compiled?.(context, args.variableValues) ??
+      // The `execute` of graphql-js rejects every operation if the schema defines `@defer`.
+      (experimentalExecuteIncrementally(args) as MaybePromise<ExecutionResult>)
+    );
+  }
+}
+
+/** Returns the parts of a result as Envelop expects them, the first one included. */
+function toParts(
+  result:
+    | ExecutionResult
+    | ExperimentalIncrementalExecutionResults
+    | LegacyExperimentalIncrementalExecutionResults,
+): ExecutionResult | Parts {
+  return 'initialResult' in result ? partsOf(result) : result;
+}
+
+async function* partsOf({
+  initialResult,
+  subsequentResults,
+}: ExperimentalIncrementalExecutionResults | LegacyExperimentalIncrementalExecutionResults): Parts {
+  yield initialResult;
+  yield* subsequentResults;
+}

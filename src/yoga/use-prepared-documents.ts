@@ -1,0 +1,43 @@
+import { createBoundedValidate } from './bounded-validation.ts';
+import type { OperationPlugin } from './operation-context.ts';
+import { createBoundedParse, type OperationLimits } from './operation-limits.ts';
+import { PreparedDocument } from './prepared-document.ts';
+import type { PreparedDocuments } from './prepared-documents.ts';
+import type { PreparedOperationOptions } from './prepared-operation.ts';
+
+/** What documents may contain. */
+export interface DocumentOptions extends PreparedOperationOptions {
+  readonly operationLimits: OperationLimits;
+}
+
+/**
+ * Limits, parses, validates and prepares each text once. A document is validated again for another
+ * schema and other rules, which plugins may add.
+ */
+export function usePreparedDocuments(
+  documents: PreparedDocuments,
+  options: DocumentOptions,
+): OperationPlugin {
+  const parse = createBoundedParse(options.operationLimits);
+  const validate = createBoundedValidate(options.introspection);
+  return {
+    onParse({ context, params: { source }, setParsedDocument, setParseFn }) {
+      const found = documents.find(source, context.record.key);
+      if (found === undefined) setParseFn(parse);
+      else setParsedDocument(found.document);
+    },
+    onValidate({ context, params, setResult, setValidationFn }) {
+      const { schema, documentAST: document, rules = [] } = params;
+      if (documents.get(document)?.isValidFor(schema, rules)) {
+        setResult([]);
+        return undefined;
+      }
+      setValidationFn(validate);
+      return ({ valid }) => {
+        if (!valid) return;
+        const prepared = new PreparedDocument(document, schema, rules, options);
+        documents.add(prepared, context.record.key);
+      };
+    },
+  };
+}

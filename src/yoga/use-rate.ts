@@ -1,0 +1,18 @@
+import type { Admission } from '../request/admission.ts';
+import type { OperationPlugin } from './operation-context.ts';
+
+/**
+ * Takes the REST calls of an operation from the rate of its key: one per root field.
+ * @throws HttpError if the rate is exceeded
+ */
+export function useRate({ takeCalls }: Pick<Admission, 'takeCalls'>): OperationPlugin {
+  return {
+    onExecute({ context: { record, operation } }) {
+      if (operation === undefined) return undefined;
+      const { rootFields, needsKey } = operation;
+      return takeCalls(record, rootFields.count + Number(needsKey)) as
+        | Promise<undefined>
+        | undefined;
+    },
+  };
+}
