@@ -7,9 +7,11 @@ import { schema } from './schema.ts';
 export async function openServer(env: Readonly<Record<string, string | undefined>>) {
   const yoga = createYoga({
     schema,
-    plugins: [await usePetStore(loadConfig(env))],
-    // The plugin limits bodies, which is faster.
-    maxRequestBodySize: false,
+    plugins: [await usePetStore(loadConfig(env), { limits: true })],
+    // By default, every origin may call, with credentials.
+    cors: false,
+    // By default, any page may submit a mutation as a form.
+    multipart: false,
     // Loads its scripts from unpkg.com.
     graphiql: false,
     landingPage: false,
