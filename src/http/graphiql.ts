@@ -1,5 +1,5 @@
 import { type Graphiql, listOperations, locateGraphiql, readAsset } from './assets.ts';
-import { readAccept } from './media-type.ts';
+import { isJson, readAccept } from './media-type.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './message.ts';
 import { createStaticFile } from './static-file.ts';
 
@@ -16,7 +16,7 @@ const examples: Readonly<Record<string, object>> = {
   'send-message.graphql': { message: 'Hello' },
 };
 
-const html = 'text/html; charset=utf-8';
+const html = 'text/html';
 
 /** A page for browsers at the GraphQL path; undefined for a request that does not accept HTML. */
 export type GraphiqlPage = (request: HttpRequest) => Promise<HttpResponse> | undefined;
@@ -42,7 +42,7 @@ export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
     vary: 'Accept, Accept-Encoding',
   };
   const importGraphiql = locateGraphiql();
-  const page = createStaticFile(html, headers, async () =>
+  const page = createStaticFile(`${html}; charset=utf-8`, headers, async () =>
     // On the first request because it is large.
     render(options, await importGraphiql()),
   );
@@ -55,7 +55,9 @@ export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
  */
 export function createGraphiqlNotice(): GraphiqlPage {
   const headers = { 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' };
-  const page = createStaticFile(html, headers, () => readAsset('graphiql/only.html'));
+  const page = createStaticFile(`${html}; charset=utf-8`, headers, () =>
+    readAsset('graphiql/only.html'),
+  );
   const respond = async ({ 'accept-encoding': codings }: RequestHeaders) => ({
     ...(await page({ 'accept-encoding': codings })),
     status: 404,
@@ -66,7 +68,8 @@ export function createGraphiqlNotice(): GraphiqlPage {
 
 function acceptsPage({ method, headers }: HttpRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
-  return readAccept(headers['accept']).ranges.some(({ type }) => type === 'text/html');
+  const { ranges } = readAccept(headers['accept']);
+  return ranges.find(({ type }) => type === html || isJson(type))?.type === html;
 }
 
 /** Renders the page with its scripts and styles inline. */

@@ -1,23 +1,31 @@
 import { parseAccept as parse } from 'hono/utils/accept';
 
+/** A media range of an `Accept` header. */
+export type MediaRange = ReturnType<typeof parseAccept>[number];
+
+const json = 'application/json';
+const graphqlResponse = 'application/graphql-response+json';
+const wildcards = ['application/*', '*/*'];
+
+/** Whether JSON is in a media range. */
+export const isJson = (type: string) =>
+  type === json || type === graphqlResponse || wildcards.includes(type);
+
 /**
- * Reads an `Accept` header (RFC 9110, section 12.5.1): the media type of a GraphQL response, and the
- * ranges with at least the weight of JSON, in lower case, the highest weight first.
+ * Reads an `Accept` header (RFC 9110, section 12.5.1): the ranges in lower case, the highest weight
+ * first, and the type of a GraphQL response in JSON with its weight; undefined and 0 if JSON is not accepted.
  */
 export function readAccept(accept = '') {
-  const ranges = parseAccept(accept);
-  const wildcard = ranges.find(({ type }) => type === 'application/*' || type === '*/*');
+  const ranges = parseAccept(accept || '*/*');
+  const wildcard = ranges.find(({ type }) => wildcards.includes(type));
   const rangeOf = (name: string) => ranges.find(({ type }) => type === name) ?? wildcard;
-  const json = rangeOf('application/json');
-  const response = rangeOf('application/graphql-response+json');
+  const ofJson = rangeOf(json);
+  const ofResponse = rangeOf(graphqlResponse);
   // The one with the higher weight, or else the first in the header.
-  const first = ranges.find((range) => range === json || range === response);
+  const first = ranges.find((range) => range === ofJson || range === ofResponse);
   const weight = first?.q ?? 0;
-  const isResponse = weight > 0 && first !== json;
-  return {
-    jsonType: isResponse ? 'application/graphql-response+json' : 'application/json',
-    ranges: ranges.filter(({ q }) => q > 0 && q >= weight),
-  };
+  const jsonType = weight > 0 ? (first === ofJson ? json : graphqlResponse) : undefined;
+  return { jsonType, weight, ranges: ranges.filter(({ q }) => q > 0) };
 }
 
 /** The most characters of a header that are read: parsing 15,000 takes milliseconds. */

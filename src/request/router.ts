@@ -1,7 +1,7 @@
 import { compressResponse } from '../http/compression.ts';
 import { createCors } from '../http/cors.ts';
 import { HttpError, methodNotAllowed } from '../http/error.ts';
-import { graphqlErrorResponse, restErrorResponse } from '../http/error-response.ts';
+import { restErrorResponse } from '../http/error-response.ts';
 import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
 import type { HttpResponse } from '../http/message.ts';
@@ -9,6 +9,7 @@ import type { Refuse } from '../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
+import { refusalResponse } from '../yoga/refusal.ts';
 import type { Admission } from './admission.ts';
 import type { RequestRecord, RequestServer } from './request-record.ts';
 
@@ -31,6 +32,8 @@ export interface RouterOptions {
   readonly mounted: boolean;
 }
 
+const isGraphqlPath = (path: string) => path === '/graphql' || path === '/graphql/';
+
 /**
  * Creates the handler of all paths. The record of a request ends before its response is written; that of
  * a response in parts is ended by its body.
@@ -47,8 +50,9 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     if (preflight !== undefined) return preflight;
     admission.admit(record);
     if (record.refusal) throw record.refusal;
-    if (path === '/graphql') record.route = path;
-    if (mounted || path === '/graphql') return graphql(record);
+    const isGraphql = isGraphqlPath(path);
+    if (isGraphql) record.route = '/graphql';
+    if (mounted || isGraphql) return graphql(record);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) {
       if (record.size <= sliceBytes) return v1(record);
       return nextSlice(record).then(() => v1(record));
@@ -62,9 +66,9 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
 
   function refuse(error: unknown, record: RequestRecord): HttpResponse {
     const refusal = options.refuse(error, record.requestId);
-    if (!mounted && record.path !== '/graphql') return restErrorResponse(refusal);
+    if (!mounted && !isGraphqlPath(record.path)) return restErrorResponse(refusal);
     record.codes = [refusal.code];
-    return graphqlErrorResponse(refusal, record, record.requestId);
+    return refusalResponse(refusal, record, record.requestId);
   }
 
   return async (record) => {

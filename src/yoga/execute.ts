@@ -4,9 +4,10 @@ import type { PetStore } from '../contract/pet-store.ts';
 import { HttpError } from '../http/error.ts';
 import { nextSlice } from '../limits/slices.ts';
 import type { RequestRecord } from '../request/request-record.ts';
+import type { Delivery } from './delivery.ts';
 import { OperationContext } from './operation-context.ts';
 import type { GraphqlParams } from './params.ts';
-import type { DeliveredParts, Delivery, ResultPart } from './parts.ts';
+import type { DeliveredParts, ResultPart } from './parts.ts';
 import { DocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
 import { PreparedDocuments } from './prepared-documents.ts';
 import { createOperationServer, type OperationOptions } from './server.ts';
@@ -22,8 +23,8 @@ export interface ExecuteOptions extends OperationOptions {
 export interface ExecuteRequest {
   /** Whether `extensions.calls` is wanted. */
   readonly isExplained: boolean;
-  /** Returns how deferred fragments are delivered; undefined for a whole result. */
-  readonly getDelivery?: (record: RequestRecord) => Delivery | undefined;
+  /** How deferred fragments are delivered; undefined for a whole result. */
+  readonly delivery?: Delivery | undefined;
 }
 
 /** The result of an operation, before its errors are typed, or its parts. */
@@ -57,7 +58,7 @@ export function createExecute({
   async function execute(
     record: RequestRecord,
     params: GraphqlParams,
-    { isExplained, getDelivery }: ExecuteRequest,
+    { isExplained, delivery }: ExecuteRequest,
   ): Promise<Executed> {
     const text = finder.find(params, record.key);
     if (typeof text !== 'string') return notExecuted([text]);
@@ -76,10 +77,10 @@ export function createExecute({
       record.operation = operation.label;
       // A link must not change data.
       const isQuery = operation.definition.operation === OperationTypeNode.QUERY;
-      if (!isQuery && record.method === 'GET') throw expectedPost();
+      if (!isQuery && record.method !== 'POST' && record.method !== 'execute') throw expectedPost();
       if (operation.isDeferred || operation.isIntrospection) await nextSlice(record);
       context.operation = operation;
-      context.delivery = operation.isDeferred ? getDelivery?.(record) : undefined;
+      context.delivery = operation.isDeferred ? delivery : undefined;
       context.petStore.hasEqualReads = operation.rootFields.mayBeEqual;
       const built = pipeline.contextFactory();
       const result: ExecutionResult | AsyncIterable<ResultPart> = await pipeline.execute({

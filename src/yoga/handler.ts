@@ -1,5 +1,4 @@
 import type { GraphiqlPage } from '../http/graphiql.ts';
-import { readAccept } from '../http/media-type.ts';
 import type { HttpResponse } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
@@ -7,9 +6,10 @@ import { readClientLibrary } from '../request/client-name.ts';
 import { setDeadline, timeoutHeader } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
 import type { RequestRecord } from '../request/request-record.ts';
+import { frameWhole, type ResponseFormat, readFormat } from './delivery.ts';
 import type { Execute } from './execute.ts';
 import { readParams } from './params.ts';
-import { type EncodedParts, encodeParts, readDelivery } from './parts.ts';
+import { type EncodedParts, encodeParts } from './parts.ts';
 import { type EncodedResult, encodeResult } from './result.ts';
 
 /** Options of `createGraphqlHandler`. */
@@ -39,6 +39,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const page = graphiql?.(record);
     if (page !== undefined) return page;
     const { headers } = record;
+    const format = readFormat(headers.accept);
     const timeout = headers[timeoutHeader];
     if (timeout !== undefined) setDeadline(record, timeoutHeader, timeout, options.maxTimeoutMs);
     if (record.size > sliceBytes) await nextSlice(record);
@@ -47,15 +48,15 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (library !== undefined) record.clientLibrary = readClientLibrary(library);
     if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
     const isExplained = headers['x-petstore-explain'] === '1';
-    const executed = await execute(record, params, { isExplained, getDelivery });
-    return 'parts' in executed
-      ? toResponseInParts(record, encodeParts(executed, { record, refuse }))
-      : toResponse(record, await encodeResult(executed.result, { record, refuse }), executed);
+    const delivery = record.mayStream ? format.delivery : undefined;
+    const executed = await execute(record, params, { isExplained, delivery });
+    if ('parts' in executed) {
+      return toResponseInParts(record, encodeParts(executed, { record, refuse }));
+    }
+    const encoded = await encodeResult(executed.result, { record, refuse });
+    return toResponse(record, format, encoded, executed.takesText);
   };
 }
-
-const getDelivery = ({ mayStream, headers }: RequestRecord) =>
-  mayStream ? readDelivery(headers.accept) : undefined;
 
 /**
  * Returns the response for a result (GraphQL over HTTP, section 6.4). A result without `data` has
@@ -63,19 +64,22 @@ const getDelivery = ({ mayStream, headers }: RequestRecord) =>
  */
 function toResponse(
   record: RequestRecord,
-  { body, isExecuted }: EncodedResult,
-  { takesText }: { readonly takesText: boolean },
+  { jsonType, delivery }: ResponseFormat,
+  { body: json, isExecuted }: EncodedResult,
+  takesText: boolean,
 ): HttpResponse {
-  const { jsonType: type } = readAccept(record.headers.accept);
-  const headers: Record<string, string> = { 'content-type': `${type}; charset=utf-8` };
-  if (record.method === 'GET') {
+  const isPart = jsonType === undefined && delivery !== undefined;
+  const body = isPart ? frameWhole(delivery, json) : json;
+  const type = isPart ? delivery.contentType : `${jsonType}; charset=utf-8`;
+  const headers: Record<string, string> = { 'content-type': type };
+  if (record.method !== 'POST') {
     // A browser may store the response; a shared cache may not.
     headers['cache-control'] = 'private';
     headers['vary'] = 'Authorization, Accept, X-Petstore-Explain';
   }
   const isExplained = Boolean(record.headers['x-petstore-explain']);
   if (isExplained) headers['cache-control'] = 'no-store';
-  const status = isExecuted || type === 'application/json' ? 200 : 400;
+  const status = isExecuted || jsonType !== 'application/graphql-response+json' ? 200 : 400;
   // Errors and explained calls quote the request.
   const isCompressible = !takesText && !isExplained && record.codes.length === 0;
   return { status, headers, body, isCompressible };

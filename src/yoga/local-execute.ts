@@ -1,6 +1,5 @@
 import { type DocumentNode, print } from 'graphql';
 import { parseJson } from '../contract/json.ts';
-import { graphqlErrorResult } from '../http/error-response.ts';
 import type { Admission } from '../request/admission.ts';
 import { setDeadline } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
@@ -9,6 +8,7 @@ import { refuseRounded } from './exact-variables.ts';
 import type { WholeResult } from './execute.ts';
 import type { GraphqlHandlerOptions } from './handler.ts';
 import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
+import { graphqlErrorResult } from './refusal.ts';
 import { encodeResult } from './result.ts';
 
 /** What local execution shares with HTTP requests. */

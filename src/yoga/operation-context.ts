@@ -2,8 +2,8 @@ import type { Plugin } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { PetStoreCalls } from '../graphql/context.ts';
 import type { RequestRecord } from '../request/request-record.ts';
+import type { Delivery } from './delivery.ts';
 import type { GraphqlParams } from './params.ts';
-import type { Delivery } from './parts.ts';
 import type { PreparedOperation } from './prepared-operation.ts';
 
 /** Where an operation comes from, and how it is executed. */

@@ -48,9 +48,13 @@ export function createBoundedParse(limits: OperationLimits): typeof parse {
       return document;
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
+      const { message, source: at, positions } = error;
       // Only the message differs from that of a syntax error.
-      const isTooLong = error.message.includes('Parsing aborted');
-      throw isTooLong ? tooLarge('tokens', maxTokens, `more than ${maxTokens}`) : error;
+      if (message.includes('Parsing aborted')) {
+        throw tooLarge('tokens', maxTokens, `more than ${maxTokens}`);
+      }
+      const extensions = { code: 'GRAPHQL_PARSE_FAILED' };
+      throw new GraphQLError(message, { source: at, positions, extensions });
     }
   };
 }

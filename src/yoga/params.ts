@@ -1,5 +1,5 @@
 import { jsonType } from '../contract/json.ts';
-import { badRequest, HttpError } from '../http/error.ts';
+import { badRequest, type HttpError, methodNotAllowed } from '../http/error.ts';
 import { parseSmallJson, readJsonBody } from '../http/json-limits.ts';
 import type { HttpRequest } from '../http/message.ts';
 
@@ -39,10 +39,9 @@ export function readParams(
     if (jsonType(json) !== 'object') throw objectExpected('body', json);
     return checkParams(json as Members);
   }
-  if (request.method === 'GET') return checkParams(readSearch(request.search));
-  throw new HttpError(405, 'BAD_REQUEST', 'Expected GET or POST, received another method.', {
-    allow: 'GET, POST',
-  });
+  const { method } = request;
+  if (method === 'GET' || method === 'HEAD') return checkParams(readSearch(request.search));
+  throw methodNotAllowed('GET, HEAD, POST', method);
 }
 
 function readSearch(search: string): Members {

@@ -1,9 +1,9 @@
 import type { GraphQLError } from 'graphql';
 import type { TypedError } from '../graphql/result.ts';
-import { readAccept } from '../http/media-type.ts';
 import type { BodyParts } from '../http/message.ts';
 import { nextSlice, sliceBytes } from '../limits/slices.ts';
 import type { RequestRecord } from '../request/request-record.ts';
+import type { Delivery } from './delivery.ts';
 import {
   type EncodingContext,
   lengthOf,
@@ -14,59 +14,6 @@ import {
   write,
   writeBounded,
 } from './result.ts';
-
-/**
- * The formats of incremental delivery by the `Accept` parameter that selects them: graphql-js 17's,
- * and the draft of August 2022.
- */
-export const deliveryFormats = ['incrementalSpec=v0.2', 'deferSpec=20220824'] as const;
-
-/** How the parts of a result are delivered. */
-export interface Delivery {
-  readonly format: (typeof deliveryFormats)[number];
-  readonly contentType: string;
-  /** Formats the JSON of one part. */
-  readonly frame: (
-    json: string,
-    position: { readonly isFirst: boolean; readonly isLast: boolean },
-  ) => string;
-}
-
-/**
- * Returns the preferred delivery of an `Accept` header; undefined if there is none or JSON has a
- * higher weight. Wildcards do not count, because clients that can't read parts send them too.
- */
-export function readDelivery(accept: string | undefined): Delivery | undefined {
-  for (const { type, params } of readAccept(accept).ranges) {
-    const isMultipart = type === 'multipart/mixed';
-    if (!isMultipart && type !== 'text/event-stream') continue;
-    const spec = Object.keys(params).find((name) => /^(?:incremental|defer)spec$/.test(name));
-    const format = deliveryFormats.find(
-      (name) => spec === undefined || name.toLowerCase() === `${spec}=${params[spec]}`,
-    );
-    if (format === undefined) continue;
-    return isMultipart
-      ? { format, contentType: `${type}; boundary="-"; ${format}`, frame: frameMultipart }
-      : { format, contentType: `${type}; charset=utf-8`, frame: frameEvent };
-  }
-  return undefined;
-}
-
-/**
- * Formats a part whose closing boundary follows immediately, because clients process a part when
- * they receive the boundary (RFC 2046, section 5.1.1).
- */
-const frameMultipart: Delivery['frame'] = (json, { isFirst, isLast }) => {
-  const head = '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n';
-  return `${isFirst ? '\r\n---' : ''}${head}${json}\r\n---${isLast ? '--\r\n' : ''}`;
-};
-
-/** Formats a part as an event in the distinct connections mode of GraphQL over SSE. */
-const frameEvent: Delivery['frame'] = (json, { isLast }) => {
-  // A line break would end the data. Within JSON it is always white space.
-  const line = json.replaceAll(/[\r\n]/g, ' ');
-  return `event: next\ndata: ${line}\n\n${isLast ? 'event: complete\ndata:\n\n' : ''}`;
-};
 
 type Path = readonly (string | number)[];
 

@@ -92,7 +92,7 @@ describe('GraphQL over HTTP', () => {
   it('expects GET or POST', async () => {
     const response = await send({ method: 'PUT', headers: json, body: `{${reading}}` });
     expect(await response.json()).toMatchObject({
-      errors: [{ message: 'Expected GET or POST, received another method.' }],
+      errors: [{ message: 'Expected GET or HEAD or POST, received PUT.' }],
     });
   });
 

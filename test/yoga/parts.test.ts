@@ -83,7 +83,9 @@ describe('a deferred fragment', () => {
     await using service = await startHolding();
     service.release();
     const off = '{ pets(limit: 1) { id } ... @defer(if: false) { orders } }';
-    const plain = await (await service.send('{ pets(limit: 1) { id } orders }')).text();
+    const plain = await (
+      await service.send('{ pets(limit: 1) { id } orders }', 'application/json')
+    ).text();
     for (const [query, accept] of [
       [petsFirst, 'application/json'],
       [off, 'multipart/mixed, application/json'],
@@ -101,16 +103,14 @@ describe('a deferred fragment', () => {
     const headers = 'Authorization: Bearer demo-key\r\nAccept: multipart/mixed\r\n';
     const request = rawGet(path, headers).replace('HTTP/1.1', 'HTTP/1.0');
     const response = await sendRaw(service.url, request);
-    expect(response).toContain('content-type: application/json');
-    expect(response).toMatch(/"pets":.+"orders":/);
+    expect(response).toContain('content-length: ');
+    expect(response).toMatch(/content-type: multipart.+"pets":.+"orders":.+-----/s);
   });
 
   it('is rejected at the root of a mutation', async () => {
     await using service = await startHolding();
     const query = 'mutation { ... @defer { sendMessage(message: "x") { id } } }';
-    expect(await (await service.send(query)).json()).toMatchObject({
-      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
-    });
+    expect(await (await service.send(query)).text()).toContain('GRAPHQL_VALIDATION_FAILED');
   });
 
   it('has its own typed errors, and masks unexpected ones', async () => {

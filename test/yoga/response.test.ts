@@ -68,7 +68,8 @@ describe('the media type of a response', () => {
   it.each([
     [html, html],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', html],
-    [`${json}, ${html}`, html],
+    [`${json}, ${html}`, json],
+    [`${html}, ${json}`, html],
     ['Text/HTML', html],
     [`${html};q=0.0, */*`, json],
     [`${html};q=0.1, ${json}`, json],
@@ -84,8 +85,70 @@ describe('the media type of a response', () => {
     for (const text of [',', ';', '"', 'a/b;c="', 'a/b;c=="\\', 'a/b;q=0.1,', ' \t', '*/*,']) {
       const accept = `x${text.repeat(12_000 / text.length)}x`;
       const received = await sendForParts(fetch, service.url, '{ __typename }', accept);
-      expect([text, received.status]).toEqual([text, 200]);
+      expect([text, received.status]).toEqual([text, text.startsWith('*') ? 200 : 406]);
       await received.text();
     }
+  });
+});
+
+describe('a client that accepts one kind of parts only', () => {
+  const post = (query: string, accept: string, init: RequestInit = {}) =>
+    fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key', accept },
+      body: JSON.stringify({ query }),
+      ...init,
+    });
+
+  it.each([
+    ['text/event-stream', /^event: next\ndata: \{.+\}\n\nevent: complete\ndata:\n\n$/s],
+    ['multipart/mixed', /^\r\n---\r\n.+\r\n\r\n\{.+\}\r\n-----\r\n$/s],
+    ['text/event-stream, application/json;q=0.5', /^event: next/],
+  ])('gets every result in it: %s', async (accept, expected) => {
+    const queries = ['{ __typename }', '{', '{ a }', 'query ($a: Int!) { pets(limit: $a) { id } }'];
+    for (const query of queries) {
+      const response = await post(query, accept);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')?.split(';')[0]).toBe(accept.split(',')[0]);
+      expect(await response.text()).toMatch(expected);
+    }
+    const refused = await post('', accept, { body: '{' });
+    expect([refused.status, refused.headers.get('content-type')?.split(';')[0]]).toEqual([
+      400,
+      accept.split(',')[0],
+    ]);
+    expect(await refused.text()).toMatch(expected);
+  });
+
+  it.each([
+    'image/png',
+    'application/json;q=0, text/plain',
+    'multipart/mixed;deferSpec=1',
+  ])('is refused before anything is executed if it accepts nothing that can be sent: %s', async (accept) => {
+    const add = 'mutation { addPet(input: { name: "Refused", categoryId: 1 }) { id } }';
+    const response = await post(add, accept);
+    expect([response.status, typeOf(response)]).toEqual([406, 'application/json']);
+    const { errors } = (await response.json()) as { errors: object[] };
+    expect(errors).toMatchObject([{ extensions: { code: 'NOT_ACCEPTABLE' } }]);
+    const { text } = await post('{ pets(limit: 100) { name } }', '*/*').then(async (r) => ({
+      text: await r.text(),
+    }));
+    expect(text).not.toContain('Refused');
+  });
+
+  it('gets the headers of a GET for HEAD', async () => {
+    const url = `${service.url}/graphql?query={__typename}`;
+    const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => fetch(url, { method })));
+    const headersOf = (response: Response | undefined) =>
+      Object.fromEntries(
+        [...(response?.headers ?? [])].filter(
+          ([name]) => !/^(?:date|x-request-id|connection|keep-alive)$/.test(name),
+        ),
+      );
+    expect(head?.status).toBe(200);
+    expect(headersOf(head)).toEqual(headersOf(get));
+    expect(await head?.text()).toBe('');
+    const put = await fetch(url, { method: 'PUT' });
+    expect(put.headers.get('allow')).toBe('GET, HEAD, POST');
   });
 });

@@ -1,0 +1,78 @@
+import { HttpError } from '../http/error.ts';
+import { type MediaRange, readAccept } from '../http/media-type.ts';
+
+/**
+ * The formats of incremental delivery by the `Accept` parameter that selects them: graphql-js 17's,
+ * and the draft of August 2022.
+ */
+export const deliveryFormats = ['incrementalSpec=v0.2', 'deferSpec=20220824'] as const;
+
+/** How the parts of a result are delivered. */
+export interface Delivery {
+  readonly format: (typeof deliveryFormats)[number];
+  readonly contentType: string;
+  /** Formats the JSON of one part, or of a whole result as the only one. */
+  readonly frame: (
+    json: string,
+    position: { readonly isFirst: boolean; readonly isLast: boolean },
+  ) => string;
+}
+
+/** How the results of a request are delivered. */
+export interface ResponseFormat {
+  /** The media type of a whole result as JSON; undefined if it is delivered as the only part. */
+  readonly jsonType: string | undefined;
+  /** How parts are delivered; undefined if the client accepts none. */
+  readonly delivery: Delivery | undefined;
+}
+
+/**
+ * Reads the format of the response from an `Accept` header. Parts are preferred to JSON of the same
+ * weight for a deferred result, and only if they weigh more for a whole one. Wildcards mean JSON,
+ * because clients that can't read parts send them too.
+ * @throws HttpError with status 406 if the client accepts nothing that can be sent
+ */
+export function readFormat(accept: string | undefined): ResponseFormat {
+  const { jsonType, weight, ranges } = readAccept(accept);
+  for (const range of ranges) {
+    const delivery = range.q >= weight ? deliveryOf(range) : undefined;
+    if (delivery) return { jsonType: range.q > weight ? undefined : jsonType, delivery };
+  }
+  if (jsonType !== undefined) return { jsonType, delivery: undefined };
+  const received = JSON.stringify(accept?.slice(0, 100));
+  const message = `accept: expected application/json, application/graphql-response+json, text/event-stream or multipart/mixed, received ${received}.`;
+  throw new HttpError(406, 'NOT_ACCEPTABLE', message);
+}
+
+function deliveryOf({ type, params }: MediaRange): Delivery | undefined {
+  const isMultipart = type === 'multipart/mixed';
+  if (!isMultipart && type !== 'text/event-stream') return undefined;
+  const spec = Object.keys(params).find((name) => /^(?:incremental|defer)spec$/.test(name));
+  const format = deliveryFormats.find(
+    (name) => spec === undefined || name.toLowerCase() === `${spec}=${params[spec]}`,
+  );
+  if (format === undefined) return undefined;
+  return isMultipart
+    ? { format, contentType: `${type}; boundary="-"; ${format}`, frame: frameMultipart }
+    : { format, contentType: `${type}; charset=utf-8`, frame: frameEvent };
+}
+
+/**
+ * Formats a part whose closing boundary follows immediately, because clients process a part when
+ * they receive the boundary (RFC 2046, section 5.1.1).
+ */
+const frameMultipart: Delivery['frame'] = (json, { isFirst, isLast }) => {
+  const head = '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n';
+  return `${isFirst ? '\r\n---' : ''}${head}${json}\r\n---${isLast ? '--\r\n' : ''}`;
+};
+
+/** Formats a part as an event in the distinct connections mode of GraphQL over SSE. */
+const frameEvent: Delivery['frame'] = (json, { isLast }) => {
+  // A line break would end the data. Within JSON it is always white space.
+  const line = json.replaceAll(/[\r\n]/g, ' ');
+  return `event: next\ndata: ${line}\n\n${isLast ? 'event: complete\ndata:\n\n' : ''}`;
+};
+
+/** Formats a whole result as the only part. */
+export const frameWhole = ({ frame }: Delivery, json: string) =>
+  frame(json, { isFirst: true, isLast: true });

@@ -1,0 +1,39 @@
+import type { HttpError } from '../http/error.ts';
+import type { HttpRequest, HttpResponse } from '../http/message.ts';
+import { frameWhole, type ResponseFormat, readFormat } from './delivery.ts';
+
+/**
+ * Formats an error as a GraphQL result. Its extensions repeat the status and `Retry-After`, because
+ * GraphQL clients hide headers.
+ */
+export function graphqlErrorResult(error: HttpError, requestId: string) {
+  const { status, code, message, headers } = error;
+  const seconds = headers['retry-after'];
+  const retry = seconds && { status, retryAfterMs: Number(seconds) * 1000 };
+  // Nothing was executed if the request may be repeated, or its deadline passed.
+  const refused = (seconds || status === 504) && { outcome: 'NOT_DONE' };
+  return { errors: [{ message, extensions: { code, ...retry, ...refused, requestId } }] };
+}
+
+/** Formats an error as a GraphQL response in a format that the client accepts, or else as JSON. */
+export function refusalResponse(
+  error: HttpError,
+  { headers: { accept } }: Pick<HttpRequest, 'headers'>,
+  requestId: string,
+): HttpResponse {
+  const { jsonType, delivery } = formatOf(accept);
+  const json = JSON.stringify(graphqlErrorResult(error, requestId));
+  const [contentType, body] =
+    jsonType === undefined && delivery
+      ? [delivery.contentType, frameWhole(delivery, json)]
+      : [`${jsonType}; charset=utf-8`, json];
+  return { status: error.status, headers: { 'content-type': contentType, ...error.headers }, body };
+}
+
+function formatOf(accept: string | undefined): ResponseFormat {
+  try {
+    return readFormat(accept);
+  } catch {
+    return readFormat(undefined);
+  }
+}
