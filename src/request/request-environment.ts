@@ -16,7 +16,8 @@ const MiB = 1024 * 1024;
 
 /** Creates what the requests of a process share. */
 export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): RequestEnvironment {
-  const bodyBytes = keys.openLimit('body_bytes', { total: 32 * MiB, perKey: 8 * MiB });
+  const limits = { total: 32 * MiB, perKey: 8 * MiB, unaccepted: 16 * MiB };
+  const bodyBytes = keys.openLimit('body_bytes', limits);
   telemetry.metrics.watchLimit(bodyBytes);
   return { telemetry, keys, bodyBytes };
 }
