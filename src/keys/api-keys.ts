@@ -1,4 +1,5 @@
 import { Limit, type LimitOptions } from '../limits/limit.ts';
+import { Places } from '../limits/places.ts';
 import { ApiKey } from './api-key.ts';
 
 /**
@@ -14,6 +15,7 @@ export class ApiKeys {
   readonly #accepted = new Generations(maxKeys.accepted);
   readonly #unaccepted = new Generations(maxKeys.unaccepted);
   readonly #limits: Limit[] = [];
+  readonly #places: Places[] = [];
 
   /** Returns the key of an `Authorization` header. The scheme and its spaces do not matter. */
   find(authorization: string | undefined): ApiKey {
@@ -27,12 +29,13 @@ export class ApiKeys {
     return key;
   }
 
-  /** Records that the backend has accepted a key. */
+  /** Records that the backend has accepted a key, which gives its calls more places. */
   accept(key: ApiKey): void {
     if (key.isAccepted) return;
     for (const limit of this.#limits) limit.accept(key);
     key.isAccepted = true;
     this.#accepted.add(key);
+    for (const places of this.#places) places.sendWaiting();
   }
 
   /** Opens a limit that all keys share. @param name its label in the metrics */
@@ -40,6 +43,17 @@ export class ApiKeys {
     const limit = new Limit(name, this.#limits.length, options);
     this.#limits.push(limit);
     return limit;
+  }
+
+  /** Opens places for calls. One key has three quarters of them, and unaccepted keys have half. */
+  openPlaces(service: string, maxInFlight: number, maxWaiting = Number.POSITIVE_INFINITY): Places {
+    const open = (name: string, total: number) => {
+      const [perKey, unaccepted] = [Math.ceil(total * 0.75), Math.ceil(total / 2)];
+      return this.openLimit(`${service}_${name}`, { total, perKey, unaccepted });
+    };
+    const places = new Places(open('calls', maxInFlight), open('waiting_calls', maxWaiting));
+    this.#places.push(places);
+    return places;
   }
 
   /** Returns the number of keys that a test holds for. */

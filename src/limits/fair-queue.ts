@@ -16,10 +16,11 @@ export class FairQueue<Item> {
     return this.#queues.size === 0;
   }
 
-  /** Removes an item that no longer waits. */
-  remove(key: ApiKey, item: Item): void {
+  /** Removes an item that no longer waits. Returns whether it still did. */
+  remove(key: ApiKey, item: Item): boolean {
     const queue = this.#queues.get(key);
-    if (queue?.delete(item) && queue.size === 0) this.#queues.delete(key);
+    if (!queue?.delete(item)) return false;
+    return queue.size > 0 || this.#queues.delete(key);
   }
 
   /** Removes and returns the next item whose key may be served; undefined if there is none. */

@@ -72,8 +72,9 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
       this.#settle({ why: 'deadline' });
       return;
     }
-    const refused = this.#origin.enter(this);
-    if (refused !== undefined) this.#settle({ why: refused, retryAfterMs: 1000 });
+    const refusedBy = this.#origin.places.enter(this);
+    const why = refusedBy === 'key' ? 'keyQueueFull' : 'queueFull';
+    if (refusedBy !== undefined) this.#settle({ why, retryAfterMs: 1000 });
   }
 
   /** Called when the call has its place among those in flight. Returns whether it uses it. */
@@ -200,7 +201,7 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     clearTimeout(this.#errorTimeout);
     if (!this.#hasPlace) {
-      this.#origin.leaveQueue(this);
+      this.#origin.places.leaveQueue(this);
       return outcome;
     }
     const last = this.#isError && outcome.why !== 'clientLeft' ? this.#response() : outcome;
@@ -227,7 +228,7 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
   #leave(): void {
     if (!this.#hasPlace) return;
     this.#hasPlace = false;
-    this.#origin.leave(this.key);
+    this.#origin.places.leave(this.key);
   }
 
   /** Stops counting the bytes of the body, and lets go of it. Returns how many there were. */

@@ -1,27 +1,23 @@
 import { driftOf } from '../../contract/drift.ts';
 import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
-import type { ApiKey } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import type { RestCall } from './call.ts';
 import { ConnectionFailed } from './connections.ts';
 import { createDriftReport } from './drift-report.ts';
-import type { Origin } from './origin.ts';
 import { consequencesOf, isSuccess, type Outcome, type Responded, toError } from './outcome.ts';
 import { readError, readText } from './response.ts';
 
 /** What follows from the outcome of a call: it is read, reported and passed to the callers that wait. */
 export class Completion {
-  readonly #origins: readonly Origin[];
   readonly #keys: ApiKeys;
   readonly #log: Log;
   readonly #metrics: Reporting['metrics'];
   readonly #reportDrift: ReturnType<typeof createDriftReport>;
 
-  constructor(origins: readonly Origin[], keys: ApiKeys, telemetry: Reporting) {
-    this.#origins = origins;
+  constructor(keys: ApiKeys, telemetry: Reporting) {
     this.#keys = keys;
     this.#log = telemetry.log;
     this.#metrics = telemetry.metrics;
@@ -53,16 +49,10 @@ export class Completion {
       this.#failToRead(call, response, error);
       return;
     }
-    if (!call.key.isAccepted) this.#accept(call.key);
+    this.#keys.accept(call.key);
     this.#report(call, status, response);
     call.releaseBody(true);
     call.resolve(value);
-  }
-
-  /** Records that a key is accepted, which gives its calls more places. */
-  #accept(key: ApiKey): void {
-    this.#keys.accept(key);
-    for (const origin of this.#origins) origin.sendWaiting();
   }
 
   #failToRead(call: RestCall, response: Responded, error: unknown): void {
@@ -85,7 +75,7 @@ export class Completion {
       error = response;
       // The contract has a 404 only for an animal, by the service that has accepted the key.
       const isNoPet = outcome.status === 404 && operation === 'getPet' && response.body;
-      if (isNoPet && !key.isAccepted) this.#accept(key);
+      if (isNoPet) this.#keys.accept(key);
       this.#report(call, outcome.status, outcome);
     } else {
       error = toError(outcome, parts.request.method === 'POST');

@@ -3,8 +3,8 @@ import { Pool } from 'undici';
 import type { ApiKey } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { Circuit } from '../../limits/circuit.ts';
-import { FairQueue } from '../../limits/fair-queue.ts';
 import type { Limit } from '../../limits/limit.ts';
+import type { Places } from '../../limits/places.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { createConnector, TrackedClient } from './connections.ts';
 import { consequencesOf, type Failed, type Outcome, outcomeOfFailure } from './outcome.ts';
@@ -45,13 +45,6 @@ const maxKeyFraction = 0.2;
 /** The most retries, paused or in flight: they must not multiply the load on a busy service. */
 const maxRetries = { total: 10, perKey: 5 };
 
-/** A call that needs a place among those in flight. */
-interface WaitingCall {
-  readonly key: ApiKey;
-  /** Uses its place now. Returns false if it does not need it. */
-  send(): boolean;
-}
-
 /** What an origin is opened with. */
 export interface OriginOptions {
   /** The name of the service, which is all that the log and the metrics show of it. */
@@ -66,9 +59,8 @@ export interface OriginOptions {
 }
 
 /**
- * The connections to one origin, with its queue, limits and circuits. Connects on the first call. Calls
- * of one key leave a quarter of the connections to other keys, and those of keys that were never
- * accepted a half. undici has a connection for each call in flight, so calls wait in this queue only.
+ * The connections to one origin, with its places, limits and circuits. Connects on the first call.
+ * undici has a connection for each call in flight, so calls wait for their place only.
  * The circuit of the origin opens if connecting fails, or if calls of several keys get no complete
  * response; that of a key on failures that may be specific to the key, such as a 5xx status.
  */
@@ -81,9 +73,7 @@ export class Origin {
   readonly pool: Pool;
   /** Limits the retries of calls that failed. */
   readonly retries: Limit;
-  readonly #inFlight: Limit;
-  readonly #waiting: Limit;
-  readonly #queue = new FairQueue<WaitingCall>();
+  readonly places: Places;
   readonly #options: OriginOptions;
   readonly #circuit: Circuit;
   readonly #maxFailuresPerKey: number;
@@ -112,14 +102,13 @@ export class Origin {
     this.#circuit = new Circuit(limits, (state) =>
       log.warn({ service }, state === 'open' ? 'circuit opened' : 'circuit closed'),
     );
-    const open = (name: string, total: number, unaccepted = total) =>
-      keys.openLimit(`${service}_${name}`, { total, perKey: Math.ceil(total * 0.75), unaccepted });
-    const { maxConnections, maxWaiting } = limits;
-    this.#inFlight = open('calls', maxConnections, Math.ceil(maxConnections / 2));
-    this.#waiting = open('waiting_calls', maxWaiting, Math.ceil(maxWaiting / 2));
-    this.bodyBytes = open('response_bytes', limits.maxBufferedBytes);
+    this.places = keys.openPlaces(service, limits.maxConnections, limits.maxWaiting);
+    const { maxBufferedBytes: total } = limits;
+    const bodyBytes = { total, perKey: Math.ceil(total * 0.75) };
+    this.bodyBytes = keys.openLimit(`${service}_response_bytes`, bodyBytes);
     this.retries = keys.openLimit(`${service}_retries`, maxRetries);
-    for (const limit of [this.#inFlight, this.#waiting, this.bodyBytes, this.retries]) {
+    const { inFlight, waiting } = this.places;
+    for (const limit of [inFlight, waiting, this.bodyBytes, this.retries]) {
       metrics.watchLimit(limit);
     }
     metrics.circuits({ service }, () => this.#circuit.state);
@@ -132,26 +121,6 @@ export class Origin {
   /** Uses these certificates for further connections. */
   setTls(tls: SecureContextOptions): void {
     this.#connect = this.#createConnector(tls);
-  }
-
-  /** Sends a call, now or when it has a place. Returns why it is refused. */
-  enter(call: WaitingCall): 'queueFull' | 'keyQueueFull' | undefined {
-    const { key } = call;
-    if (this.#inFlight.refuses(key) === undefined) {
-      this.#inFlight.add(key, 1);
-      if (!call.send()) this.leave(key);
-      return undefined;
-    }
-    const refusedBy = this.#waiting.take(key);
-    if (refusedBy !== undefined) return refusedBy === 'key' ? 'keyQueueFull' : 'queueFull';
-    this.#queue.add(key, call);
-    return undefined;
-  }
-
-  /** Removes a call that waits for a place. */
-  leaveQueue(call: WaitingCall): void {
-    this.#queue.remove(call.key, call);
-    this.#waiting.release(call.key);
   }
 
   /** Returns why no call of a key may start; undefined if one may, which then is a probe. */
@@ -181,31 +150,6 @@ export class Origin {
     }
     if (isFailure) this.#circuit.end(effects.service, startedAt, key, this.#maxFailuresPerKey);
     else this.#circuit.end(effects.service, startedAt);
-  }
-
-  /** Ends a call, and sends the next one whose key may have another in flight. */
-  leave(key: ApiKey): void {
-    this.#inFlight.release(key);
-    // undici still holds the connection of the call that ends.
-    if (this.#waiting.used > 0) queueMicrotask(() => this.#sendNext());
-  }
-
-  /** Sends all calls that a limit no longer holds up, when a key has been accepted. */
-  sendWaiting(): void {
-    while (this.#sendNext());
-  }
-
-  /** Sends one call that waits; returns false if none may be sent. */
-  #sendNext(): boolean {
-    while (this.#waiting.used > 0) {
-      const call = this.#queue.next((key) => this.#inFlight.refuses(key) === undefined);
-      if (call === undefined) return false;
-      this.#waiting.release(call.key);
-      this.#inFlight.add(call.key, 1);
-      if (call.send()) return true;
-      this.#inFlight.release(call.key);
-    }
-    return false;
   }
 
   /**

@@ -91,7 +91,7 @@ export function openRestPetStore(
   const messagesOrigin = isShared ? petsOrigin : open('messages', 1, messagesBaseUrl);
   const deadlines = new Deadlines();
   const origins = [petsOrigin, messagesOrigin];
-  const completion = new Completion(origins, keys, telemetry);
+  const completion = new Completion(keys, telemetry);
 
   /** A proxy for an `http:` URL gets whole URLs, and its own credential (RFC 9112, section 3.2.2). */
   function destinationOf(origin: Origin, url: URL): Destination {
