@@ -32,10 +32,16 @@ export class ApiKeys {
   /** Records that the backend has accepted a key, which gives its calls more places. */
   accept(key: ApiKey): void {
     if (key.isAccepted) return;
-    for (const limit of this.#limits) limit.accept(key);
+    for (const limit of this.#limits) limit.move(key, true);
     key.isAccepted = true;
     this.#accepted.add(key);
     for (const places of this.#places) places.sendWaiting();
+  }
+
+  /** Records that the backend no longer accepts a key. */
+  refuse(key: ApiKey): void {
+    if (key.isAccepted) for (const limit of this.#limits) limit.move(key, false);
+    key.isAccepted = false;
   }
 
   /** Opens a limit that all keys share. @param name its label in the metrics */

@@ -66,8 +66,9 @@ export class Limit implements Releasable {
     return isBeyond ? 'unknown' : undefined;
   }
 
-  /** Counts what a key uses as that of an accepted one. Call it before the key is accepted. */
-  accept(key: ApiKey): void {
-    this.usedByUnaccepted -= key.used[this.#index] ?? 0;
+  /** Counts what a key uses as that of an accepted one, or no longer. */
+  move(key: ApiKey, isAccepted: boolean): void {
+    const used = key.used[this.#index] ?? 0;
+    this.usedByUnaccepted += isAccepted ? -used : used;
   }
 }

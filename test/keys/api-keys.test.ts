@@ -112,6 +112,24 @@ describe('keys that the service does not accept', () => {
 });
 
 describe('accepted keys', () => {
+  it('count as never accepted once they are refused, with what they use', () => {
+    const keys = new ApiKeys();
+    const limit = keys.openLimit('places', { total: 4, perKey: 4, unaccepted: 2 });
+    const key = keys.find('Bearer revoked');
+    keys.accept(key);
+    for (let count = 0; count < 3; count++) expect(limit.take(key)).toBeUndefined();
+    keys.refuse(key);
+    keys.refuse(key);
+    expect([key.isAccepted, limit.usedByUnaccepted, limit.take(key)]).toEqual([
+      false,
+      3,
+      'unknown',
+    ]);
+    limit.release(key, 3);
+    expect(limit.usedByUnaccepted).toBe(0);
+    expect(keys.find('Bearer revoked')).toBe(key);
+  });
+
   it('are remembered up to 9,000, and always the latest 4,500', () => {
     const keys = new ApiKeys();
     const accept = (key: number) => keys.accept(keys.find(`Bearer ${key}`));

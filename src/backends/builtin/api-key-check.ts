@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ErrorResponse } from '../../contract/error.ts';
 import type { Caller, CallerIdentity } from '../../contract/pet-store.ts';
+import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { hashOf, keyColumns, timeAfter } from './api-keys.ts';
 import type { Database, Query } from './database.ts';
@@ -22,6 +23,7 @@ export function createApiKeyCheck(
   database: Database,
   demoKeys: ReadonlySet<string>,
   send: <T>(caller: Caller, query: Query<T>) => Promise<T>,
+  keys: ApiKeys,
   log: Log,
 ) {
   const goodKeys = new LRUCache<string, CallerIdentity>({ max: maxCachedKeys, ttl: cacheMs });
@@ -60,6 +62,7 @@ export function createApiKeyCheck(
         const code = key.revokedAt === null ? 'api_key_expired' : 'api_key_revoked';
         log.info({ code, ...identity, requestId: caller.requestId }, 'API key refused');
       }
+      keys.refuse(caller.key);
       throw ErrorResponse.of({
         code: 'invalid_api_key',
         message: 'The API key is unknown, expired or revoked.',

@@ -65,7 +65,7 @@ export async function openBuiltinPetStore(
     return database.connection().execute(sendIfAwaited);
   }
 
-  const checkApiKey = createApiKeyCheck(database, accepted, send, log);
+  const checkApiKey = createApiKeyCheck(database, accepted, send, keys, log);
 
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
     try {

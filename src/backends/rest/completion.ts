@@ -49,7 +49,8 @@ export class Completion {
       this.#failToRead(call, response, error);
       return;
     }
-    this.#keys.accept(call.key);
+    // Another path may need no key.
+    if (parts.request.template !== undefined) this.#keys.accept(call.key);
     this.#report(call, status, response);
     call.releaseBody(true);
     call.resolve(value);
@@ -76,6 +77,7 @@ export class Completion {
       // The contract has a 404 only for an animal, by the service that has accepted the key.
       const isNoPet = outcome.status === 404 && operation === 'getPet' && response.body;
       if (isNoPet) this.#keys.accept(key);
+      if (outcome.status === 401) this.#keys.refuse(key);
       this.#report(call, outcome.status, outcome);
     } else {
       error = toError(outcome, parts.request.method === 'POST');

@@ -33,12 +33,15 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
     expect(await keys.list('acme')).toEqual([created]);
     expect(created).toMatchObject({ label: null, expiresAt: null, lastUsedAt: null });
     expect([...(await store.listPets(callWith(key), {}))]).toEqual([]);
+    expect(callWith(key).key.isAccepted).toBe(true);
 
     await keys.revoke(created.id);
     await vi.waitFor(
       () => expect(store.listPets(callWith(key), {})).rejects.toMatchObject({ status: 401 }),
       { timeout: 5000, interval: 50 },
     );
+    // It loses the share of an accepted key.
+    expect(callWith(key).key.isAccepted).toBe(false);
     const [revoked] = await keys.list('acme');
     expect(revoked?.revokedAt).toMatch(/^\d{4}-.*Z$/);
     expect((await keys.revoke(created.id)).revokedAt).toBe(revoked?.revokedAt);

@@ -67,6 +67,25 @@ describe('calls to the REST service', () => {
     expect(caller.key.isAccepted).toBe(isAccepted);
   });
 
+  it('accept a key by a success of the contract only, until it gets a 401 by any call', async () => {
+    let status = 200;
+    await using rest = await startRest((_, response) => sendJson(response, status, '[]'));
+    const { key } = callWith('key');
+    const other = { method: 'GET', operation: 'GET /other', path: '/other' } as const;
+    const list = () => rest.petStore.listPets(callWith('key'), {});
+    for (const refused of [list, () => rest.petStore.send(callWith('key'), other)]) {
+      status = 200;
+      await rest.petStore.send(callWith('key'), other);
+      expect(key.isAccepted).toBe(false);
+      await list();
+      for (status of [403, 404, 500]) await expect(list()).rejects.toThrow();
+      expect(key.isAccepted).toBe(true);
+      status = 401;
+      await expect(refused()).rejects.toThrow();
+      expect(key.isAccepted).toBe(false);
+    }
+  });
+
   it('send messages to MESSAGES_BASE_URL', async () => {
     const message = '{"id":"m1","message":"Hi","status":"sent","createdAt":"2026-11-20T10:00:00Z"}';
     await using rest = await startRest((_, response) => sendJson(response, 202, message));
