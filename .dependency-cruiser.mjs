@@ -50,8 +50,7 @@ const packages = {
   '@pothos/core': '^src/graphql/',
   dataloader: '^src/graphql/context\\.ts$',
   kysely: '^src/backends/builtin/',
-  'lru-cache':
-    '^src/(?:yoga/(?:(?:persisted-)?documents|document-report)|backends/builtin/api-key-check)\\.ts$',
+  'lru-cache': '^src/yoga/(?:(?:persisted|prepared)-documents|use-document-report)\\.ts$',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
   leven: '^src/config/environment\\.ts$',

@@ -1,17 +1,25 @@
-import { LRUCache } from 'lru-cache';
-import { ErrorResponse } from '../../contract/error.ts';
+import { ErrorResponse, PetStoreError } from '../../contract/error.ts';
 import type { Caller, CallerIdentity } from '../../contract/pet-store.ts';
+import type { ApiKey } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { hashOf, keyColumns, timeAfter } from './api-keys.ts';
 import type { Database, Query } from './database.ts';
 
-/** How long a valid key is cached, in milliseconds. The cache saves one query per request. */
-const cacheMs = 2000;
-const maxCachedKeys = 10_000;
+/** How long the look-up of a valid key counts, and that of another, in milliseconds. */
+const cacheMs = { valid: 2000, refused: 1000 };
 
 /** How often the last use of a key is stored, in milliseconds. */
 const lastUseMs = 60_000;
+
+/** What is known of a key until a time, and its look-up in flight. Times are `performance.now()`. */
+interface KnownKey {
+  isValid?: boolean;
+  identity?: CallerIdentity | undefined;
+  until: number;
+  usedAt: number;
+  lookUp?: Promise<void> | undefined;
+}
 
 /**
  * Returns a function that resolves if a key is known, and neither expired nor revoked, and throws
@@ -26,50 +34,64 @@ export function createApiKeyCheck(
   keys: ApiKeys,
   log: Log,
 ) {
-  const goodKeys = new LRUCache<string, CallerIdentity>({ max: maxCachedKeys, ttl: cacheMs });
+  const knownKeys = new WeakMap<ApiKey, KnownKey>();
 
-  /** Stores when the key was used. No request waits for it, or fails with it. */
-  function storeUse(id: string): void {
-    database
-      .updateTable('api_keys')
-      .set({ last_used_at: timeAfter(0) })
-      .where('id', '=', id)
-      .execute()
-      .catch((err) => log.debug({ err, keyId: id }, 'the last use of a key was not stored'));
-  }
-
-  return async (caller: Caller): Promise<void> => {
-    const apiKey = caller.key.credential;
-    if (demoKeys.has(apiKey)) return;
-    const good = goodKeys.get(apiKey);
-    if (good) {
-      caller.identity = good;
-      return;
-    }
+  async function lookUp(caller: Caller, known: KnownKey): Promise<void> {
     const key = await send(caller, (connection) =>
       connection
         .selectFrom('api_keys')
         .select(keyColumns)
         // Comparing hashes leaks nothing about a key through timing.
-        .where('key_hash', '=', hashOf(apiKey))
+        .where('key_hash', '=', hashOf(caller.key.credential))
         .executeTakeFirst(),
     );
-    const identity = key && { account: key.account, keyId: key.id };
-    caller.identity = identity;
-    const validMs = key?.expiresAt ? Date.parse(key.expiresAt) - Date.now() : cacheMs;
-    if (key === undefined || identity === undefined || key.revokedAt !== null || validMs <= 0) {
-      if (key !== undefined) {
-        const code = key.revokedAt === null ? 'api_key_expired' : 'api_key_revoked';
-        log.info({ code, ...identity, requestId: caller.requestId }, 'API key refused');
-      }
+    const now = performance.now();
+    const validMs = key?.expiresAt ? Date.parse(key.expiresAt) - Date.now() : cacheMs.valid;
+    const isValid = key !== undefined && key.revokedAt === null && validMs > 0;
+    known.isValid = isValid;
+    known.identity = key && { account: key.account, keyId: key.id };
+    known.until = now + (isValid ? Math.min(cacheMs.valid, validMs) : cacheMs.refused);
+    if (!isValid) {
       keys.refuse(caller.key);
-      throw ErrorResponse.of({
-        code: 'invalid_api_key',
-        message: 'The API key is unknown, expired or revoked.',
-        status: 401,
-      });
+      const code = key?.revokedAt === null ? 'api_key_expired' : 'api_key_revoked';
+      const entry = { code, ...known.identity, requestId: caller.requestId };
+      if (key) log.info(entry, 'API key refused');
+    } else if (key.lastUsedAt === null || key.lastUsedAt < timeAfter(-lastUseMs)) {
+      if (now - known.usedAt < lastUseMs) return;
+      known.usedAt = now;
+      // No request waits for it, or fails with it.
+      database
+        .updateTable('api_keys')
+        .set({ last_used_at: timeAfter(0) })
+        .where('id', '=', key.id)
+        .execute()
+        .catch((err) => log.debug({ err, keyId: key.id }, 'the last use of a key was not stored'));
     }
-    if (key.lastUsedAt === null || key.lastUsedAt < timeAfter(-lastUseMs)) storeUse(key.id);
-    goodKeys.set(apiKey, identity, { ttl: Math.min(cacheMs, validMs) });
+  }
+
+  return async function check(caller: Caller): Promise<void> {
+    if (demoKeys.has(caller.key.credential)) return;
+    const known = knownKeys.get(caller.key) ?? { until: 0, usedAt: -lastUseMs };
+    if (performance.now() >= known.until) {
+      knownKeys.set(caller.key, known);
+      const isJoined = known.lookUp !== undefined;
+      known.lookUp ??= lookUp(caller, known).finally(() => {
+        known.lookUp = undefined;
+      });
+      try {
+        await known.lookUp;
+      } catch (error) {
+        // The caller that it was started for has left: no error of the database.
+        if (isJoined && error instanceof PetStoreError) return check(caller);
+        throw error;
+      }
+    }
+    caller.identity = known.identity;
+    if (known.isValid) return;
+    throw ErrorResponse.of({
+      code: 'invalid_api_key',
+      message: 'The API key is unknown, expired or revoked.',
+      status: 401,
+    });
   };
 }

@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
+import { hashOf } from '../../../src/backends/builtin/api-keys.ts';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { petFields } from '../../../src/contract/records.ts';
@@ -20,6 +22,18 @@ const openStore = (databaseUrl: string, telemetry: Pick<Telemetry, 'log' | 'metr
     telemetry,
     openKeys(),
   );
+
+/** Stops `performance.now()`, and lets it jump. */
+function mockClock() {
+  let now = performance.now();
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  return {
+    advance(ms: number) {
+      now += ms;
+    },
+    [Symbol.dispose]: () => spy.mockRestore(),
+  };
+}
 
 describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
   it('are created, listed, accepted and revoked while a server is running', async () => {
@@ -120,6 +134,59 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
     expect(await useAfter(40_000)).toBe(await lastUse());
     await useAfter(61_000);
     await vi.waitFor(async () => expect(await isRecent()).toBe(true));
+  });
+
+  it('has its last use stored once a minute, also if that fails and by a burst of calls', async () => {
+    const { databaseUrl, administration, keys } = await openKeys();
+    await using _ = administration;
+    const { key } = await keys.create('acme');
+    const database = await openDatabase(databaseUrl, quiet.log);
+    // Storing it fails.
+    const statements = databaseUrl.startsWith('file:')
+      ? ["create trigger refuse before update on api_keys begin select raise(abort, 'no'); end"]
+      : [
+          "create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$",
+          'create trigger refuse before update on api_keys execute function refuse()',
+        ];
+    for (const statement of statements) await sql.raw(statement).execute(database);
+    await database.destroy();
+    const telemetry = openTelemetry();
+    await using store = await openStore(databaseUrl, telemetry);
+    using clock = mockClock();
+    const burst = () =>
+      Promise.all(Array.from({ length: 20 }, () => store.listPets(callWith(key), {})));
+    const stored = async (times: number) => {
+      await burst();
+      await vi.waitFor(() => {
+        expect(telemetry.lines.filter((line) => line.includes('was not stored'))).toHaveLength(
+          times,
+        );
+      });
+    };
+    await stored(1);
+    clock.advance(2000);
+    await stored(1);
+    clock.advance(60_000);
+    await stored(2);
+  });
+
+  it('is accepted at once after it was created, and refused for a second if it was unknown before', async () => {
+    const { databaseUrl, administration, keys } = await openKeys();
+    await using _ = administration;
+    await using store = await openStore(databaseUrl);
+    using clock = mockClock();
+    const list = async (apiKey: string) => [...(await store.listPets(callWith(apiKey), {}))];
+    const refused = { status: 401 };
+    await expect(list('unknown')).rejects.toMatchObject(refused);
+    const { key, id } = await keys.create('acme');
+    expect(await list(key)).toEqual([]);
+    const database = await openDatabase(databaseUrl, quiet.log);
+    const changed = database.updateTable('api_keys').set({ key_hash: hashOf('unknown') });
+    await changed.where('id', '=', id).execute();
+    await database.destroy();
+    await expect(list('unknown')).rejects.toMatchObject(refused);
+    clock.advance(1000);
+    expect(await list('unknown')).toEqual([]);
   });
 
   it('is replaced by one with its label and lifetime, and expires after the overlap', async () => {
