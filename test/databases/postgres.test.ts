@@ -187,9 +187,10 @@ describe('PostgreSQL', () => {
         name: 'CancelledError',
       }),
     );
-    // For its key, a slice and the connection; and for the connection that the check of its key needs.
+    // For its key, a slice, the connection and its place in the queue; and for the check of its key and
+    // the place that it needs.
     await vi.waitFor(() => {
-      expect(whenCancelled.map(({ mock }) => mock.calls.length)).toEqual([3, 1]);
+      expect(whenCancelled.map(({ mock }) => mock.calls.length)).toEqual([4, 2]);
     });
     // Only what is sent needs a connection.
     const invalid = store.createPet(callWith(), { name: 'x'.repeat(2000), categoryId: '1' });
@@ -259,7 +260,10 @@ describe('PostgreSQL', () => {
     await using store = await openPetStore(options, quiet, openKeys());
     await using slow = await slowWrites(databaseUrl);
     const rex = { name: 'Rex', categoryId: '1' };
-    const callers = Array.from({ length: 20 }, () => callWith());
+    // One key leaves a quarter of them to others.
+    const callers = Array.from({ length: 20 }, (_, index) =>
+      callWith(index % 2 ? 'demo-key' : 'demo-empty'),
+    );
     const written = Promise.allSettled(callers.map((caller) => store.createPet(caller, rex)));
     await slow.running(poolSize ?? 10);
     const client = new pg.Client(databaseUrl);

@@ -25,19 +25,19 @@ interface KnownKey {
  * Returns a function that resolves if a key is known, and neither expired nor revoked, and throws
  * ErrorResponse 401 otherwise; only the log has the reason, as a code. Demo keys are also accepted, but
  * never stored, so that no database can carry them into production.
- * @param send sends a query for a caller
+ * @param send sends a query for a call with this deadline
  */
 export function createApiKeyCheck(
   database: Database,
   demoKeys: ReadonlySet<string>,
-  send: <T>(caller: Caller, query: Query<T>) => Promise<T>,
+  send: <T>(caller: Caller, deadlineAt: number, query: Query<T>) => Promise<T>,
   keys: ApiKeys,
   log: Log,
 ) {
   const knownKeys = new WeakMap<ApiKey, KnownKey>();
 
-  async function lookUp(caller: Caller, known: KnownKey): Promise<void> {
-    const key = await send(caller, (connection) =>
+  async function lookUp(caller: Caller, deadlineAt: number, known: KnownKey): Promise<void> {
+    const key = await send(caller, deadlineAt, (connection) =>
       connection
         .selectFrom('api_keys')
         .select(keyColumns)
@@ -69,20 +69,20 @@ export function createApiKeyCheck(
     }
   }
 
-  return async function check(caller: Caller): Promise<void> {
+  return async function check(caller: Caller, deadlineAt: number): Promise<void> {
     if (demoKeys.has(caller.key.credential)) return;
     const known = knownKeys.get(caller.key) ?? { until: 0, usedAt: -lastUseMs };
     if (performance.now() >= known.until) {
       knownKeys.set(caller.key, known);
       const isJoined = known.lookUp !== undefined;
-      known.lookUp ??= lookUp(caller, known).finally(() => {
+      known.lookUp ??= lookUp(caller, deadlineAt, known).finally(() => {
         known.lookUp = undefined;
       });
       try {
         await known.lookUp;
       } catch (error) {
-        // The caller that it was started for has left: no error of the database.
-        if (isJoined && error instanceof PetStoreError) return check(caller);
+        // The caller that it was started for has left, or was late: no error of the database.
+        if (isJoined && error instanceof PetStoreError) return check(caller, deadlineAt);
         throw error;
       }
     }

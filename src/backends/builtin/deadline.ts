@@ -1,10 +1,31 @@
 import { BackendTimeoutError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
+import type { Places } from '../../limits/places.ts';
+
+/** Resolves when a query has its place. Rejects when its caller leaves or is late before that. */
+export async function takePlace(places: Places, caller: Caller, deadlineAt: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let hasPlace = false;
+  const send = () => {
+    hasPlace = true;
+    resolve();
+    return true;
+  };
+  const query = { key: caller.key, send };
+  places.enter(query);
+  if (hasPlace) return;
+  const leave = () => {
+    places.leaveQueue(query);
+    reject(caller.cancelled ?? lateError(false));
+  };
+  caller.whenCancelled(leave);
+  const timer = setTimeout(leave, deadlineAt - performance.now());
+  await promise.finally(() => clearTimeout(timer));
+}
 
 /**
- * Rejects when the caller leaves or its deadline passes. The work goes on, and until it ends the caller
- * keeps its place among the requests in flight: what waits for a connection to the database must not grow
- * without limit.
+ * Rejects when the caller leaves or its deadline passes. A query that was sent goes on, and until it ends
+ * the caller keeps its place among the requests in flight.
  * @param mayBeDone whether a write has been sent, whose outcome then is unknown
  */
 export function untilDeadline<T>(
@@ -23,9 +44,10 @@ export function untilDeadline<T>(
   return promise;
 }
 
-/** Creates the error of a call that did not end in time. */
+/** Creates the error of a call that did not end in time, and may have been done if it is a write. */
 export function lateError(isWrite: boolean): BackendTimeoutError {
-  return new BackendTimeoutError(withAdvice('The pet store did not respond in time.', isWrite));
+  const message = withAdvice('The pet store did not respond in time.', isWrite);
+  return new BackendTimeoutError(message, { writeOutcome: isWrite ? 'UNKNOWN' : 'NOT_DONE' });
 }
 
 /** Adds what a caller must know of a write that failed without a response. */

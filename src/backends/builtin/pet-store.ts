@@ -18,7 +18,7 @@ import { nextSlice } from '../../limits/slices.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase, type Query } from './database.ts';
-import { untilDeadline } from './deadline.ts';
+import { takePlace, untilDeadline } from './deadline.ts';
 import { addDemoData } from './demo.ts';
 import { callStaged, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
@@ -32,7 +32,7 @@ export interface BuiltinPetStoreOptions {
   readonly databaseUrl: string;
   /** Set only for a demo: accepts this key and the others of a demo, and fills an empty database with pets. */
   readonly demoKey: string | undefined;
-  /** The time that calls with the demo key `demo-timeout` take, in milliseconds. */
+  /** The time that a call may wait in the queue, and that `demo-timeout` takes, in milliseconds. */
   readonly timeoutMs: number;
   /** The most connections to PostgreSQL; 10 by default. */
   readonly poolSize?: number | undefined;
@@ -41,7 +41,7 @@ export interface BuiltinPetStoreOptions {
 /** Opens the built-in backend, which implements the contract on a SQL database, and migrates it. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the database and the check of keys.
 export async function openBuiltinPetStore(
-  { databaseUrl, demoKey, timeoutMs, poolSize }: BuiltinPetStoreOptions,
+  { databaseUrl, demoKey, timeoutMs, poolSize = 10 }: BuiltinPetStoreOptions,
   { log, metrics }: Reporting,
   keys: ApiKeys,
 ): Promise<PetStore> {
@@ -52,17 +52,23 @@ export async function openBuiltinPetStore(
   let flakyCalls = 0;
   const readPage = createPageReader(database, engine);
 
-  /**
-   * Sends a query when there is a connection, if the caller still waits for it. Those of SQLite never wait
-   * for the connection.
-   */
-  async function send<T>(caller: Caller, query: Query<T>): Promise<T> {
-    const sendIfAwaited: Query<T> = (connection) => {
-      if (caller.cancelled) throw caller.cancelled;
-      return query(connection);
-    };
-    if (engine === 'sqlite') return sendIfAwaited(database);
-    return database.connection().execute(sendIfAwaited);
+  const places = keys.openPlaces('database', poolSize);
+  metrics.watchLimit(places.inFlight);
+  metrics.waitingQueries({}, () => places.waiting.used);
+
+  /** Sends a query when there is a connection, if the caller still waits for it then. */
+  async function send<T>(caller: Caller, deadlineAt: number, query: Query<T>): Promise<T> {
+    if (caller.cancelled) throw caller.cancelled;
+    if (engine === 'sqlite') return query(database);
+    await takePlace(places, caller, deadlineAt);
+    try {
+      return await database.connection().execute(async (connection) => {
+        if (caller.cancelled) throw caller.cancelled;
+        return query(connection);
+      });
+    } finally {
+      places.leave(caller.key);
+    }
   }
 
   const checkApiKey = createApiKeyCheck(database, accepted, send, keys, log);
@@ -85,7 +91,8 @@ export async function openBuiltinPetStore(
     checkInput?: () => void,
   ): Promise<T> {
     const { key, requestId } = caller;
-    const checked = guard(requestId, false, () => checkApiKey(caller));
+    const deadlineAt = performance.now() + timeoutMs;
+    const checked = guard(requestId, false, () => checkApiKey(caller, deadlineAt));
     await untilDeadline(caller, () => false, checked);
     keys.accept(key);
     const isWrite = operations[operation].method === 'POST';
@@ -107,7 +114,7 @@ export async function openBuiltinPetStore(
       const guarded = () => {
         // Needs no connection.
         checkInput?.();
-        return guard(requestId, isWrite, () => send(caller, query));
+        return guard(requestId, isWrite, () => send(caller, deadlineAt, query));
       };
       if (staged === undefined) return await untilDeadline(caller, mayBeDone, guarded());
       const isDue = !staged.isFlaky || ++flakyCalls % 6 === 3;

@@ -51,7 +51,6 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
   pool.on('error', onBroken).on('connect', (client) => client.on('error', onBroken));
   metrics?.databaseConnections({ state: 'used' }, () => pool.totalCount - pool.idleCount);
   metrics?.databaseConnections({ state: 'idle' }, () => pool.idleCount);
-  metrics?.waitingQueries({}, () => pool.waitingCount);
   // `migrate` has a lock of its own, because Kysely's belongs to a session.
   const noLock = async () => {};
   const locks = { acquireMigrationLock: noLock, releaseMigrationLock: noLock };
