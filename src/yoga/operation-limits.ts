@@ -27,7 +27,10 @@ type Measure = keyof typeof measures;
 export type OperationLimits = Readonly<Record<Measure | 'maxTokens', number>>;
 
 /** The cost of an operation or a selection set; root fields are without deferred fragments. */
-type Cost = Readonly<Record<Measure | 'deferred', number>>;
+interface Cost extends Readonly<Record<Measure | 'deferred' | 'equal', number>> {
+  /** The most fields with the same response path at or below each response key; `equal` is the highest. */
+  readonly equalAt: ReadonlyMap<string, number>;
+}
 
 /**
  * Creates the function that parses documents.
@@ -44,6 +47,7 @@ export function createBoundedParse(limits: OperationLimits): typeof parse {
         for (const measure of Object.keys(measures) as Measure[]) {
           checkSize(measures[measure], limits[measure], cost[measure]);
         }
+        checkSize('fields with the same response path', maxEqual, cost.equal);
       }
       return document;
     } catch (error) {
@@ -58,6 +62,9 @@ export function createBoundedParse(limits: OperationLimits): typeof parse {
     }
   };
 }
+
+/** The most fields with the same response path: validation compares each of them with each other one. */
+const maxEqual = 30;
 
 /** The most characters of a name and of a number. */
 const tokenLimits: Readonly<Partial<Record<TokenKind, readonly [what: string, maximum: number]>>> =
@@ -83,8 +90,9 @@ function checkTokens({ loc }: DocumentNode): void {
 }
 
 /**
- * Yields the cost of each operation of a parsed document that is not validated yet. Takes time
- * proportional to the document, even with fragments that form a cycle.
+ * Yields the cost of each operation of a parsed document that is not validated yet, and of each fragment
+ * that no operation uses, which is validated, too. Takes time proportional to the document and to the
+ * response keys of each spread, even with fragments that form a cycle.
  */
 export function* operationCosts({ definitions }: DocumentNode): Generator<Cost> {
   const known = new Map<SelectionSetNode, Cost>();
@@ -95,7 +103,8 @@ export function* operationCosts({ definitions }: DocumentNode): Generator<Cost> 
     if (cost !== undefined) return cost;
     // A temporary value ends the recursion of a fragment cycle, which validation rejects later.
     known.set(selectionSet, nothing);
-    const total: Record<keyof Cost, number> = { ...nothing };
+    const equalAt = new Map<string, number>();
+    const total: { -readonly [Name in keyof Cost]: Cost[Name] } = { ...nothing, equalAt };
     for (const selection of selectionSet.selections) {
       const { directives = [] } = selection;
       const field = selection.kind === Kind.FIELD ? selection : undefined;
@@ -108,6 +117,13 @@ export function* operationCosts({ definitions }: DocumentNode): Generator<Cost> 
       total.maxRootFields += field ? 1 : below.maxRootFields;
       total.maxFields += below.maxFields + (field ? 1 : 0);
       total.deferred += below.deferred + directives.filter(isDefer).length;
+      const key = (field?.alias ?? field?.name)?.value;
+      const added = key === undefined ? below.equalAt : ([[key, below.equal || 1]] as const);
+      for (const [name, count] of added) {
+        const sum = (equalAt.get(name) ?? 0) + count;
+        equalAt.set(name, sum);
+        total.equal = Math.max(total.equal, sum);
+      }
     }
     known.set(selectionSet, total);
     return total;
@@ -123,6 +139,11 @@ export function* operationCosts({ definitions }: DocumentNode): Generator<Cost> 
     const maxDirectives = cost.maxDirectives + (one.directives?.length ?? 0);
     yield { ...cost, maxDirectives, maxRootFields: cost.maxRootFields + cost.deferred };
   }
+  for (const one of definitions) {
+    if (one.kind !== Kind.FRAGMENT_DEFINITION || known.has(one.selectionSet)) continue;
+    const cost = costOf(one.selectionSet);
+    yield { ...cost, maxRootFields: cost.deferred };
+  }
 }
 
 const nothing: Cost = {
@@ -132,6 +153,8 @@ const nothing: Cost = {
   maxRootFields: 0,
   maxFields: 0,
   deferred: 0,
+  equal: 0,
+  equalAt: new Map(),
 };
 
 const isDefer = ({ name }: DirectiveNode) => name.value === GraphQLDeferDirective.name;

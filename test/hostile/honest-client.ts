@@ -6,7 +6,8 @@ import { setInterval } from 'node:timers/promises';
 export interface HonestResult {
   readonly sent: number;
   readonly succeeded: number;
-  /** The longest time to a response, in milliseconds. */
+  /** The median and the longest time to a response, in milliseconds. */
+  readonly medianMs: number;
   readonly slowestMs: number;
   /** The number of failed requests by failure. */
   readonly failures: ReadonlyMap<string, number>;
@@ -28,16 +29,14 @@ export async function runHonestClient(
   const persistent = new Agent({ keepAlive: true });
   const failures = new Map<string, number>();
   const pending: Promise<void>[] = [];
-  let succeeded = 0;
-  let slowestMs = 0;
+  const durations: number[] = [];
 
   async function sendOnce(agent: Agent | false) {
     const start = performance.now();
     const failure = await send(url, apiKey, agent).catch((error: Error) => error.message);
     const milliseconds = performance.now() - start;
     if (failure === undefined) {
-      succeeded++;
-      slowestMs = Math.max(slowestMs, milliseconds);
+      durations.push(milliseconds);
     } else {
       failures.set(failure, (failures.get(failure) ?? 0) + 1);
     }
@@ -52,7 +51,10 @@ export async function runHonestClient(
   }
   await Promise.all(pending);
   persistent.destroy();
-  return { sent: pending.length, succeeded, slowestMs, failures };
+  durations.sort((a, b) => a - b);
+  const { length: succeeded } = durations;
+  const medianMs = durations[succeeded >> 1] ?? 0;
+  return { sent: pending.length, succeeded, medianMs, slowestMs: durations.at(-1) ?? 0, failures };
 }
 
 /** Sends a request. @returns undefined on success, otherwise the status and error code. */

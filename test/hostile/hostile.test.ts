@@ -38,6 +38,7 @@ afterAll(async () => {
     'requests',
     'peak MiB',
     'honest %',
+    'median ms',
     'slowest ms',
     'control ms',
     'slowdown',
@@ -81,12 +82,12 @@ async function withstand({ id, backend, settings }: Attack) {
   const undisturbed = runHonestClient(control.url, restKeys.honest, end.signal);
   const requests = await runAttack({ id, port, apiKey: keys.hostile, milliseconds });
   end.abort();
-  const { sent, succeeded, slowestMs, failures } = await honest;
+  const { sent, succeeded, medianMs, slowestMs, failures } = await honest;
   const other = await undisturbed;
   const { isAlive, peakMib, slowdown } = await gateway.measure();
   const percent = (100 * succeeded) / sent;
   const failed = [...failures].map(([failure, count]) => `${count} × ${failure}`).join(', ');
-  const figures = [requests, peakMib, percent, slowestMs, other.slowestMs].map((figure) =>
+  const figures = [requests, peakMib, percent, medianMs, slowestMs, other.slowestMs].map((figure) =>
     figure.toFixed(0),
   );
   rows.push([id, ...figures, slowdown.toFixed(1), isAlive ? failed : `died; ${failed}`]);

@@ -47,6 +47,43 @@ describe('the operation limits', () => {
     ['long integers', `{ pet(id: ${'9'.repeat(1001)}) { id } }`, '1000 characters of a number'],
     ['long decimals', `{ pet(id: 0.${'9'.repeat(1000)}) { id } }`, 'number, received 1002'],
     ['aliases below the root', `{ pets { ${repeat(31, (i) => `a${i}: id`)} } }`, 'received 31'],
+    ['levels of an unused fragment', `{ __typename } fragment F on Query ${nested(10)}`, 'levels'],
+    [
+      'aliases of an unused fragment',
+      `{ __typename } fragment F on Pet { ${repeat(31, (i) => `a${i}: id`)} }`,
+      'aliases, received 31',
+    ],
+    [
+      'equal fields',
+      `{ pets { ${repeat(31, () => 'id')} } }`,
+      '30 fields with the same response path, received 31',
+    ],
+    [
+      'equal aliases',
+      `{ pets { ...{ ${repeat(30, () => 'id')} } id: name } }`,
+      'path, received 31',
+    ],
+    [
+      'equal fields below equal ones',
+      `{ pets { a { ${repeat(16, () => 'b')} } a { ${repeat(15, () => 'b')} } } }`,
+      'path, received 31',
+    ],
+    [
+      'equal fields by fragments',
+      `{ pets { ...F ...F id } } fragment F on Pet { ...G ...G ...G ...G ...G }
+        fragment G on Pet { id id id }`,
+      'path, received 31',
+    ],
+    [
+      'equal fields in unused fragments',
+      `{ __typename } fragment F on Pet { ...G } fragment G on Query { ${repeat(240, () => 'a { b }')} }`,
+      'path, received 240',
+    ],
+    [
+      'equal fields in a fragment whose name is used twice',
+      `{ ...F } fragment F on Query { ${repeat(31, () => 'a')} } fragment F on Query { orders }`,
+      'path, received 31',
+    ],
   ])('refuse too many %s with 400, the limit and the count, before any call', async (_, query, message) => {
     const { petStore, calls } = recording(await openBuiltin());
     await using opened = await openGateway({ petStore });
@@ -67,6 +104,10 @@ describe('the operation limits', () => {
     ['aliases', `{ ${repeat(20, (i) => `a${i}: __typename`)} }`],
     ['names', `{ ${'a'.repeat(256)}: orders } # ${'a'.repeat(2000)}`],
     ['the introspection query, which is deeper', getIntrospectionQuery()],
+    [
+      'equal fields',
+      `{ pets { ${repeat(30, () => 'id')} ...F } pet(id: "1") { id } } fragment F on Pet { name }`,
+    ],
   ])('accept documents at the limit: %s', async (_, query) => {
     await using opened = await openGateway();
     const { status, errors } = await postGraphQL(opened.gateway, query);

@@ -88,7 +88,7 @@ export const documentAttacks: readonly Attack[] = [
     graphql(`{ ${pad(index, 100_000).replace(/^\d+/, (digits) => `a${digits}: __typename`)} }`),
   ),
   floodOf('wide valid documents', 32, (index) =>
-    graphql(`{ a${index}: pets(limit: 3) { ${'id name categoryId status '.repeat(60)} } }`),
+    graphql(`{ a${index}: pets(limit: 3) { ${'id name categoryId status '.repeat(30)} } }`),
   ),
   floodOf(
     'made-up registrations',
@@ -124,6 +124,11 @@ export const documentAttacks: readonly Attack[] = [
       `{ ${fields(19, (n) => `a: pets(limit: 3) { a${index}: id b${n}: name ${'c: id '.repeat(10)} }`)} }`,
     ),
   ),
+  // Without a key, so that no document is cached for an accepted one.
+  floodOf('fields of unused fragments', 8, (index) => ({
+    headers: { authorization: undefined },
+    body: graphql(`{__typename} fragment F${index} on Query{${'a{b} '.repeat(246)}}`),
+  })),
   floodOf('directives', 16, () => graphql(`{ __typename ${'@skip(if: false) '.repeat(14_000)} }`)),
   floodOf('operation name of 120 KB', 16, (index) => {
     const operationName = `q${index}${'x'.repeat(120_000)}`;
