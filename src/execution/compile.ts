@@ -7,12 +7,13 @@ import {
   getVariableValues,
   type OperationDefinitionNode,
 } from 'graphql';
-import { conditionsOf, type VariableValues } from './field-collector.ts';
+import { conditionsOf, maxConditions, type VariableValues } from './field-collector.ts';
 import { type Execute, planOperation } from './plan.ts';
 
 /**
  * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: if
- * the variables are invalid, because the fallback executor reports the errors; and if they include a
+ * the variables are invalid, because the fallback executor reports the errors; at the first use of a
+ * variant, because generating code costs more than executing once; and if the variables include a
  * selection that cannot be compiled.
  */
 export type CompiledOperation = (
@@ -22,12 +23,6 @@ export type CompiledOperation = (
 
 /** That of graphql-js (`GraphQLExecuteContext`), to which monitoring tools subscribe. */
 const channel = tracingChannel('graphql:execute');
-
-/** An operation with more conditions has too many variants. */
-const maxConditions = 4;
-
-/** Cached variants per operation. Compiling one again takes less than a millisecond. */
-const maxVariants = 2;
 
 /**
  * Compiles the operation of a valid document without `@defer`. Its result is that of graphql-js, and is
@@ -45,18 +40,18 @@ export function compileOperation(
   const conditions = conditionsOf(document);
   if (!operation || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
-  const plans = new Map<string, Execute | undefined>();
+  const plans = new Map<string, Execute | typeof notCompilable | 'used once'>();
 
   return (context, given) => {
     const { variableValues } = getVariableValues(schema, definitions, given, errorOptions);
     if (variableValues === undefined) return undefined;
     const variant = conditions.map((name) => variableValues.coerced[name]).join();
-    if (!plans.has(variant)) {
-      if (plans.size === maxVariants) plans.clear();
-      plans.set(variant, plan(variableValues));
+    const known = plans.get(variant);
+    const execute = known === 'used once' ? plan(variableValues) : known;
+    if (known === undefined || execute !== known) plans.set(variant, execute ?? 'used once');
+    if (execute === undefined || execute === notCompilable || !channel.hasSubscribers) {
+      return execute?.(context, variableValues);
     }
-    const execute = plans.get(variant);
-    if (!execute || !channel.hasSubscribers) return execute?.(context, variableValues);
     const { operation: operationType, name } = operation;
     const traced = { schema, document, rawVariableValues: given, operationName: name?.value };
     return channel.tracePromise(() => execute(context, variableValues), {
@@ -65,14 +60,16 @@ export function compileOperation(
     });
   };
 
-  function plan(variables: VariableValues): Execute | undefined {
+  function plan(variables: VariableValues): Execute | typeof notCompilable {
     try {
       return planOperation(schema, document, operation as OperationDefinitionNode, variables);
     } catch {
-      return undefined;
+      return notCompilable;
     }
   }
 }
+
+const notCompilable = () => undefined;
 
 /** The errors are not read, and each quotes the whole value. */
 const errorOptions = { maxErrors: 1, hideSuggestions: true };

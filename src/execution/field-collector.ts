@@ -78,6 +78,9 @@ export function createCollectFields(
   };
 }
 
+/** An operation with more conditions, each true or false, has more than sixteen variants of compiled code. */
+export const maxConditions = 4;
+
 /** Returns the names of the variables of `@skip`, `@include` and `@defer`, which all are conditions. */
 export function conditionsOf(document: DocumentNode): readonly string[] {
   const conditions = new Set<string>();

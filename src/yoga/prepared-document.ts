@@ -7,14 +7,15 @@ import {
   type ValidationRule,
   visit,
 } from 'graphql';
+import { conditionsOf, maxConditions } from '../execution/field-collector.ts';
 import { operationCosts } from './operation-limits.ts';
 import { PreparedOperation, type PreparedOperationOptions } from './prepared-operation.ts';
 
 /**
  * Upper bounds of the memory of a document, in bytes, from heap measurements. A field is one that an
- * operation has with fragments expanded, in two variants of compiled code.
+ * operation has with fragments expanded, in one variant of compiled code.
  */
-const bytes = { document: 2048, character: 2, node: 1024, comment: 256, field: 256 };
+const bytes = { document: 2048, character: 2, node: 1024, comment: 256, field: 128 };
 
 /** A parsed and validated document with its operations. */
 export class PreparedDocument {
@@ -68,7 +69,8 @@ export class PreparedDocument {
     for (let token = document.loc?.startToken; token; token = token.next ?? undefined) {
       if (token.kind === TokenKind.COMMENT) size += bytes.comment;
     }
-    for (const { maxFields } of operationCosts(document)) size += maxFields * bytes.field;
+    const fieldBytes = bytes.field * 2 ** Math.min(conditionsOf(document).length, maxConditions);
+    for (const { maxFields } of operationCosts(document)) size += maxFields * fieldBytes;
     return size;
   }
 

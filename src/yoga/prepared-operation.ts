@@ -67,8 +67,7 @@ export class PreparedOperation {
   readonly #document: DocumentNode;
   /** The variables of conditions; graphql-js refuses a null only when it reaches the directive. */
   readonly #conditions: readonly VariableDefinitionNode[];
-  #uses = 0;
-  #compiled: CompiledOperation | undefined;
+  readonly #compiled: CompiledOperation | undefined;
 
   /** @param document of only this operation and its fragments */
   constructor(
@@ -103,6 +102,7 @@ export class PreparedOperation {
       hideSuggestions: introspection !== true,
       options: { maxCoercionErrors: 1 },
     };
+    this.#compiled = compileOperation(schema, whole);
     this.#document = document;
   }
 
@@ -110,8 +110,7 @@ export class PreparedOperation {
    * Executes the operation, in the place of Yoga's executor, which rounds large integers in variable
    * defaults. If the context has a delivery, graphql-js starts all fields immediately and returns
    * deferred fragments as later parts, or a whole result if the variables turn every `@defer` off.
-   * Otherwise the result is whole: from compiled code, which is generated at the second use because
-   * that costs more than executing once, or from graphql-js if the operation cannot be compiled.
+   * Otherwise the result is whole: from compiled code, or from graphql-js if there is none.
    */
   readonly execute = ({ contextValue, variableValues }: ExecutionArgs) => {
     const args = { ...this.#whole, contextValue, variableValues: variableValues ?? {} };
@@ -142,9 +141,6 @@ export class PreparedOperation {
       const execute = isCurrent ? experimentalExecuteIncrementally : legacyExecuteIncrementally;
       const result = execute({ ...args, document: this.#document, enableEarlyExecution: true });
       return result instanceof Promise ? result.then(toParts) : toParts(result);
-    }
-    if (this.#uses < 2 && ++this.#uses === 2) {
-      this.#compiled = compileOperation(this.#whole.schema, this.#whole.document);
     }
     return (
       this.#compiled?.(context, args.variableValues) ??

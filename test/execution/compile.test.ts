@@ -1,15 +1,17 @@
 import { buildSchema, parse } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { compileOperation } from '../../src/execution/compile.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { storeOf } from './differential.ts';
 
 const rex = { id: '1', name: 'Rex', categoryId: '2' };
 
-/** Executes compiled code with a store that returns these animals. */
+/** Executes compiled code, which is generated at the second use, with a store that returns these animals. */
 function execute(text: string, listPets: unknown, variables: object = {}) {
   const { context } = storeOf({ listPets });
-  return compileOperation(schema, parse(text))?.(context, { ...variables });
+  const compiled = compileOperation(schema, parse(text));
+  expect(compiled?.(context, { ...variables })).toBeUndefined();
+  return compiled?.(context, { ...variables });
 }
 
 describe('compileOperation', () => {
@@ -41,19 +43,43 @@ describe('compileOperation', () => {
       field.resolve = () => [];
       field.extensions = { contractResolver: field.resolve };
     }
-    const compiled = (source: string) => compileOperation(other, parse(source))?.({}, {});
+    const compiled = (source: string) => {
+      const operation = compileOperation(other, parse(source));
+      return operation?.({}, {}) ?? operation?.({}, {});
+    };
     expect(compiled('{ records { id } }')).toBeDefined();
     expect(compiled(text)).toBeUndefined();
   });
 
-  it('evaluates @include and @skip with the variables of each execution', async () => {
-    const text = `query ($a: Boolean!, $b: Boolean!) {
-      pets { id @skip(if: $a) name @include(if: $b) categoryId } }`;
+  it('generates code for each of sixteen variants at its second use, and keeps it', async () => {
+    const text = `query (${['a', 'b', 'c', 'd'].map((name) => `$${name}: Boolean!`).join()}) {
+      pets { id @skip(if: $a) name @include(if: $b) categoryId @skip(if: $c) status @include(if: $d) x: id } }`;
     const compiled = compileOperation(schema, parse(text));
-    for (const [a, b] of [1, 2, 3, 0, 1].map((bits) => [bits > 1, bits % 2 > 0])) {
-      const { data } = (await compiled?.(storeOf({ listPets: [rex] }).context, { a, b })) ?? {};
-      const expected = { ...(!a && { id: '1' }), ...(b && { name: 'Rex' }), categoryId: '2' };
-      expect(data).toEqual({ pets: [expected] });
+    const generated = vi.spyOn(globalThis, 'Function');
+    for (const use of [1, 2, 3, 4]) {
+      for (let bits = 0; bits < 16; bits++) {
+        const [a, b, c, d] = [8, 4, 2, 1].map((bit) => (bits & bit) > 0);
+        const result = compiled?.(storeOf({ listPets: [rex] }).context, { a, b, c, d });
+        if (use === 1) {
+          expect(result).toBeUndefined();
+          continue;
+        }
+        const { data } = (await result) ?? {};
+        const { id, name, categoryId } = rex;
+        expect(data).toEqual({
+          pets: [
+            {
+              ...(!a && { id }),
+              ...(b && { name }),
+              ...(!c && { categoryId }),
+              ...(d && { status: null }),
+              x: id,
+            },
+          ],
+        });
+      }
+      expect(generated).toHaveBeenCalledTimes(use === 1 ? 0 : 16);
     }
+    generated.mockRestore();
   });
 });

@@ -140,7 +140,11 @@ describe('large work that waits for its slice ends with its request', () => {
 
   it.each(work)('when its deadline passes: %s', async (_, query) => {
     await using opened = await openHeld();
-    const headers = { ...withKey, accept: 'multipart/mixed, application/json', 'x-petstore-timeout-ms': '50' };
+    const headers = {
+      ...withKey,
+      accept: 'multipart/mixed, application/json',
+      'x-petstore-timeout-ms': '50',
+    };
     const { status, errors } = await postGraphQL(opened.gateway, query, {}, headers);
     expect(status).toBe(504);
     const extensions = { code: 'UPSTREAM_TIMEOUT', outcome: 'NOT_DONE' };
