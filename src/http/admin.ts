@@ -6,6 +6,7 @@ import { restErrorResponse } from './error-response.ts';
 import { type Health, probePaths } from './health.ts';
 import { type Listener, listen } from './listen.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
+import { oncePer } from './once.ts';
 
 /** Where to serve metrics and health checks. */
 export interface AdminOptions {
@@ -22,6 +23,8 @@ export async function listenAdmin(
   { adminHost: host, adminPort: port }: AdminOptions,
 ): Promise<Listener | undefined> {
   if (port === undefined) return undefined;
+  // A scrape takes milliseconds.
+  const scrape = oncePer(1000, () => metrics.scrape());
   async function respond(request: HttpRequest): Promise<HttpResponse> {
     const { method, path } = request;
     if (health && probePaths.has(path)) return health(request);
@@ -31,7 +34,7 @@ export async function listenAdmin(
     if (method !== 'GET' && method !== 'HEAD') {
       return restErrorResponse(methodNotAllowed('GET, HEAD', method));
     }
-    const { contentType, text } = await metrics.scrape();
+    const { contentType, text } = await scrape();
     return { status: 200, headers: { 'content-type': contentType }, body: text };
   }
 

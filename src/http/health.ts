@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { methodNotAllowed } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
+import { oncePer } from './once.ts';
 
 /** The paths of health checks. */
 export const probePaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
@@ -21,10 +22,17 @@ const cacheMs = 1000;
  * @param isDraining whether the process is shutting down
  */
 export function createHealth(checkReady: () => Promise<void>, isDraining: () => boolean): Health {
-  let cached: Promise<[status: number, line: string]> | undefined;
-  const forget = () => {
-    cached = undefined;
-  };
+  const check = oncePer(cacheMs, () =>
+    Promise.race([
+      checkReady(),
+      wait(checkTimeoutMs, undefined, { ref: false }).then(() => {
+        throw new Error('The backend does not respond.');
+      }),
+    ]).then(
+      (): [number, string] => [200, 'ready'],
+      ({ message }): [number, string] => [503, `not ready: ${message}`],
+    ),
+  );
 
   return async ({ method, path }) => {
     if (method !== 'GET' && method !== 'HEAD') {
@@ -32,18 +40,7 @@ export function createHealth(checkReady: () => Promise<void>, isDraining: () => 
     }
     if (path === '/livez') return text(200, 'live');
     if (isDraining()) return text(503, 'not ready: draining');
-    cached ??= Promise.race([
-      checkReady(),
-      wait(checkTimeoutMs, undefined, { ref: false }).then(() => {
-        throw new Error('The backend does not respond.');
-      }),
-    ])
-      .then(
-        (): [number, string] => [200, 'ready'],
-        ({ message }): [number, string] => [503, `not ready: ${message}`],
-      )
-      .finally(() => setTimeout(forget, cacheMs).unref());
-    return text(...(await cached));
+    return text(...(await check()));
   };
 }
 

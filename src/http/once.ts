@@ -9,3 +9,15 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
     return made;
   };
 }
+
+/** Makes one call at a time. Every caller shares it, until `ms` after its end. */
+export function oncePer<T>(ms: number, make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  const forget = () => {
+    made = undefined;
+  };
+  return () => {
+    made ??= make().finally(() => setTimeout(forget, ms).unref());
+    return made;
+  };
+}

@@ -15,6 +15,7 @@ const traefik =
 const schemas: Readonly<Record<string, string>> = {
   'apps/v1 Deployment': `${kubernetes}AppsV1Deployment`,
   'autoscaling/v2 HorizontalPodAutoscaler': `${kubernetes}AutoscalingV2HorizontalPodAutoscaler`,
+  'networking.k8s.io/v1 NetworkPolicy': `${kubernetes}NetworkingV1NetworkPolicy`,
   'policy/v1 PodDisruptionBudget': `${kubernetes}PolicyV1PodDisruptionBudget`,
   'v1 Service': `${kubernetes}CoreV1Service`,
   'traefik.io/v1alpha1 IngressRoute': `${traefik}V1alpha1IngressRoute`,
@@ -79,6 +80,17 @@ describe('the Kubernetes manifests', () => {
     expect(spec.podMetricsEndpoints).toEqual([
       { port: port.name, path: '/metrics', interval: expect.stringMatching(/^\d+s$/) },
     ]);
+  });
+
+  it('let only the namespace of Prometheus connect to the admin port', async () => {
+    const deployment = await read('deployment.yaml');
+    const [{ ports }] = deployment.spec.template.spec.containers;
+    const { spec } = await read('network-policy.yaml');
+    expect(spec.podSelector).toEqual(deployment.spec.selector);
+    expect(spec.policyTypes).toEqual(['Ingress']);
+    const [http, admin] = ports.map(({ name }: { readonly name: string }) => [{ port: name }]);
+    const from = [{ namespaceSelector: { matchLabels: expect.any(Object) } }];
+    expect(spec.ingress).toEqual([{ ports: http }, { from, ports: admin }]);
   });
 
   it('scale the deployment, which does not set replicas', async () => {

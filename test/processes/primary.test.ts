@@ -167,7 +167,7 @@ describe('a gateway with two workers', () => {
     expect(first.filter(isAlive)).toEqual([]);
     expect(await sendMany(started, 20)).toEqual(new Set([200]));
     // The counts of the exited workers are kept.
-    await expect(countOf(started)).resolves.toBe(40);
+    await vi.waitFor(async () => expect(await countOf(started)).toBe(40), withTimeout);
     expect(started.output.stderr.match(/"signal":"SIGKILL","msg":"worker exited"/g)).toHaveLength(
       2,
     );
