@@ -9,6 +9,7 @@ import { variables } from '../config/variables.ts';
 import { openApp } from '../gateway.ts';
 import { listenAdmin } from '../http/admin.ts';
 import { type ListenOptions, listen } from '../http/listen.ts';
+import { connectionLimit } from '../http/open-files.ts';
 import { removeStaleSocket, unixSocketOf } from '../http/unix-socket.ts';
 import { openOverloadGuard } from '../request/overload.ts';
 import { openRateLimit } from '../request/rate-limit.ts';
@@ -64,6 +65,7 @@ export async function runServe(
   }
   const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
   if (!worker) warnOfUnknown(config, log);
+  if (!worker) connectionLimit(log);
   if (!worker) await removeStaleSocket(config.host);
   const supervisor = cluster?.isPrimary
     ? new (await import('../workers/primary.ts')).Supervisor(config, telemetry)

@@ -15,7 +15,7 @@ export interface AdminOptions {
   readonly adminPort: number | undefined;
 }
 
-/** Serves `/metrics`, `/livez` and `/readyz` on the admin port, if there is one. */
+/** Serves `/metrics`, with one scrape per second, `/livez` and `/readyz` on the admin port, if there is one. */
 export async function listenAdmin(
   environment: RequestEnvironment,
   metrics: Pick<Metrics, 'scrape'>,
@@ -23,7 +23,6 @@ export async function listenAdmin(
   { adminHost: host, adminPort: port }: AdminOptions,
 ): Promise<Listener | undefined> {
   if (port === undefined) return undefined;
-  // A scrape takes milliseconds.
   const scrape = oncePer(1000, () => metrics.scrape());
   async function respond(request: HttpRequest): Promise<HttpResponse> {
     const { method, path } = request;
@@ -39,5 +38,5 @@ export async function listenAdmin(
   }
 
   const handle = (record: RequestRecord) => respond(record).finally(() => record.endUnreported());
-  return listen({ environment, handle }, { host, port });
+  return listen({ environment, handle }, { host, port, maxConnections: 100 });
 }

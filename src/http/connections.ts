@@ -5,9 +5,6 @@ import type { TLSSocket } from 'node:tls';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { BodyParts } from './message.ts';
 
-/** The most open connections; an idle one takes about 20 kB. */
-const maxConnections = 5000;
-
 /** A connection with this many unanswered requests is closed when it receives another one. */
 const maxUnanswered = 8;
 
@@ -54,13 +51,18 @@ export class Connections {
    */
   portClosed: Promise<void> | undefined;
   readonly #open = new Map<Socket, Connection>();
+  readonly #maximum: number;
   readonly #metrics: ConnectionMetrics | undefined;
   readonly #unreadMs: number;
   #fullAt = Number.NEGATIVE_INFINITY;
   #isPaused = false;
 
-  /** @param unreadMs how long a client may read nothing of a response that exceeds the socket's buffer */
-  constructor(metrics: ConnectionMetrics | undefined, unreadMs = 15_000) {
+  /**
+   * @param maximum the most open connections
+   * @param unreadMs how long a client may read nothing of a response that exceeds the socket's buffer
+   */
+  constructor(maximum: number, metrics?: ConnectionMetrics, unreadMs = 15_000) {
+    this.#maximum = maximum;
     this.#metrics = metrics;
     this.#unreadMs = unreadMs;
     metrics?.connections({}, () => this.#open.size);
@@ -68,7 +70,7 @@ export class Connections {
 
   /** Adds a connection that was accepted, or closes it if there are too many. */
   add(socket: Socket): void {
-    if (this.#open.size >= maxConnections && !this.#makeRoom()) {
+    if (this.#open.size >= this.#maximum && !this.#makeRoom()) {
       this.#metrics?.refusedConnections.inc();
       socket.destroy();
       return;

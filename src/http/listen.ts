@@ -8,6 +8,7 @@ import type { SecureContextOptions } from 'node:tls';
 import type { RequestServer } from '../request/request-record.ts';
 import { type ConnectionMetrics, Connections } from './connections.ts';
 import { createNodeListener } from './node.ts';
+import { connectionLimit } from './open-files.ts';
 import { unixSocketOf } from './unix-socket.ts';
 
 /** Where to listen. */
@@ -20,6 +21,8 @@ export interface ListenOptions {
   readonly tls?: SecureContextOptions | undefined;
   /** Awaited before the port closes; resolves when no other process holds it without accepting. */
   readonly waitForPortRelease?: (() => Promise<unknown>) | undefined;
+  /** The most open connections; 5,000 by default, or what the process's limit of open files allows. */
+  readonly maxConnections?: number;
   /** Where connections are counted; undefined for the admin port. */
   readonly metrics?: ConnectionMetrics;
 }
@@ -69,11 +72,11 @@ const tlsOptions = { handshakeTimeout: 5000, ALPNProtocols: ['http/1.1'] };
 /** Serves a handler over HTTP/1.1 or HTTPS. @throws the listen error, such as EADDRINUSE. */
 export async function listen(
   gateway: RequestServer,
-  { host, port, tls, waitForPortRelease, metrics }: ListenOptions,
+  { host, port, tls, waitForPortRelease, metrics, maxConnections }: ListenOptions,
 ): Promise<Listener> {
   const secured = tls && createHttpsServer({ ...serverOptions, ...tlsOptions, ...tls });
   const server = secured ?? createHttpServer(serverOptions);
-  const connections = new Connections(metrics);
+  const connections = new Connections(maxConnections ?? connectionLimit(), metrics);
   closeGently(server, connections, waitForPortRelease);
   const respond = createNodeListener(gateway, connections);
   server

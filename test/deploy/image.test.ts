@@ -83,6 +83,7 @@ describe('the compose file', () => {
     expect(dockerfile).toContain(`PORT=${port}`);
     const seconds = Number.parseInt(services[name].stop_grace_period, 10);
     expect(seconds).toBeGreaterThan(loadConfig({}).shutdownGraceMs / 1000);
+    expect(services[name].ulimits.nofile).toBeGreaterThan(5400);
   });
 });
 

@@ -40,7 +40,7 @@ describe('a connection', () => {
     ['a response', () => ({ status: 200, headers: {}, body: 'x'.repeat(30_000_000) })],
     ['a response in parts', () => endlessParts().response],
   ])('is closed when its client leaves %s unread', async (_, respond) => {
-    const connections = new Connections(undefined, 50);
+    const connections = new Connections(1, undefined, 50);
     const handle = async () => respond();
     const http = createServer(createNodeListener({ environment, handle }, connections))
       .on('connection', (socket) => connections.add(socket))
