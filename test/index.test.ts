@@ -4,7 +4,13 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { ListPetsDocument } from '../packages/client/src/documents.ts';
-import { createGateway, createLazyGateway, createNodeListener, loadConfig } from '../src/index.ts';
+import {
+  createGateway,
+  createLazyGateway,
+  createNodeListener,
+  type LocalExecute,
+  loadConfig,
+} from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
 import { mounts } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
@@ -17,6 +23,9 @@ const headers = { authorization: 'Bearer demo-key', 'content-type': 'application
 const list = JSON.stringify({ query: '{ pets(limit: 1) { id } }' });
 
 const animals = '[{"id":1,"name":"a","categoryId":1}]';
+
+/** It waits for a slice. */
+const longDocument = `{ orders } #${'x'.repeat(250)}`;
 
 const post = (init: RequestInit = {}) =>
   new Request('https://shop.example/api/graphql', { method: 'POST', headers, body: list, ...init });
@@ -325,6 +334,34 @@ describe('gateway.execute', () => {
     expect(requests()).toHaveLength(3);
     const codesOfFirst = ['BAD_USER_INPUT'];
     expect(requests()[0]).toMatchObject({ requestId: 'bff-1', codes: codesOfFirst });
+  });
+
+  it.each<[status: number, code: string, ...Parameters<LocalExecute>]>([
+    [400, 'OPERATION_TOO_LARGE', `{ ${'orders '.repeat(21)} }`],
+    [
+      500,
+      'INTERNAL_SERVER_ERROR',
+      '{ orders }',
+      {
+        get broken() {
+          throw new Error('broken');
+        },
+      },
+    ],
+    [503, 'CANCELLED', longDocument, {}, { signal: AbortSignal.abort() }],
+    [
+      504,
+      'UPSTREAM_TIMEOUT',
+      longDocument,
+      {},
+      { signal: AbortSignal.abort(new DOMException('', 'TimeoutError')) },
+    ],
+  ])('logs a refusal with its status %i: %s', async (status, code, ...operation) => {
+    const { log, requests } = openTelemetry();
+    await using gateway = await createGateway(config, log);
+    const { errors } = await gateway.execute(...operation);
+    expect(errors).toMatchObject([{ extensions: { code } }]);
+    expect(requests()).toMatchObject([{ status, codes: [code] }]);
   });
 
   describe('returns data that any framework takes', () => {

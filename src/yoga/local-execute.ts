@@ -58,7 +58,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     } catch (error) {
       const refusal = refuse(error, record.requestId);
       record.codes = [refusal.code];
-      record.status = 400;
+      record.status = refusal.status;
       return graphqlErrorResult(refusal, record.requestId);
     } finally {
       record.end();
