@@ -40,36 +40,37 @@ export function compileOperation(
   const conditions = conditionsOf(document);
   if (!operation || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
-  const plans = new Map<string, Execute | typeof notCompilable | 'used once'>();
+  const plans = new Map<string, Execute | 'not compilable' | 'used once'>();
 
   return (context, given) => {
     const { variableValues } = getVariableValues(schema, definitions, given, errorOptions);
     if (variableValues === undefined) return undefined;
     const variant = conditions.map((name) => variableValues.coerced[name]).join();
-    const known = plans.get(variant);
+    const known = plans.get(variant) ?? 'unused';
     const execute = known === 'used once' ? plan(variableValues) : known;
-    if (known === undefined || execute !== known) plans.set(variant, execute ?? 'used once');
-    if (execute === undefined || execute === notCompilable || !channel.hasSubscribers) {
-      return execute?.(context, variableValues);
-    }
+    if (execute === 'unused') plans.set(variant, 'used once');
+    else if (execute !== known) plans.set(variant, execute);
+    if (typeof execute !== 'function') return undefined;
+    if (!channel.hasSubscribers) return execute(context, variableValues);
     const { operation: operationType, name } = operation;
     const traced = { schema, document, rawVariableValues: given, operationName: name?.value };
-    return channel.tracePromise(() => execute(context, variableValues), {
-      ...traced,
-      operationType,
-    });
+    return channel.tracePromise(
+      execute,
+      { ...traced, operationType },
+      undefined,
+      context,
+      variableValues,
+    );
   };
 
-  function plan(variables: VariableValues): Execute | typeof notCompilable {
+  function plan(variables: VariableValues): Execute | 'not compilable' {
     try {
       return planOperation(schema, document, operation as OperationDefinitionNode, variables);
     } catch {
-      return notCompilable;
+      return 'not compilable';
     }
   }
 }
-
-const notCompilable = () => undefined;
 
 /** The errors are not read, and each quotes the whole value. */
 const errorOptions = { maxErrors: 1, hideSuggestions: true };

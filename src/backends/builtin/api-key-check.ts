@@ -12,6 +12,10 @@ const cacheMs = { valid: 2000, refused: 1000 };
 /** How often the last use of a key is stored, in milliseconds. */
 const lastUseMs = 60_000;
 
+/** Also if it is in the future, after a clock was set back. */
+const isLongAgo = (usedAt: string | null) =>
+  Math.abs(Date.now() - Date.parse(usedAt ?? '1970-01-01')) > lastUseMs;
+
 /** What is known of a key until a time, and its look-up in flight. Times are `performance.now()`. */
 interface KnownKey {
   isValid?: boolean;
@@ -56,7 +60,7 @@ export function createApiKeyCheck(
       const code = key?.revokedAt === null ? 'api_key_expired' : 'api_key_revoked';
       const entry = { code, ...known.identity, requestId: caller.requestId };
       if (key) log.info(entry, 'API key refused');
-    } else if (key.lastUsedAt === null || key.lastUsedAt < timeAfter(-lastUseMs)) {
+    } else if (isLongAgo(key.lastUsedAt)) {
       if (now - known.usedAt < lastUseMs) return;
       known.usedAt = now;
       // No request waits for it, or fails with it.
