@@ -37,7 +37,7 @@ export const backendVariables = {
     ...setting(
       'builtin.databaseUrl',
       matching(
-        /^(?:file:[^?]+$|:memory:$|postgres(?:ql)?:\/\/(?!.*[?&](?:user|password)=).)/,
+        /^(?:file:[^?]+$|:memory:$|postgres(?:ql)?:\/\/(?!.*[?&](?:user|password|[^=&]*%[^=&]*)=).)/,
         'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
       ),
       'file:data/pet-store.db',
