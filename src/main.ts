@@ -61,7 +61,7 @@ for (const command of keyCommands) administrative(keys.command(command.usage), c
 
 administrative(program.command('migrate'), {
   description: "migrate the built-in backend's database, without starting the gateway",
-  options: [['--to <migration>', 'undo the migrations after this one, for an earlier version']],
+  options: [['--to <migration>', 'undo the later ones; first, revoke keys that should expire']],
   work: migrateTo,
 });
 
