@@ -31,20 +31,33 @@ export function createGateway(
 }
 
 /** A gateway that may not be open yet: its functions reject with the reason if it can't be. */
-export interface LazyGateway extends FetchHandler, LocalExecution, Pick<Gateway, 'metrics'> {}
+export interface LazyGateway extends FetchHandler, LocalExecution, AsyncDisposable {
+  readonly metrics: Gateway['metrics'];
+}
 
 /**
  * Creates a gateway that opens at the first request: `createLazyGateway(() =>
  * createGateway(loadConfig(process.env)))`. This is for frameworks that load routes without serving
- * them, such as `next build`. If opening fails, the next request tries again.
+ * them, such as `next build`. If opening fails, the next request tries again. Disposing it disposes the
+ * gateway; one that is not open then is never opened.
  */
-export function createLazyGateway(open: () => Promise<Gateway>): LazyGateway {
+export function createLazyGateway(
+  open: () => Promise<Gateway & Partial<AsyncDisposable>>,
+): LazyGateway {
+  let isDisposed = false;
   // An async function, because loadConfig throws synchronously.
-  const opened = once(async () => open());
+  const opened = once(async () => {
+    if (isDisposed) throw new Error('This gateway was disposed before its first request.');
+    return open();
+  });
   const execute: LocalExecute = async (...operation) => (await opened()).execute(...operation);
   const handle = async (request: Request) => (await opened())(request);
   const metrics = async () => (await opened()).metrics();
-  return Object.assign(handle, { execute, metrics });
+  const dispose = async () => {
+    isDisposed = true;
+    await (await opened().catch(() => undefined))?.[Symbol.asyncDispose]?.();
+  };
+  return Object.assign(handle, { execute, metrics, [Symbol.asyncDispose]: dispose });
 }
 
 /** Returns the gateway's `nodeListener`, a request listener for `node:http` servers. */

@@ -71,7 +71,12 @@ export async function openMounted(
     const gate = openGate();
     const mounted = { ...environment, admission: gate };
     const app = opened.use(await openApp({ ...config, ...host, ...mounted, compression: false }));
-    opened.defer(() => gate.close());
+    opened.defer(() => {
+      // All calls have ended then, so that nobody reads these.
+      const end = () => environment.streams.forEach((parts) => void parts.return().catch(() => {}));
+      const timer = setTimeout(end, config.maxTimeoutMs);
+      return gate.close().finally(() => clearTimeout(timer));
+    });
     return Object.assign(createFetchHandler(app, config.forwardHeaders), {
       nodeListener: createNodeListener(app),
       execute: app.execute,

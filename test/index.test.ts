@@ -208,6 +208,15 @@ describe('the gateway as a fetch handler', () => {
     expect(logged).toEqual([]);
   });
 
+  it('ends a response in parts that nobody reads when disposed, after the time limit of calls', async () => {
+    const { gateway, requests } = await openMountable(undefined, { UPSTREAM_TIMEOUT_MS: '200' });
+    const unread = await sendForParts(gateway, 'https://shop.example/api');
+    expect(unread.status).toBe(200);
+    expect(requests()).toEqual([]);
+    await gateway[Symbol.asyncDispose]();
+    expect(requests()).toMatchObject([{ status: 200, firstPartMs: expect.any(Number) }]);
+  });
+
   it('logs misspelled variables, as the command does', async () => {
     const { log, logged } = openTelemetry();
     const env = { DATABASE_URL: ':memory:', LOG_LVL: 'hunter2' };
@@ -276,6 +285,34 @@ describe('a lazy gateway', () => {
     await expect(lazy.execute('{ orders }', {}, caller)).rejects.toThrow(/PORT/);
     delete env['PORT'];
     expect((await lazy(post())).status).toBe(200);
+  });
+});
+
+describe('a lazy gateway that is disposed', () => {
+  it('disposes the gateway, also while it opens, and refuses later requests', async () => {
+    const lazy = createLazyGateway(() => createGateway(config));
+    const first = lazy(post());
+    await lazy[Symbol.asyncDispose]();
+    expect([200, 503]).toContain((await first).status);
+    expect((await lazy(post())).status).toBe(503);
+    await lazy[Symbol.asyncDispose]();
+  });
+
+  it('is never opened if it was not used before', async () => {
+    let times = 0;
+    const lazy = createLazyGateway(() => {
+      times++;
+      return createGateway(config);
+    });
+    await lazy[Symbol.asyncDispose]();
+    await expect(lazy(post())).rejects.toThrow('This gateway was disposed');
+    expect(times).toBe(0);
+  });
+
+  it('is disposed although it cannot be opened', async () => {
+    const lazy = createLazyGateway(() => createGateway(loadConfig({ PORT: 'none' })));
+    await expect(lazy(post())).rejects.toThrow(/PORT/);
+    await lazy[Symbol.asyncDispose]();
   });
 });
 

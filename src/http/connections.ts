@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { BodyParts } from './message.ts';
 
 /** A connection with this many unanswered requests is closed when it receives another one. */
 const maxUnanswered = 8;
@@ -43,26 +42,21 @@ export type ConnectionMetrics = Pick<
  * silent ones, then idle ones.
  */
 export class Connections {
-  /** The bodies in parts that are being written. */
-  readonly streams = new Set<BodyParts>();
   /**
    * Set while the server closes; resolves when the port is closed. Responses wait for it, because clients
    * open further connections after each one.
    */
   portClosed: Promise<void> | undefined;
   readonly #open = new Map<Socket, Connection>();
-  readonly #maximum: number;
+  readonly #maxConnections: number;
   readonly #metrics: ConnectionMetrics | undefined;
   readonly #unreadMs: number;
   #fullAt = Number.NEGATIVE_INFINITY;
   #isPaused = false;
 
-  /**
-   * @param maximum the most open connections
-   * @param unreadMs how long a client may read nothing of a response that exceeds the socket's buffer
-   */
-  constructor(maximum: number, metrics?: ConnectionMetrics, unreadMs = 15_000) {
-    this.#maximum = maximum;
+  /** @param unreadMs how long a client may read nothing of a response that exceeds the socket's buffer */
+  constructor(maxConnections: number, metrics?: ConnectionMetrics, unreadMs = 15_000) {
+    this.#maxConnections = maxConnections;
     this.#metrics = metrics;
     this.#unreadMs = unreadMs;
     metrics?.connections({}, () => this.#open.size);
@@ -70,7 +64,7 @@ export class Connections {
 
   /** Adds a connection that was accepted, or closes it if there are too many. */
   add(socket: Socket): void {
-    if (this.#open.size >= this.#maximum && !this.#makeRoom()) {
+    if (this.#open.size >= this.#maxConnections && !this.#makeRoom()) {
       this.#metrics?.refusedConnections.inc();
       socket.destroy();
       return;

@@ -95,7 +95,7 @@ export async function listen(
       await connections.portClosed;
       server.keepAliveTimeout = idleWhileClosingMs;
       const endParts = () => {
-        for (const parts of connections.streams) parts.end();
+        for (const parts of gateway.environment.streams) parts.end();
       };
       const timers = [
         setTimeout(() => server.closeIdleConnections(), idleWhileClosingMs),

@@ -8,7 +8,7 @@ import type { Connections } from './connections.ts';
 import { internalError } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import type { NodeListener } from './handlers.ts';
-import type { BodyParts, HttpResponse, RequestHeaders } from './message.ts';
+import type { HttpResponse, RequestHeaders } from './message.ts';
 
 /**
  * Translates between `node:http` and the gateway. If the client disconnects early, the request is
@@ -126,7 +126,10 @@ function write(
   }
   if (parts) {
     connections?.watch(incoming.socket);
-    writeParts(parts, outgoing.writeHead(status, headers), connections?.streams);
+    // A stream, because over HTTP/2 Node leaves an iterator open when the client disconnects.
+    pipeline(Readable.from(parts), outgoing.writeHead(status, headers))
+      .catch(() => parts.return())
+      .catch(() => {});
     return;
   }
   if (status !== 204 && status !== 304) {
@@ -151,17 +154,4 @@ function writeEarly(
   const end = () => void outgoing.end();
   if (incoming.isPaused() || incoming.readableEnded || incoming.destroyed) end();
   else record.onDiscarded = end;
-}
-
-function writeParts(
-  parts: BodyParts,
-  outgoing: ServerResponse,
-  streams: Set<BodyParts> | undefined,
-): void {
-  streams?.add(parts);
-  // A stream, because over HTTP/2 Node leaves an iterator open when the client disconnects.
-  pipeline(Readable.from(parts), outgoing)
-    .catch(() => parts.return())
-    .catch(() => {})
-    .finally(() => streams?.delete(parts));
 }

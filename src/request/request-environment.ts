@@ -1,4 +1,4 @@
-import type { RequestHeaders } from '../http/message.ts';
+import type { BodyParts, RequestHeaders } from '../http/message.ts';
 import { ApiKeys } from '../keys/api-keys.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -10,6 +10,8 @@ export interface RequestEnvironment {
   readonly keys: ApiKeys;
   /** Limits the bytes of request bodies, each until its request ends. */
   readonly bodyBytes: Limit;
+  /** The bodies in parts whose requests have not ended. */
+  readonly streams: Set<BodyParts>;
 }
 
 const MiB = 1024 * 1024;
@@ -19,7 +21,7 @@ export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): R
   const limits = { total: 32 * MiB, perKey: 8 * MiB, unaccepted: 16 * MiB };
   const bodyBytes = keys.openLimit('body_bytes', limits);
   telemetry.metrics.watchLimit(bodyBytes);
-  return { telemetry, keys, bodyBytes };
+  return { telemetry, keys, bodyBytes, streams: new Set() };
 }
 
 /** What a request begins with; without a scheme if its caller is in this process. */

@@ -11,10 +11,11 @@ import type { V1Handler } from '../v1/routes.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
 import { refusalResponse } from '../yoga/refusal.ts';
 import type { Admission } from './admission.ts';
+import type { RequestEnvironment } from './request-environment.ts';
 import type { RequestRecord, RequestServer } from './request-record.ts';
 
 /** The handlers of each path, and what applies to all paths. */
-export interface RouterOptions {
+export interface RouterOptions extends Pick<RequestEnvironment, 'streams'> {
   readonly admission: Admission;
   readonly refuse: Refuse;
   readonly graphql: GraphqlHandler;
@@ -39,7 +40,7 @@ const isGraphqlPath = (path: string) => path === '/graphql' || path === '/graphq
  * a response in parts is ended by its body.
  */
 export function createRouter(options: RouterOptions): RequestServer['handle'] {
-  const { admission, compression, health, graphql, v1, mounted } = options;
+  const { admission, compression, health, graphql, v1, mounted, streams } = options;
   const cors = createCors(options.corsOrigins);
 
   /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
@@ -89,7 +90,12 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     if (options.corsOrigins.length > 0) cors.addHeaders(record, response);
     admission.addRate?.(record.key, response.headers);
     response.headers['x-request-id'] = record.requestId;
-    if (response.parts === undefined) record.end();
+    const { parts } = response;
+    if (parts === undefined) record.end();
+    else {
+      streams.add(parts);
+      record.hold({ release: () => streams.delete(parts) }, 1);
+    }
     return response;
   };
 }

@@ -42,9 +42,8 @@ export async function openBuiltin(
 
 /** Creates the caller of a pet store, by default of the one that was opened last. */
 export function callWith(key = apiKey, signal?: AbortSignal, keys = latestKeys): RequestRecord {
-  const { bodyBytes } = createEnvironment(quiet);
   const headers = { authorization: `Bearer ${key}`, 'x-request-id': 'test' };
-  const environment = { telemetry: quiet, keys, bodyBytes };
+  const environment = { ...createEnvironment(quiet), keys };
   const record = new RequestRecord(environment, { method: 'TEST', path: '', headers });
   if (signal) record.follow({ signal });
   return record;
