@@ -16,7 +16,7 @@ import { mounts } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
 import { openMountable } from './support/rest-gateway.ts';
 import { startServer } from './support/server.ts';
-import { sendJson } from './support/upstream.ts';
+import { sendJson, startUpstream } from './support/upstream.ts';
 
 const config = { ...loadConfig({ DATABASE_URL: ':memory:' }), graphiql: false };
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
@@ -215,6 +215,30 @@ describe('the gateway as a fetch handler', () => {
     expect(requests()).toEqual([]);
     await gateway[Symbol.asyncDispose]();
     expect(requests()).toMatchObject([{ status: 200, firstPartMs: expect.any(Number) }]);
+  });
+
+  it.each([
+    ['at the end of a turn', 'none'],
+    ['in a slice', 'none'.repeat(100_000)],
+  ])('fails only the call whose log line throws %s', async (_, invalid) => {
+    await using upstream = await startUpstream(({ url }, response) =>
+      sendJson(response, 200, url.includes('orders') ? invalid : '[]'),
+    );
+    const { log, logged } = openTelemetry();
+    const warn = () => {
+      throw new TypeError('broken log');
+    };
+    const rest = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    await using gateway = await createGateway(rest, Object.assign(log, { warn }));
+    const query = '{ a: orders b: orders pets { id } }';
+    const { authorization } = headers;
+    const errors = ['a', 'b'].map((name) => ({
+      path: [name],
+      extensions: { code: 'INTERNAL_SERVER_ERROR' },
+    }));
+    const result = await gateway.execute(query, {}, { authorization });
+    expect(result).toMatchObject({ data: { a: null, b: null, pets: [] }, errors });
+    expect(logged.join('')).toMatch(/"TypeError".*broken log.*unexpected error/);
   });
 
   it('logs misspelled variables, as the command does', async () => {

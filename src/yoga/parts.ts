@@ -67,6 +67,8 @@ export function encodeParts(
       while (!(await texts.next()).done);
       return { value: undefined, done: true as const };
     },
+    // Node's streams call it when the client disconnects.
+    throw: () => body.return(),
     end() {
       record.cancel('deadline');
     },

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../src/contract/error.ts';
@@ -16,6 +18,15 @@ type Part = ReturnType<typeof readParts> extends AsyncGenerator<infer T> ? T : n
 
 /** The orders of the demo. One id is above 2^53. */
 const orders = expect.arrayContaining([expect.objectContaining({ id: 9007199254740993n })]);
+
+/** Handles a request for parts without a socket. */
+function handleHeld({ environment, handle }: Awaited<ReturnType<typeof startHolding>>) {
+  const headers = { authorization: 'Bearer demo-key', accept: 'multipart/mixed' };
+  const search = new URLSearchParams({ query: petsFirst }).toString();
+  return handle(
+    new RequestRecord(environment, { method: 'GET', path: '/graphql', search, headers }),
+  );
+}
 
 describe('a deferred fragment', () => {
   it.each([
@@ -208,21 +219,25 @@ describe('a response in parts', () => {
 
   it('keeps its last part for a client that reads it after the shutdown began', async () => {
     await using service = await startHolding();
-    const headers = { authorization: 'Bearer demo-key', accept: 'multipart/mixed' };
-    const search = new URLSearchParams({ query: petsFirst }).toString();
-    const record = new RequestRecord(service.environment, {
-      method: 'GET',
-      path: '/graphql',
-      search,
-      headers,
-    });
-    const { parts } = await service.handle(record);
+    const { parts } = await handleHeld(service);
     await parts?.next();
     parts?.end();
     await vi.waitFor(() => expect(service.cancelled()).toBe(1));
     for (let turns = 0; turns < 20; turns++) await turn();
     expect((await parts?.next())?.value).toContain('UPSTREAM_TIMEOUT');
     expect((await parts?.next())?.done).toBe(true);
+  });
+
+  it('is cancelled by a stream that is destroyed, which is no unexpected error', async () => {
+    await using service = await startHolding();
+    const stream = Readable.from((await handleHeld(service)).parts ?? []);
+    const failed = once(stream.resume(), 'error');
+    await service.called(1);
+    const left = new Error('Premature close');
+    stream.destroy(left);
+    await vi.waitFor(() => expect(service.requests()).toMatchObject([{ codes: ['CANCELLED'] }]));
+    expect(await failed).toEqual([left]);
+    expect(service.logged).toEqual([]);
   });
 
   it('reports the excess for the fragments that are pending, not for those that are complete', async () => {

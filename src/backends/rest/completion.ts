@@ -24,12 +24,18 @@ export class Completion {
     this.#reportDrift = createDriftReport(telemetry);
   }
 
-  /** Reads the outcome of a call, and resolves or rejects it. */
+  /** Reads the outcome of a call, and resolves or rejects it. Never throws: other calls wait for their turn. */
   complete(call: RestCall, outcome: Outcome): void {
     const { request, service } = call.parts;
     if (request.method === 'POST') service.writtenAt = performance.now();
-    if (isSuccess(outcome)) this.#readSuccess(call, outcome);
-    else this.#fail(call, outcome);
+    try {
+      if (isSuccess(outcome)) this.#readSuccess(call, outcome);
+      else this.#fail(call, outcome);
+    } catch (error) {
+      // The callers log it.
+      call.releaseBody(false);
+      call.reject(error);
+    }
   }
 
   #readSuccess(call: RestCall, response: Responded): void {
