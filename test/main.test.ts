@@ -18,7 +18,7 @@ const over = (url: string) => async (request: Request) =>
 
 describe('npm start', () => {
   it('serves the demo, and a second gateway that uses the first as its REST service', async () => {
-    await using first = await npmStart({ DATABASE_URL: `file:${folder}/main.db` });
+    await using first = await npmStart({ DATABASE_URL: `file:${folder}/main.db`, DEMO: 'on' });
     const { data } = await postGraphQL(over(first.url), ListPetsDocument, { limit: 5 });
     expect(data?.pets?.[0]).toMatchObject({ id: '1', name: 'Biscuit', categoryId: '1' });
     const input = { name: 'Rex', categoryId: '9223372036854775807' };
@@ -54,6 +54,13 @@ describe('npm start', () => {
       "
     `);
     expect(started.output.stderr).toBe('');
+  });
+
+  it('warns of a demo that other machines can reach', async () => {
+    const env = { DATABASE_URL: ':memory:', HOST: '0.0.0.0', DEMO: 'on' };
+    await using started = await nodeStart(env);
+    const [line] = /^.*demo-key.*$/m.exec(started.output.stdout) ?? [];
+    expect(line).toBe('  WARNING  DEMO=on: anyone on the network can write with demo-key');
   });
 
   it('does not offer GraphiQL when only persisted documents are served', async () => {

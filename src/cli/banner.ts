@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { isSocket } from '../config/kinds.ts';
+import { isLoopback, isSocket } from '../config/kinds.ts';
 import type { RunningGateway } from '../workers/primary.ts';
 
 /** Formats the startup message: the backend, the URLs and the API key. */
@@ -17,7 +17,9 @@ export function banner(
   if (workers > 1) lines.push(['Workers', `${workers} processes`]);
   if (builtin) lines.push(['REST', `${url}/v1 (reference at ${url}/v1/docs)`]);
   if (adminUrl) lines.push(['Metrics', `${adminUrl}/metrics`]);
-  if (builtin?.demoKey) {
+  if (builtin?.demoKey && !isLoopback(host)) {
+    lines.push(['WARNING', `DEMO=on: anyone on the network can write with ${builtin.demoKey}`]);
+  } else if (builtin?.demoKey) {
     lines.push(['API key', `${builtin.demoKey} (demo only)`]);
   } else if (builtin) {
     lines.push(['API keys', 'npm run keys -- --help, or petstore-gateway keys --help']);

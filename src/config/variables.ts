@@ -61,9 +61,13 @@ export const variables = {
   DEMO: {
     ...onOff,
     fallback: (textOf) =>
-      textOf('PETSTORE_ENVIRONMENT') || !isLoopback(textOf('HOST')) ? 'off' : inDevelopment(textOf),
+      textOf('PETSTORE_ENVIRONMENT') ||
+      !isLoopback(textOf('HOST')) ||
+      !new Set([':memory:', backendVariables.DATABASE_URL.fallback]).has(textOf('DATABASE_URL'))
+        ? 'off'
+        : inDevelopment(textOf),
     meaning:
-      'add demo pets to an empty database and accept `demo-key` and the keys of `docs/error-states.md`, such as `demo-slow`; defaults to on in development on a loopback host',
+      'add demo pets to an empty database and accept `demo-key` and the keys of `docs/error-states.md`, such as `demo-slow`; defaults to on in development on a loopback host, if `DATABASE_URL` is unset or `:memory:`',
   },
   ...graphqlVariables,
   CORS_ORIGINS: {

@@ -1,11 +1,17 @@
 import { badRequest } from './error.ts';
+import type { RequestHeaders } from './message.ts';
 
 /**
  * Checks that a Host header is a host with an optional port (RFC 9110, section 7.2), and, with
  * `onlyLoopback`, that it is a loopback host. This prevents DNS rebinding: a page whose domain name
- * resolves to this machine sends its own name. @throws HttpError with status 400.
+ * resolves to this machine sends its own name. Proxies may serve other machines; a server that the gateway is
+ * mounted in, such as Next.js, names its client itself. @throws HttpError with status 400.
  */
-export function checkHost(host: string | undefined, onlyLoopback: boolean): void {
+export function checkHost(headers: RequestHeaders, onlyLoopback: boolean, mounted: boolean): void {
+  const { host, forwarded = headers['x-forwarded-for'] } = headers;
+  if (onlyLoopback && forwarded !== undefined && !(mounted && loopback.test(forwarded))) {
+    throw badRequest('X-Forwarded-For, Forwarded: expected neither because this is a demo.');
+  }
   if (host === undefined) return;
   if (!wellFormed.test(host) || !URL.canParse(`http://${host}`)) {
     throw badRequest(
@@ -21,4 +27,5 @@ export function checkHost(host: string | undefined, onlyLoopback: boolean): void
 
 const wellFormed = /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i;
 
-const loopback = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+const loopback =
+  /^(?:(?:[\w-]+\.)*localhost|(?:::ffff:)?127(?:\.\d{1,3}){3}|\[::1\]|::1)(?::\d+)?$/i;

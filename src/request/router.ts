@@ -27,7 +27,7 @@ export interface RouterOptions extends Pick<RequestEnvironment, 'streams'> {
   readonly corsOrigins: readonly string[];
   /** Compress large responses that are marked as compressible. */
   readonly compression: boolean;
-  /** Accept only requests with a loopback Host. */
+  /** Accept only requests with a loopback Host that no proxy forwards. */
   readonly onlyLoopbackHosts: boolean;
   /** Serve GraphQL at every path, because another server has routed the request. */
   readonly mounted: boolean;
@@ -46,7 +46,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
   /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
   function route(record: RequestRecord): HttpResponse | Promise<HttpResponse> {
     const { method, path } = record;
-    checkHost(record.headers.host, options.onlyLoopbackHosts);
+    checkHost(record.headers, options.onlyLoopbackHosts, mounted);
     const preflight = method === 'OPTIONS' ? cors.preflight(record) : undefined;
     if (preflight !== undefined) return preflight;
     admission.admit(record);

@@ -21,7 +21,7 @@ async function addPet(url: string, name: string): Promise<string> {
 
 describe('a gateway killed with SIGKILL', () => {
   it('keeps every acknowledged animal intact and stores none twice', async () => {
-    const env = { DATABASE_URL: `file:${folder}/killed.db` };
+    const env = { DATABASE_URL: `file:${folder}/killed.db`, DEMO: 'on' };
     const acknowledged = new Map<string, string>();
     for (let kill = 0; kill < 3; kill++) {
       await using started = await nodeStart(env);
@@ -179,7 +179,8 @@ describe('a gateway with a closed standard output', () => {
 describe('a gateway with a full disk', () => {
   it('rejects writes with an Error body, and keeps serving reads', async () => {
     // The shell limits the size of every file that the process writes to 300 KiB.
-    await using started = await nodeStart({ DATABASE_URL: `file:${folder}/full.db` }, 300);
+    const env = { DATABASE_URL: `file:${folder}/full.db`, DEMO: 'on' };
+    await using started = await nodeStart(env, 300);
     const name = 'x'.repeat(1000);
     const added: string[] = [];
     const full = await vi.waitUntil(

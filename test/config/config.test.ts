@@ -109,6 +109,14 @@ describe('loadConfig', () => {
       { NODE_ENV: 'production', DATABASE_URL: 'file:pets.db' },
       { backend: { kind: 'builtin', demoKey: undefined }, graphiql: false, introspection: false },
     ],
+    [
+      { DATABASE_URL: 'file:pets.db' },
+      { backend: { demoKey: undefined }, onlyLoopbackHosts: false },
+    ],
+    [{ DATABASE_URL: 'postgres://u:p@x/db' }, { backend: { demoKey: undefined } }],
+    [{ DATABASE_URL: 'file:pets.db', DEMO: 'on' }, { backend: { demoKey: 'demo-key' } }],
+    [{ DATABASE_URL: 'file:data/pet-store.db' }, { backend: { demoKey: 'demo-key' } }],
+    [{ DATABASE_URL: ':memory:' }, { backend: { demoKey: 'demo-key' }, onlyLoopbackHosts: true }],
     [{ HOST: '0.0.0.0' }, { backend: { kind: 'builtin', demoKey: undefined } }],
     [
       { ...production, GRAPHIQL: 'on', INTROSPECTION: 'on' },

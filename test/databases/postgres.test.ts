@@ -41,7 +41,8 @@ describeOnEveryDatabase('processes that start at the same time', (createDatabase
   it('migrate once and all serve', async () => {
     // Processes that start together may be as slow as overloaded ones.
     const lag = { MAX_EVENT_LOOP_LAG_MS: '60000' };
-    const env = { ...lag, DATABASE_URL: await createDatabase(), LOG_LEVEL: 'debug' };
+    const demo = { DEMO: 'on', DATABASE_URL: await createDatabase() };
+    const env = { ...lag, ...demo, LOG_LEVEL: 'debug' };
     const started = await Promise.all(Array.from({ length: 4 }, () => nodeStart(env)));
     try {
       for (const { url } of started) {
@@ -286,7 +287,7 @@ describe('PostgreSQL', () => {
   });
 
   it('neither loses nor duplicates acknowledged animals when a gateway is killed and the database restarts', async () => {
-    const env = { DATABASE_URL: await postgres.createDatabase() };
+    const env = { DATABASE_URL: await postgres.createDatabase(), DEMO: 'on' };
     await using first = await nodeStart(env);
     await using second = await nodeStart(env);
     const acknowledged = new Map<string, string>();

@@ -222,7 +222,7 @@ describe('the packed package', () => {
       expect(`>=${Number.parseInt(version.slice(1), 10)}`).toBe(engines.node);
 
       const command = join(packageRoot, 'dist/bin/main.js');
-      const env = { DATABASE_URL: `file:${join(root, 'pets.db')}` };
+      const env = { DATABASE_URL: `file:${join(root, 'pets.db')}`, DEMO: 'on' };
       await using started = await commandStart(command, { ...env, WORKERS: '2' }, node);
       const response = await fetch(`${started.url}/graphql`, {
         method: 'POST',

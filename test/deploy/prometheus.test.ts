@@ -285,7 +285,7 @@ async function readSeries(): Promise<readonly string[]> {
     ADMIN_PORT: '0',
   });
   const DATABASE_URL = await createPostgresDatabase();
-  await using builtin = await nodeStart({ DATABASE_URL, ADMIN_PORT: '0' });
+  await using builtin = await nodeStart({ DATABASE_URL, DEMO: 'on', ADMIN_PORT: '0' });
   const post = async (key: string, given: string | object) => {
     const body = typeof given === 'string' ? { query: given } : given;
     const headers = { authorization: `Bearer ${key}`, accept: 'multipart/mixed, application/json' };

@@ -66,7 +66,7 @@ async function failOver(network: Network, rounds: number): Promise<void> {
     'create database petstore owner petstore',
   ]);
   const databaseUrl = cluster.databaseUrl('petstore', 'petstore');
-  const env = { DATABASE_URL: databaseUrl, MAX_EVENT_LOOP_LAG_MS: '60000' };
+  const env = { DATABASE_URL: databaseUrl, DEMO: 'on', MAX_EVENT_LOOP_LAG_MS: '60000' };
   await using first = await nodeStart(env);
   await using second = await nodeStart(env);
   const gateways = [first, second];

@@ -87,6 +87,7 @@ describe('a gateway with a certificate', () => {
     const start = () =>
       nodeStart({
         DATABASE_URL: `file:${authority.write('pets.db', '')}`,
+        DEMO: 'on',
         TLS_CERT_FILE: certFile,
         TLS_KEY_FILE: keyFile,
         ADMIN_PORT: '0',

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const pathTo = (name: string) => join(folder, name);
 
 const send = (path: string, bytes: string) => sendRaw(`http://unix:${path}:`, bytes);
-const env = (HOST: string) => ({ DATABASE_URL: `file:${folder}/pets.db`, HOST });
+const env = (HOST: string) => ({ DATABASE_URL: `file:${folder}/pets.db`, DEMO: 'on', HOST });
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe('a gateway on a Unix domain socket', () => {

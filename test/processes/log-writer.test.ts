@@ -29,6 +29,7 @@ async function startLoggingTo(log: number | 'pipe', env: Record<string, string> 
       PORT: '0',
       ADMIN_PORT: '0',
       DATABASE_URL: `file:${folder}/${randomUUID()}.db`,
+      DEMO: 'on',
       MAX_EVENT_LOOP_LAG_MS: '60000',
       ...env,
     },

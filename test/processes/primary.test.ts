@@ -19,6 +19,7 @@ const withWorkers = (env: Record<string, string> = {}) => ({
   WORKERS: '2',
   ADMIN_PORT: '0',
   DATABASE_URL: `file:${folder}/${randomUUID()}.db`,
+  DEMO: 'on',
   ...env,
 });
 

@@ -27,7 +27,7 @@ function createFile(text: string) {
 }
 
 const start = (env: Record<string, string>) =>
-  nodeStart({ DATABASE_URL: `file:${folder}/pets.db`, ADMIN_PORT: '0', ...env });
+  nodeStart({ DATABASE_URL: `file:${folder}/pets.db`, DEMO: 'on', ADMIN_PORT: '0', ...env });
 
 const reloaded = 'configuration reloaded';
 const kept = 'configuration not reloaded: it stays as it was';
@@ -156,6 +156,7 @@ describe('a gateway that receives SIGHUP', () => {
     const database = createFile(`file:${folder}/first.db`);
     await using started = await start({
       CONFIG_FILE: config.path,
+      DEMO: '',
       DATABASE_URL: '',
       DATABASE_URL_FILE: database.path,
       PORT: '0',

@@ -43,7 +43,7 @@ describe('the backup of an SQLite database', () => {
       await using administration = await openAdministration(source, quiet.log);
       await administration.importLines('pets', lines(50_000), () => {});
     }
-    await using gateway = await nodeStart({ DATABASE_URL: source });
+    await using gateway = await nodeStart({ DATABASE_URL: source, DEMO: 'on' });
     const names: string[] = [];
     let isOver = false;
     const write = async (writer: number) => {
