@@ -13,6 +13,7 @@ import {
   type PetStore,
 } from '../../contract/pet-store.ts';
 import type { NewPet } from '../../contract/records.ts';
+import { readJsonText } from '../../contract/response-json.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { nextSlice } from '../../limits/slices.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
@@ -161,14 +162,22 @@ export async function openBuiltinPetStore(
 
     listOrders: (caller) =>
       run('listOrders', caller, async (connection, isEmpty) => {
-        const query = sql<{ document: string }>`
+        const query = sql<{ id: bigint; document: string }>`
           with page as (select id, document from orders order by id limit ${isEmpty ? 0 : maxOrders}),
           counted as (
             select id, document, sum(octet_length(document)) over (order by id) as bytes from page
           )
-          select document from counted where bytes <= ${maxOrdersBytes} order by id`;
+          select id, document from counted where bytes <= ${maxOrdersBytes} order by id`;
         const { rows } = await query.execute(connection);
-        return new JsonText(`[${rows.map(({ document }) => document).join()}]`);
+        const orders = rows.flatMap(({ id, document }) => {
+          try {
+            return readJsonText(document).text;
+          } catch (err) {
+            log.error({ err, orderId: String(id), requestId: caller.requestId }, 'order left out');
+            return [];
+          }
+        });
+        return new JsonText(`[${orders.join()}]`);
       }),
 
     sendMessage: (caller, message) =>

@@ -318,6 +318,40 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     expect((await store.listOrders(callWith(key))).text).toBe(`[${orders.join()}]`);
   });
 
+  it('leave out orders of other programs that are not JSON, and log them', async () => {
+    const databaseUrl = await createDatabase();
+    // Gateways in front of this one refuse a list that is nested more deeply.
+    const deep = '['.repeat(501) + ']'.repeat(501);
+    const orders = [
+      '{"id":1}',
+      '{"id":2',
+      ' [3] ',
+      '',
+      "{'id':4}",
+      'NaN',
+      'null',
+      '{}{}',
+      '5,6',
+      deep,
+    ];
+    const database = await openDatabase(databaseUrl, quiet.log);
+    const rows = orders.map((document) => ({ document }));
+    await database.insertInto('orders').values(rows).execute();
+    const isSqlite = databaseUrl.startsWith('file:');
+    if (isSqlite) await sql`insert into orders (document) values (x'3737')`.execute(database);
+    await database.destroy();
+    const telemetry = openTelemetry();
+    await using store = await openStore(databaseUrl, telemetry);
+    await using administration = await openAdministration(databaseUrl, quiet.log);
+    await administration.keys.createAccount('acme');
+    const { key } = await administration.keys.create('acme');
+    expect((await store.listOrders(callWith(key))).text).toBe('[{"id":1}, [3] ,null]');
+    const left = telemetry.logged.map((line) => JSON.parse(line));
+    const ids = ['2', '4', '5', '6', '8', '9', '10', ...(isSqlite ? ['11'] : [])];
+    expect(left.map(({ orderId }) => orderId)).toEqual(ids);
+    expect(left[0]).toMatchObject({ msg: 'order left out', requestId: 'test' });
+  });
+
   it.each([
     // Each order has 5,001 bytes, and the list is limited to 500,000.
     ['bytes', JSON.stringify(Array(2500).fill(0)), 150, 99],
