@@ -108,6 +108,29 @@ describe('PostgreSQL', () => {
     expect([...(await store.listPets(callWith(), {}))]).toHaveLength(12);
   });
 
+  it('leaves a server that a failover has made read-only after one refused write', async () => {
+    const url = await postgres.createDatabase();
+    await using store = await openBuiltin(url);
+    const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const addMany = () => Promise.all(Array.from({ length: 8 }, add));
+    await addMany();
+    const other = new pg.Client(url);
+    await other.connect();
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => other.end());
+    // New sessions write, as those of another server would.
+    const name = new URL(url).pathname.slice(1);
+    await other.query(`alter database "${name}" set default_transaction_read_only = off`);
+    const setOnServer = async (change: string) => {
+      await other.query(`alter system ${change}`);
+      await other.query('select pg_reload_conf()');
+    };
+    await setOnServer('set default_transaction_read_only = on');
+    cleanup.defer(() => setOnServer('reset default_transaction_read_only'));
+    await vi.waitFor(() => expect(add()).rejects.toThrow('is read-only. Nothing was stored.'));
+    expect(await addMany()).toHaveLength(8);
+  });
+
   it('reports an unknown outcome and does not retry if the response to a write is lost', async () => {
     await using proxy = await startCuttingProxy(await postgres.createDatabase());
     await using store = await openBuiltin(proxy.databaseUrl);

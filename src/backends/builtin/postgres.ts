@@ -70,11 +70,18 @@ function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): 
     ...Object.entries(settings).map(([name, ms]) => `set local ${name} = ${ms}`),
   ];
   let isBouncer = false;
+  /** When a server last was read-only. After a failover, older connections lead to the same one. */
+  let readOnlyAt = 0;
+  const openedAt = new WeakMap<pg.ClientBase, number>();
+  pool.on('connect', (client) => openedAt.set(client, performance.now()));
 
   async function connect(): Promise<pg.PoolClient> {
     const sendsSettings = !isBouncer;
     try {
-      return await pool.connect();
+      const client = await pool.connect();
+      if (Number(openedAt.get(client)) >= readOnlyAt) return client;
+      client.release(true);
+      return connect();
     } catch (cause) {
       const { message, code } = cause as NodeJS.ErrnoException;
       if (!sendsSettings || !/^unsupported startup parameter/.test(message)) {
@@ -96,8 +103,13 @@ function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): 
         try {
           return await send(sql, parameters);
         } catch (error) {
+          const { code } = error as NodeJS.ErrnoException;
+          const isReadOnly = code === '25006';
+          // At most once a second: a database may stay read-only.
+          if (isReadOnly && performance.now() > readOnlyAt + 1000) readOnlyAt = performance.now();
           // A server that sends an error keeps the connection, unless the error is fatal.
-          broken ||= !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
+          broken ||=
+            isReadOnly || !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
           // An import uses ids of this session's block, so the session drops the block.
           if (isLocked(error)) await client.query('discard sequences').catch(() => {});
           throw error;
