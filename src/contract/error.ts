@@ -69,6 +69,12 @@ export class NotConfiguredError extends PetStoreError {
   readonly writeOutcome = 'NOT_DONE';
 }
 
+/** The database of the backend refused a statement, for a reason that is not shown. It has done nothing. */
+export class RefusedStatementError extends PetStoreError {
+  override readonly name = 'RefusedStatementError';
+  readonly writeOutcome = 'NOT_DONE';
+}
+
 /** The caller disconnected, or its deadline passed. A write was not sent. */
 export class CancelledError extends PetStoreError {
   override readonly name = 'CancelledError';

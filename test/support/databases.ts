@@ -4,9 +4,9 @@ import { createFolder } from './folder.ts';
 import { createDatabaseAt } from './postgres.ts';
 import { shared } from './shared.ts';
 
-/** Creates an empty database in the PostgreSQL of the test run. @returns its `DATABASE_URL`. */
-export async function createPostgresDatabase(): Promise<string> {
-  return createDatabaseAt((await shared('postgres')) ?? '');
+/** Creates an empty database in the PostgreSQL of the test run; see `createDatabaseAt`. */
+export async function createPostgresDatabase(owner?: string): Promise<string> {
+  return createDatabaseAt((await shared('postgres')) ?? '', owner);
 }
 
 /** Runs the tests on every database that the built-in backend supports. Call it outside `describe`. */
@@ -16,5 +16,5 @@ export function describeOnEveryDatabase(
 ): void {
   const folder = createFolder();
   describe(`${behaviours} on SQLite`, () => tests(async () => `file:${folder}/${randomUUID()}.db`));
-  describe(`${behaviours} on PostgreSQL`, () => tests(createPostgresDatabase));
+  describe(`${behaviours} on PostgreSQL`, () => tests(() => createPostgresDatabase()));
 }

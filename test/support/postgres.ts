@@ -78,10 +78,10 @@ export async function createDatabaseAt(url: string, owner = 'postgres'): Promise
   const client = new pg.Client(`${url}/postgres`);
   await client.connect();
   await client.query(
-    `do $$ begin create role ${owner} login password 'postgres';
+    `do $$ begin create role "${owner}" login password 'postgres';
      exception when duplicate_object then end $$`,
   );
-  await client.query(`create database ${name} owner ${owner}`);
+  await client.query(`create database ${name} owner "${owner}"`);
   await client.end();
   return `${url.replace('//postgres', `//${owner}`)}/${name}`;
 }

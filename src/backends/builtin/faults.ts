@@ -1,4 +1,4 @@
-import { BackendUnavailableError } from '../../contract/error.ts';
+import { BackendUnavailableError, RefusedStatementError } from '../../contract/error.ts';
 
 /** Connecting to the database failed, so nothing was sent; `cause` is the driver's error. */
 export class NotConnectedError extends Error {
@@ -7,25 +7,25 @@ export class NotConnectedError extends Error {
 
 /**
  * Returns the contract's error for a failure of the database itself, such as a full disk or a restart;
- * undefined for any other error. If the connection broke during a write, the message reports that the
+ * one that is not shown if only a statement was refused; undefined for any other error. If the connection broke during a write, the message reports that the
  * outcome is unknown. Writes are never repeated.
  */
 export function storageFault(
   cause: unknown,
   isWrite: boolean,
-): BackendUnavailableError | undefined {
+): BackendUnavailableError | RefusedStatementError | undefined {
   if (!(cause instanceof Error)) return undefined;
+  // The statement has done nothing, unless the server has ended the session, perhaps after a commit.
+  const isRefused =
+    'errcode' in cause || ('severity' in cause && !/^(?:08|57P|40003)/.test(codeOf(cause)));
   const reason =
     cause instanceof NotConnectedError
       ? (reasonOf(cause.cause) ?? 'cannot be reached')
       : reasonOf(cause);
+  const message = `${codeOf(cause)}: ${cause.message}`;
+  if (reason === undefined && isRefused) return new RefusedStatementError(message, { cause });
   if (reason === undefined) return undefined;
-  // SQLite, and a server that is busy, full or read-only, refuses a statement as a whole.
-  const isKnown =
-    cause instanceof NotConnectedError ||
-    isRefusedLogin(cause) ||
-    'errcode' in cause ||
-    /^(?:is busy|is read-only|has no space)/.test(reason);
+  const isKnown = cause instanceof NotConnectedError || isRefusedLogin(cause) || isRefused;
   const outcome = !isWrite
     ? 'Try again later.'
     : isKnown

@@ -3,7 +3,6 @@ import type { ListPetsQuery } from '../../contract/pet-store.ts';
 import { readPets } from '../../contract/pets-text.ts';
 import { type Pets, pageSize, petFields } from '../../contract/records.ts';
 import type { Database } from './database.ts';
-import { storageFault } from './faults.ts';
 import type { Engine } from './migrations.ts';
 import { selectedPet, toPet } from './rows.ts';
 
@@ -42,8 +41,7 @@ function prepareText(database: Database, page: ListPetsQuery): ReadPage {
     try {
       const { rows } = await connection.executeQuery(query);
       return readPets(rows[0]?.text ?? '[]');
-    } catch (error) {
-      if (storageFault(error, false) !== undefined) throw error;
+    } catch {
       // Other programs can store values of other types, such as a BLOB, which JSON cannot contain.
       return readRows(connection);
     }

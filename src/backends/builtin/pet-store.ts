@@ -79,7 +79,7 @@ export async function openBuiltinPetStore(
       return await whenFree(work);
     } catch (error) {
       const fault = storageFault(error, isWrite);
-      if (fault === undefined) throw error;
+      if (!(fault instanceof BackendUnavailableError)) throw fault ?? error;
       log.error({ err: error, requestId }, 'database fault');
       throw fault;
     }
@@ -230,7 +230,7 @@ async function insertPet(connection: Database, pet: NewPet) {
       .executeTakeFirst();
     if (row !== undefined) return row;
   }
-  throw new BackendUnavailableError('The store found no free id. Nothing was stored. Try again.');
+  throw new BackendUnavailableError('The store found no free id.', { writeOutcome: 'NOT_DONE' });
 }
 
 const maxMessageLength = 10_000;

@@ -84,6 +84,19 @@ describe('the built-in backend on a file', () => {
     expect([...(await store.listPets(callWith(), {}))]).toHaveLength(12);
   });
 
+  it('reports that a refused statement has done nothing', async () => {
+    await using store = await openBuiltin(`file:${folder}/dropped.db`);
+    const other = new DatabaseSync(`${folder}/dropped.db`);
+    other.exec(
+      "DROP TABLE messages; CREATE TRIGGER no BEFORE INSERT ON pets BEGIN SELECT raise(abort, 'no'); END",
+    );
+    other.close();
+    const refused = { name: 'RefusedStatementError', writeOutcome: 'NOT_DONE' };
+    await expect(store.sendMessage(callWith(), 'Hello')).rejects.toMatchObject(refused);
+    const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    await expect(add).rejects.toMatchObject(refused);
+  });
+
   it('reads while another process writes, and writes after that process commits', async () => {
     await using store = await openBuiltin(`file:${folder}/locked.db`);
     const other = new DatabaseSync(`${folder}/locked.db`);

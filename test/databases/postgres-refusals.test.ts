@@ -1,0 +1,59 @@
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { createPostgresDatabase } from '../support/databases.ts';
+import { callWith, openBuiltin, openGateway } from '../support/gateway.ts';
+import { withKey } from '../support/graphql.ts';
+
+/** Runs statements in a session of their own. @returns the rows of the last one. */
+async function query(url: string, statements: string): Promise<unknown[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const results = await client.query(statements).finally(() => client.end());
+  return [results].flat().at(-1)?.rows ?? [];
+}
+
+describe('PostgreSQL that refuses a statement', () => {
+  it.each([
+    ['a missing privilege', 'revoke insert on pets from owner'],
+    ['a dropped table', 'drop table pets'],
+    [
+      'an exhausted sequence',
+      "alter table pets alter id set maxvalue 400; select setval('pets_id_seq', 400)",
+    ],
+    [
+      'a constraint of another program',
+      "alter table pets add constraint mine check (name <> 'Rex')",
+    ],
+  ])('reports that nothing was stored because of %s', async (_, spoil) => {
+    const url = await createPostgresDatabase('owner');
+    await using store = await openBuiltin(url);
+    await query(url, `${spoil}; revoke select on orders from owner`);
+    await using gateway = await openGateway({ petStore: store });
+    const add = 'mutation { addPet(input: { name: "Rex", categoryId: "1" }) { id } }';
+    const { errors } = await gateway.execute(add, {}, withKey);
+    const extensions = { code: 'INTERNAL_SERVER_ERROR', outcome: 'NOT_DONE' };
+    expect(errors).toMatchObject([{ extensions }]);
+    expect(gateway.logged).toHaveLength(1);
+    const reading = store.listOrders(callWith());
+    await expect(reading).rejects.toMatchObject({ name: 'RefusedStatementError' });
+  });
+
+  it.each([
+    ['08006', 'UNKNOWN'],
+    ['57P01', 'UNKNOWN'],
+    ['40003', 'UNKNOWN'],
+    ['58030', 'NOT_DONE'],
+    ['XX001', 'NOT_DONE'],
+  ])('reports after SQLSTATE %s that the outcome is %s', async (code, writeOutcome) => {
+    const url = await createPostgresDatabase();
+    await using store = await openBuiltin(url);
+    await query(
+      url,
+      `create function fail() returns trigger language plpgsql as
+         $$ begin raise sqlstate '${code}'; end $$;
+       create trigger fail before insert on pets for each row execute function fail()`,
+    );
+    const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    await expect(add).rejects.toMatchObject({ writeOutcome });
+  });
+});
