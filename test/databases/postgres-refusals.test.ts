@@ -56,4 +56,31 @@ describe('PostgreSQL that refuses a statement', () => {
     const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
     await expect(add).rejects.toMatchObject({ writeOutcome });
   });
+
+  it.each(['LATIN1', 'SQL_ASCII'])('refuses a database in %s', async (encoding) => {
+    const url = await createPostgresDatabase();
+    const other = `${url}_${encoding.toLowerCase()}`;
+    const name = new URL(other).pathname.slice(1);
+    await query(
+      url,
+      `create database ${name} encoding '${encoding}' locale 'C' template template0`,
+    );
+    await expect(openBuiltin(other)).rejects.toThrow(
+      `expected the encoding UTF8, found ${encoding}`,
+    );
+    expect(await query(other, "select from pg_tables where schemaname = 'public'")).toEqual([]);
+  });
+
+  it('shows the grant that a role without CREATE on its schema needs', async () => {
+    const owned = await createPostgresDatabase();
+    await createPostgresDatabase('new-shop');
+    const url = owned.replace('//postgres', '//new-shop');
+    const grant = 'grant create on schema public to "new-shop"';
+    await expect(openBuiltin(url)).rejects.toThrow(
+      `cannot be opened: permission denied for schema public. Its owner can run: ${grant}`,
+    );
+    await query(owned, grant);
+    await using store = await openBuiltin(url);
+    expect([...(await store.listPets(callWith(), {}))]).toHaveLength(12);
+  });
 });

@@ -67,12 +67,20 @@ export async function openDatabase(
     const [, missing] = /previously executed migration (\S+) is missing/.exec(message) ?? [];
     const reason = missing
       ? `is newer than this version of petstore-gateway, which does not have its migration ${missing}. Run the version that migrated it or a later one, or restore the backup from before the upgrade.`
-      : `cannot be opened: ${message || code}`;
+      : `cannot be opened: ${message || code}${adviceFor(cause as Error, databaseUrl)}`;
     const name = databaseUrl.replace(/\/\/.*@/, '//');
     throw new Error(`DATABASE_URL: the database ${name} ${reason}`, { cause });
   }
   options.metrics?.databaseBytes({}, await openSize(database, engine));
   return database;
+}
+
+/** Returns what to do about an error whose message does not say it. */
+function adviceFor(error: Error, databaseUrl: string): string {
+  // Since PostgreSQL 15, new roles may not create tables in `public`.
+  const [, schema] = /^permission denied for schema (\S+)$/.exec(error.message) ?? [];
+  const role = decodeURIComponent(URL.parse(databaseUrl)?.username || 'ROLE');
+  return schema ? `. Its owner can run: grant create on schema ${schema} to "${role}"` : '';
 }
 
 const sizeQueries = {

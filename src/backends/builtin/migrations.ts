@@ -81,6 +81,11 @@ export async function migrate<T>(
   }
   return database.transaction().execute(async (transaction) => {
     await lockTables(transaction, engine);
+    if (engine === 'postgres') {
+      const query = sql<{ found: string }>`select current_setting('server_encoding') as found`;
+      const found = (await query.execute(transaction)).rows[0]?.found;
+      if (found !== 'UTF8') throw new Error(`expected the encoding UTF8, found ${found}`);
+    }
     const migrator = new Migrator({
       db: transaction,
       provider: { getMigrations: async () => migrations },

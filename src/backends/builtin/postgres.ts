@@ -98,12 +98,16 @@ function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): 
       ? sendInTransactions(client, begin.join('; '))
       : client.query.bind(client);
     let broken = false;
+    let failure: unknown;
     return {
       async query(sql: string, parameters: unknown[]) {
         try {
           return await send(sql, parameters);
         } catch (error) {
           const { code } = error as NodeJS.ErrnoException;
+          // Kysely's migrator sends statements after the one that has failed the transaction.
+          if (code === '25P02') throw failure ?? error;
+          failure = error;
           const isReadOnly = code === '25006';
           // At most once a second: a database may stay read-only.
           if (isReadOnly && performance.now() > readOnlyAt + 1000) readOnlyAt = performance.now();
