@@ -1,5 +1,6 @@
 import {
   baseUrl,
+  databaseUrl,
   headerNames,
   hostList,
   matching,
@@ -34,14 +35,7 @@ export const backendVariables = {
       'base URL of `POST /messages`; if unset with a REST service, `sendMessage` returns an error',
   },
   DATABASE_URL: {
-    ...setting(
-      'builtin.databaseUrl',
-      matching(
-        /^(?:file:[^?]+$|:memory:$|postgres(?:ql)?:\/\/(?!.*[?&](?:user|password|[^=&]*%[^=&]*)=).)/,
-        'file:PATH, :memory: or postgres://USER:PASSWORD@HOST/NAME',
-      ),
-      'file:data/pet-store.db',
-    ),
+    ...setting('builtin.databaseUrl', databaseUrl, 'file:data/pet-store.db'),
     isSecret: true,
     meaning: "the built-in backend's database, which has no default in production",
   },

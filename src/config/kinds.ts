@@ -41,6 +41,17 @@ export const baseUrl = {
   },
 };
 
+const database = matching(
+  /^(?:file:(?!~|\/\/)[^?]+$|:memory:$|postgres(?:ql)?:\/\/(?!.*[?&](?:user|password|[^=&]*%[^=&]*)=).)/,
+  'file:PATH without ~, :memory: or postgres://USER:PASSWORD@HOST/NAME',
+);
+
+/** The URL of a database. That of a file becomes `file:PATH`, without `//localhost` (RFC 8089). */
+export const databaseUrl = {
+  ...database,
+  parse: (text: string) => database.parse(text.replace(/^file:\/\/(?:localhost)?(?=\/)/, 'file:')),
+};
+
 /** Paths of JSON files. */
 export const paths = reloaded({
   accepts: 'comma-separated paths of JSON files',

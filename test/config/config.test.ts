@@ -227,6 +227,26 @@ describe('loadConfig', () => {
     expect(() => loadConfig(env)).toThrow(message);
   });
 
+  it.each([
+    ['file:///var/pets.db', 'file:/var/pets.db'],
+    ['file://localhost/var/pets.db', 'file:/var/pets.db'],
+    ['file:/var/pets.db', 'file:/var/pets.db'],
+    ['file:data/~pets.db', 'file:data/~pets.db'],
+    ['file:~/pets.db', undefined],
+    ['file:~ann/pets.db', undefined],
+    ['file:///~/pets.db', 'file:/~/pets.db'],
+    ['file://pets.db', undefined],
+    ['file://server/pets.db', undefined],
+    ['file://localhost', undefined],
+    ['file://localhostile/pets.db', undefined],
+    ['file://', undefined],
+    ['file:', undefined],
+  ])('reads the database %s as %s', (DATABASE_URL, databaseUrl) => {
+    const load = () => loadConfig({ DATABASE_URL }).backend;
+    if (databaseUrl) expect(load()).toMatchObject({ databaseUrl });
+    else expect(load).toThrow('DATABASE_URL: expected file:PATH without ~, :memory: or postgres:');
+  });
+
   it('lists every invalid variable, its value and what is accepted in one message', () => {
     const load = () =>
       loadConfig({ PORT: '99999', NODE_ENV: 'prod', CORS_ORIGINS: 'https://a.example/,b' });
