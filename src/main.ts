@@ -40,7 +40,7 @@ function parseDuration(text: string): number {
 /** Adds a command that works on the built-in backend's database, with its options as last argument. */
 function administrative(
   command: Command,
-  { description, options = [], work }: Omit<AdministrativeCommand, 'usage'>,
+  { description, options = [], ...rest }: Omit<AdministrativeCommand, 'usage'>,
 ): void {
   command.description(description).option('--json', 'print the result as JSON');
   for (const [flags, meaning, standard] of options) {
@@ -50,7 +50,7 @@ function administrative(
   }
   command.action(() => {
     const given = command.opts();
-    return administer(process.env, work, [...command.processedArgs, given], given);
+    return administer(process.env, rest, [...command.processedArgs, given], given);
   });
 }
 
@@ -62,6 +62,7 @@ for (const command of keyCommands) administrative(keys.command(command.usage), c
 administrative(program.command('migrate'), {
   description: "migrate the built-in backend's database, without starting the gateway",
   options: [['--to <migration>', 'undo the later ones; first, revoke keys that should expire']],
+  creates: true,
   work: migrateTo,
 });
 
@@ -73,6 +74,7 @@ administrative(
     .argument('<file>', 'path of the file, or - for standard input'),
   {
     description: 'import records from JSON Lines; if any line is invalid, nothing is imported',
+    creates: true,
     work: (administration, kindName, file) =>
       importFrom(
         administration,

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type Administration, openAdministration } from '../backends/open.ts';
 import { loadConfig } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
@@ -16,6 +18,8 @@ export interface AdministrativeCommand {
   readonly description: string;
   /** The flags of each option, its description, and its default. */
   readonly options?: readonly (readonly [flags: string, description: string, standard?: string])[];
+  /** Whether it may create a database in a file. */
+  readonly creates?: true;
   /** The work, with the command's arguments and options. */
   readonly work: (
     administration: Administration,
@@ -29,12 +33,16 @@ export interface AdministrativeCommand {
  */
 export async function administer(
   env: Environment,
-  work: AdministrativeCommand['work'],
+  { work, creates }: Pick<AdministrativeCommand, 'work' | 'creates'>,
   args: readonly unknown[],
   options: { readonly json?: true },
 ): Promise<void> {
   const { databaseUrl, log } = readBuiltinConfig(env);
+  const file = /^file:(.+)/s.exec(databaseUrl)?.[1];
+  const isMissing = file !== undefined && !existsSync(file);
+  if (isMissing && !creates) throw new Error(`DATABASE_URL: there is no file ${resolve(file)}.`);
   const administration = await openAdministration(databaseUrl, log);
+  if (isMissing) process.stderr.write(`Created the database ${resolve(file)}.\n`);
   const result = await work(administration, ...(args as never[])).finally(() =>
     administration[Symbol.asyncDispose](),
   );

@@ -7,6 +7,7 @@ export const keyCommands: readonly AdministrativeCommand[] = [
   {
     usage: 'create-account <name>',
     description: 'create an account',
+    creates: true,
     async work({ keys }, name: string) {
       const json = await keys.createAccount(name);
       return {

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
@@ -39,6 +42,27 @@ describe('the commands', () => {
       1,
       'Expected one of the migrations 0001-pet-store, 0002-api-key-lifetimes, received "nothing".\n',
     ]);
+  });
+
+  it.each([
+    ['keys accounts', false],
+    ['keys list acme', false],
+    ['keys create acme', false],
+    ['keys rotate 1', false],
+    ['keys revoke 1', false],
+    ['export pets', false],
+    ['backup copy.db', false],
+    ['keys create-account acme', true],
+    ['migrate', true],
+    ['import pets /dev/null', true],
+  ])('%s creates a missing database: %s', async (command, creates) => {
+    const path = `${folder}/${randomUUID()}/pets.db`;
+    const env = { DATABASE_URL: `file:${path}` };
+    const { code, stderr } = await runCommand(command.split(' '), env);
+    expect([code, existsSync(dirname(path))]).toEqual([creates ? 0 : 1, creates]);
+    if (creates) expect(stderr).toBe(`Created the database ${path}.\n`);
+    else expect(stderr).toMatch(new RegExp(`(?:there is no file|no such file.*) '?${path}`));
+    if (creates) expect((await runCommand(command.split(' '), env)).stderr).not.toMatch(/Created/);
   });
 
   it('exit with 1 if the command fails, and with 2 if the command line is invalid', async () => {
