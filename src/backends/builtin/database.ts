@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import { type Generated, Kysely, sql } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
 import { atStart, whenFree } from './locks.ts';
@@ -76,7 +77,10 @@ export async function openDatabase(
 }
 
 /** Returns what to do about an error whose message does not say it. */
-function adviceFor(error: Error, databaseUrl: string): string {
+function adviceFor(error: { message: string; errcode?: number }, databaseUrl: string): string {
+  const folder = dirname(resolve(databaseUrl.replace(/^file:/, '')));
+  // SQLITE_READONLY_DIRECTORY
+  if (error.errcode === 1544) return `: files cannot be created in the folder ${folder}`;
   // Since PostgreSQL 15, new roles may not create tables in `public`.
   const [, schema] = /^permission denied for schema (\S+)$/.exec(error.message) ?? [];
   const role = decodeURIComponent(URL.parse(databaseUrl)?.username || 'ROLE');

@@ -44,6 +44,7 @@ export function storageFault(
 const reasons: readonly [RegExp, string][] = [
   [/^(?:SQLITE_13$|53100)/, 'has no space left'],
   [/^(?:SQLITE_[56]$|53|57014|55P03|40001|40P01)/, 'is busy'],
+  [/^file moved$/, 'file was deleted or replaced'],
   [/^(?:SQLITE_8$|25006)/, 'is read-only'],
   [/^SQLITE_10$/, 'cannot be read or written'],
   [/^SQLITE_14$/, 'cannot be opened'],

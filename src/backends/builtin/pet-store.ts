@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { sql } from 'kysely';
 import {
   BackendUnavailableError,
@@ -74,8 +75,16 @@ export async function openBuiltinPetStore(
 
   const checkApiKey = createApiKeyCheck(database, accepted, send, keys, log);
 
+  const file = /^file:(.+)/s.exec(databaseUrl)?.[1];
+  const findFile = () => file && statSync(file, { throwIfNoEntry: false })?.ino;
+  const openedFile = findFile();
+
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
     try {
+      // SQLite would write to a file that was deleted or replaced. This is its SQLITE_READONLY_DBMOVED.
+      if ((isWrite || requestId === 'readyz') && findFile() !== openedFile) {
+        throw Object.assign(new Error('file moved'), { errcode: 1032 });
+      }
       return await whenFree(work);
     } catch (error) {
       const fault = storageFault(error, isWrite);

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
@@ -23,9 +23,11 @@ const lockTimeoutMs = 10_000;
 function openSqlite(location: string, onLock: OnLock): SqliteDatabase {
   if (location !== ':memory:') {
     mkdirSync(dirname(location), { recursive: true });
+    const file = statSync(location, { throwIfNoEntry: false });
+    // Only its owner may read messages and hashes of keys. SQLite's -wal and -shm files get the same mode.
+    if (!file) closeSync(openSync(location, 'a', 0o600));
     // SQLite refuses a file with other contents, but treats one of a single byte as an empty one.
-    const isByte = statSync(location, { throwIfNoEntry: false })?.size === 1;
-    if (isByte) throw new Error('file is not a database');
+    if (file?.size === 1) throw new Error('file is not a database');
   }
   // Without bigints, an insert of an integer beyond 2^53 throws after the row is stored.
   const database = new DatabaseSync(location, { readBigInts: true, timeout: lockTimeoutMs });

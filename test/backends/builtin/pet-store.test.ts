@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -59,6 +59,56 @@ describe('the built-in backend on a file', () => {
     const database = new DatabaseSync(`${folder}/demo.db`);
     expect(database.prepare('SELECT count(*) AS keys FROM api_keys').get()).toEqual({ keys: 0 });
     database.close();
+  });
+
+  it('lets only its owner read the file, with its -wal and -shm files', async () => {
+    const database = 'modes/pets.db';
+    await using store = await openBuiltin(`file:${folder}/${database}`);
+    await store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const files = ['', '-wal', '-shm'].map((suffix) => stat(`${folder}/${database}${suffix}`));
+    const modes = (await Promise.all(files)).map(({ mode }) => mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+  });
+
+  it.each([
+    ['deleted', async () => {}],
+    ['replaced', (path: string) => copyFile(`${path}.old`, path)],
+  ])('is not ready, and refuses writes, after its file was %s', async (how, replace) => {
+    const path = `${folder}/${how}.db`;
+    await using store = await openBuiltin(`file:${path}`);
+    await store.checkReady();
+    await rename(path, `${path}.old`);
+    await replace(path);
+    const lost = "The store's database file was deleted or replaced.";
+    await expect(store.checkReady()).rejects.toThrow(`${lost} Try again later.`);
+    const refused = {
+      writeOutcome: 'NOT_DONE',
+      message: `${lost} Nothing was stored. Try again later.`,
+    };
+    const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    await expect(add()).rejects.toMatchObject(refused);
+    await expect(store.sendMessage(callWith(), 'Hello')).rejects.toMatchObject(refused);
+    expect([...(await store.listPets(callWith(), {}))]).toHaveLength(12);
+    await rename(`${path}.old`, path);
+    await store.checkReady();
+    expect((await add()).id).toBe('13');
+  });
+
+  it.skipIf(!process.seteuid)('names its folder if no files can be created there', async () => {
+    const closed = `${folder}/closed`;
+    const store = await openBuiltin(`file:${closed}/pets.db`);
+    await store[Symbol.asyncDispose]();
+    await chmod(folder, 0o755);
+    await chmod(`${closed}/pets.db`, 0o666);
+    await chmod(closed, 0o555);
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) process.seteuid?.(65_534);
+    onTestFinished(() => {
+      if (isRoot) process.seteuid?.(0);
+    });
+    await expect(openBuiltin(`file:${closed}/pets.db`)).rejects.toThrow(
+      `attempt to write a readonly database: files cannot be created in the folder ${closed}`,
+    );
   });
 
   it('reports which file cannot be opened, and why', async () => {
