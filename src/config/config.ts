@@ -77,7 +77,11 @@ function readValues(env: Environment, problems: string[]): Values {
     if (text && value === undefined) {
       const file = isSecret && env[`${name}_FILE`];
       const received = describeValue(text, isSecret) + (file ? ` in ${file}` : '');
-      problems.push(`${name}: expected ${accepts}, received ${received}`);
+      const isLink = name.endsWith('_PORT') && /^(?:tcp|udp|sctp):/.test(text);
+      const advice = isLink
+        ? '. It is a service link of Kubernetes: set enableServiceLinks: false in the pod'
+        : '';
+      problems.push(`${name}: expected ${accepts}, received ${received}${advice}`);
     }
     const standard = defaultOf(env, name);
     return [name, value ?? (standard ? parse(standard) : undefined)];

@@ -222,6 +222,10 @@ describe('loadConfig', () => {
       { MAX_REQUESTS_IN_FLIGHT: '100', MAX_REQUESTS_IN_FLIGHT_PER_KEY: '200' },
       'MAX_REQUESTS_IN_FLIGHT_PER_KEY: expected at most MAX_REQUESTS_IN_FLIGHT, which is 100; received 200',
     ],
+    ...['tcp', 'udp', 'sctp'].map((protocol): [Record<string, string>, string] => [
+      { ADMIN_PORT: `${protocol}://10.0.0.1:80` },
+      `ADMIN_PORT: expected a whole number from 0 to 65535, received "${protocol}://10.0.0.1:80". It is a service link of Kubernetes: set enableServiceLinks: false in the pod`,
+    ]),
     [{ PORT: '9100', ADMIN_PORT: '9100' }, 'ADMIN_PORT: expected another port than PORT, received'],
   ])('refuses %j', (env, message) => {
     expect(() => loadConfig(env)).toThrow(message);
