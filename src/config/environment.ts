@@ -34,7 +34,7 @@ export function readFiles(given: Environment, problems: string[]): Environment {
     const problem = (text: string) => problems.push(`${name}_FILE: expected ${text}`);
     if (env[name]) problem(`no value, because ${name} is set too; received ${file}`);
     try {
-      read[name] = readText(file).replace(/\r?\n$/, '');
+      read[name] = readText(file).replace(/[\r\n]+$/, '');
       if (read[name] === '') problem(`a file that contains ${name}, found nothing in ${file}`);
     } catch (error) {
       problem(`a file that contains ${name}, in ${file}, found: ${(error as Error).message}`);
@@ -43,23 +43,28 @@ export function readFiles(given: Environment, problems: string[]): Environment {
   return { ...env, ...read };
 }
 
-/** Reads a file of at most 1 MiB. @throws if it is larger or can't be read */
+/** Reads a file of at most 1 MiB, without a byte order mark. @throws if it is larger or can't be read */
 function readText(file: string): string {
   const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
   if (size > 1024 * 1024) throw new Error(`${size} bytes, more than 1 MiB`);
-  return readFileSync(file, 'utf8');
+  return new TextDecoder().decode(readFileSync(file));
 }
+
+/** A line of a file of variables. `\s` would match characters that Node takes for a part of the name. */
+const fileLine = /^[ \t]*(?:(?:#|(?:export )?[ \t]*(\w+)[ \t]*=)[^\r]*)?\r?$/;
 
 function readConfigFile(file: string | undefined, problems: string[]): NodeJS.Dict<string> {
   if (!file) return {};
   try {
     const text = readText(file);
-    // Node ignores such lines.
-    const invalid = text
-      .split('\n')
-      .findIndex((line) => !/^\s*(?:#|(?:export\s)?\w+\s*=|$)/.test(line));
+    const variables = parseEnv(text);
+    // Node ignores other lines, and takes some for a part of the value before them.
+    const invalid = text.split('\n').findIndex((line) => {
+      const [match, name] = fileLine.exec(line) ?? [];
+      return match === undefined || (name !== undefined && !(name in variables));
+    });
     const isCut = /[^\n]$/.test(text);
-    if (invalid < 0 && !isCut) return parseEnv(text);
+    if (invalid < 0 && !isCut) return variables;
     const expected = invalid < 0 ? 'a line break at the end' : `NAME=VALUE in line ${invalid + 1}`;
     problems.push(`CONFIG_FILE: expected ${expected} of ${file}`);
   } catch (error) {

@@ -161,7 +161,7 @@ export function documentedVariables(): [string, Variable][] {
     const meaning = `file that contains \`${name}\`, instead of that variable`;
     const file: [string, Variable] = [
       `${name}_FILE`,
-      { ...matching(/^/, 'the path of a file; a newline at its end is ignored'), meaning },
+      { ...matching(/^/, 'the path of a file; line breaks at its end are ignored'), meaning },
     ];
     return variable.isSecret ? [[name, variable], file] : [[name, variable]];
   });

@@ -38,7 +38,8 @@ export async function openPersistedDocuments({
 
 async function readManifest(file: string): Promise<PersistedDocuments['manifest']> {
   try {
-    return decodeManifest(JSON.parse(await readFile(file, 'utf8')));
+    // Without a byte order mark.
+    return decodeManifest(JSON.parse(new TextDecoder().decode(await readFile(file))));
   } catch (cause) {
     throw new Error(
       `PERSISTED_DOCUMENTS_FILE: expected a manifest of documents by their SHA-256, in codegen's or Apollo's format, in ${file}, found: ${(cause as Error).message}`,

@@ -330,7 +330,13 @@ describe('a secret in a file', () => {
   };
   const url = 'postgres://ann:hunter2@db.example/pets';
 
-  it.each([url, `${url}\n`, `${url}\r\n`])('is the value without its newline: %j', (text) => {
+  it.each([
+    url,
+    `${url}\n`,
+    `${url}\r\n`,
+    `${url}\n\r\n\n`,
+    `\uFEFF${url}\n`,
+  ])('is the value without its line breaks and byte order mark: %j', (text) => {
     const env = { NODE_ENV: 'production', DATABASE_URL_FILE: write('url', text) };
     expect(loadConfig(env).backend).toMatchObject({ kind: 'builtin', databaseUrl: url });
     expect(loadConfig({ ...env, DATABASE_URL: '' }).backend).toMatchObject({ databaseUrl: url });
@@ -388,6 +394,11 @@ describe('CONFIG_FILE', () => {
     expect(rows).toContainEqual(['CONFIG_FILE', env.CONFIG_FILE, 'environment']);
   });
 
+  it('may begin with a byte order mark', () => {
+    const env = write('\uFEFFNODE_ENV=production\nDATABASE_URL=:memory:\n');
+    expect(loadConfig(env)).toMatchObject({ graphiql: false, backend: { demoKey: undefined } });
+  });
+
   it('may name the file of a secret, and its unknown variables are reported', () => {
     writeFileSync(join(folder, 'url'), 'file:secret.db');
     const env = write(`DATABASE_URL_FILE=${folder}/url\nLOG_LVL=debug\n`);
@@ -399,6 +410,18 @@ describe('CONFIG_FILE', () => {
   it.each([
     ['PORT=1\nhunter2\n', 'CONFIG_FILE: expected NAME=VALUE in line 2 of /.*/env$'],
     ['{"PORT": "hunter2"}', 'CONFIG_FILE: expected NAME=VALUE in line 1 of /.*/env$'],
+    // Node takes other white space than spaces and tabs for a part of the name, and a lone carriage return
+    // for nothing. A line may also become a part of the value before it.
+    ...['\f', '\v', '\u00A0', '\u2003', '\uFEFF', 'export\t', 'export\u00A0'].map(
+      (before): [string, string] => [
+        `PORT=1\n${before}NODE_ENV=production\n`,
+        'CONFIG_FILE: expected NAME=VALUE in line 2 of /.*/env$',
+      ],
+    ),
+    ['PORT=1\nNODE_ENV\u00A0=production\n', 'CONFIG_FILE: expected NAME=VALUE in line 2 of '],
+    ['#\rNODE_ENV=production\n', 'CONFIG_FILE: expected NAME=VALUE in line 1 of '],
+    ['HOST= \nNODE_ENV=production\n', 'CONFIG_FILE: expected NAME=VALUE in line 2 of '],
+    ['HOST="\nNODE_ENV=production\nLOG_LEVEL="info"\n', '.* expected NAME=VALUE in line 2 of '],
     ['PORT=many\n', 'PORT: expected a whole number from 0 to 65535, received "many"$'],
     ['PORT=1\nWORKERS=1', 'CONFIG_FILE: expected a line break at the end of /.*/env$'],
     [undefined, "CONFIG_FILE: expected a file of variables, found: ENOENT.*'/nowhere/env'$"],

@@ -184,6 +184,7 @@ describe('a manifest', () => {
 
   it.each([
     ["codegen's", { [`sha256:${id}`]: document }],
+    ["codegen's", `\uFEFF${JSON.stringify({ [id]: document })}`],
     ["Apollo's", { format, version: 1, operations: [{ id, body: document, type: 'query' }] }],
   ])('in %s format is used with others', async (_, content) => {
     const { manifest } = await openManifest(content);
