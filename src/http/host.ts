@@ -2,17 +2,18 @@ import { badRequest } from './error.ts';
 import type { RequestHeaders } from './message.ts';
 
 /**
- * Checks that a Host header is a host with an optional port (RFC 9110, section 7.2), and, with
- * `onlyLoopback`, that it is a loopback host. This prevents DNS rebinding: a page whose domain name
- * resolves to this machine sends its own name. Proxies may serve other machines; a server that the gateway is
- * mounted in, such as Next.js, names its client itself. @throws HttpError with status 400.
+ * Checks that a Host header is a host with an optional port, or empty as for a Unix domain socket (RFC
+ * 9110, section 7.2), and, with `onlyLoopback`, that it is a loopback host. This prevents DNS
+ * rebinding: a page whose domain name resolves to this machine sends its own name. Proxies may serve
+ * other machines; a server that the gateway is mounted in, such as Next.js, names its client itself.
+ * @throws HttpError with status 400
  */
 export function checkHost(headers: RequestHeaders, onlyLoopback: boolean, mounted: boolean): void {
   const { host, forwarded = headers['x-forwarded-for'] } = headers;
   if (onlyLoopback && forwarded !== undefined && !(mounted && loopback.test(forwarded))) {
     throw badRequest('X-Forwarded-For, Forwarded: expected neither because this is a demo.');
   }
-  if (host === undefined) return;
+  if (!host) return;
   if (!wellFormed.test(host) || !URL.canParse(`http://${host}`)) {
     throw badRequest(
       'Host: expected one host name or address with an optional port, received another value.',
@@ -25,7 +26,7 @@ export function checkHost(headers: RequestHeaders, onlyLoopback: boolean, mounte
   }
 }
 
-const wellFormed = /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i;
+const wellFormed = /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d*)?$/i;
 
 const loopback =
-  /^(?:(?:[\w-]+\.)*localhost|(?:::ffff:)?127(?:\.\d{1,3}){3}|\[::1\]|::1)(?::\d+)?$/i;
+  /^(?:(?:[\w-]+\.)*localhost|(?:::ffff:)?127(?:\.\d{1,3}){3}|\[::1\]|::1)(?::\d*)?$/i;

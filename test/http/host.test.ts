@@ -20,7 +20,8 @@ describe('the Host header', () => {
     'a/b',
     'user@x',
     'x:port',
-    '',
+    ':80',
+    'localhost:80:80',
     'localhost\r\nHost: localhost',
   ])('is refused with 400, without a stack trace: %j', async (host) => {
     const received = await send(service, host);
@@ -28,7 +29,15 @@ describe('the Host header', () => {
     expect(received).not.toMatch(/at .*\.[jt]s|node_modules/);
   });
 
-  it.each(['localhost', 'gateway.example:8080', '[::1]:4000'])('is accepted: %s', async (host) => {
+  // Empty is that of an address without a host, as of a Unix domain socket.
+  it.each([
+    'localhost',
+    'gateway.example:8080',
+    '[::1]:4000',
+    'localhost:',
+    '[::1]:',
+    '',
+  ])('is accepted: %j', async (host) => {
     expect(await send(service, host)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
@@ -37,6 +46,9 @@ describe('the Host header', () => {
     ['127.0.0.1', 200],
     ['[::1]:1', 200],
     ['app.localhost', 200],
+    ['localhost:', 200],
+    ['', 200],
+    ['evil.example:', 400],
     ['evil.example', 400],
     ['localhost.evil.example', 400],
   ])('is that of a loopback host in a demo: %s gets %i', async (host, status) => {
