@@ -51,6 +51,11 @@ export const variables = {
     ...setting('compression', onOff, 'off'),
     meaning: 'compress lists and results of queries from 4 KiB with br or gzip',
   },
+  KEEP_ALIVE_TIMEOUT_MS: {
+    ...setting('keepAliveTimeoutMs', wholeNumber(1000, 86_400_000), '75000'),
+    meaning:
+      'time after which an idle connection is closed, in milliseconds; longer than that of the proxy in front',
+  },
   ...backendVariables,
   NODE_ENV: {
     fallback: 'development',

@@ -19,6 +19,8 @@ export interface ListenOptions {
   readonly port: number;
   /** The certificate and its key to serve HTTPS with; undefined for HTTP. */
   readonly tls?: SecureContextOptions | undefined;
+  /** How long a connection may stay idle, in milliseconds. */
+  readonly keepAliveTimeoutMs?: number;
   /** Awaited before the port closes; resolves when no other process holds it without accepting. */
   readonly waitForPortRelease?: (() => Promise<unknown>) | undefined;
   /** The most open connections; 5,000 by default, or what the process's limit of open files allows. */
@@ -55,9 +57,6 @@ const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   connectionsCheckingInterval: 500,
-  // Longer than the minute after which load balancers close idle connections. Otherwise a request
-  // could arrive on a connection that is being closed.
-  keepAliveTimeout: 75_000,
   maxHeaderSize: 16 * 1024,
   // Node keeps only the first Host header by default. Joined, a duplicate fails the Host check.
   joinDuplicateHeaders: true,
@@ -72,11 +71,20 @@ const tlsOptions = { handshakeTimeout: 5000, ALPNProtocols: ['http/1.1'] };
 /** Serves a handler over HTTP/1.1 or HTTPS. @throws the listen error, such as EADDRINUSE. */
 export async function listen(
   gateway: RequestServer,
-  { host, port, tls, waitForPortRelease, metrics, maxConnections }: ListenOptions,
+  {
+    host,
+    port,
+    tls,
+    keepAliveTimeoutMs = 75_000,
+    waitForPortRelease,
+    metrics,
+    maxConnections = connectionLimit(),
+  }: ListenOptions,
 ): Promise<Listener> {
   const secured = tls && createHttpsServer({ ...serverOptions, ...tlsOptions, ...tls });
   const server = secured ?? createHttpServer(serverOptions);
-  const connections = new Connections(maxConnections ?? connectionLimit(), metrics);
+  server.keepAliveTimeout = keepAliveTimeoutMs;
+  const connections = new Connections(maxConnections, metrics);
   closeGently(server, connections, waitForPortRelease);
   const respond = createNodeListener(gateway, connections);
   server

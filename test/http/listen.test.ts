@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { holdingOrders } from '../support/parts.ts';
+import { nodeStart } from '../support/process.ts';
 import { connectTo, lastProbe, rawGet, rawPost, sendRaw, statusesOf } from '../support/raw-http.ts';
 
 const typename = '{"query":"{ __typename }"}';
@@ -119,6 +121,22 @@ describe('a client that leaves', () => {
       }),
     );
     expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe('an idle connection', () => {
+  it('is kept for KEEP_ALIVE_TIMEOUT_MS, which the response names, and then closed', async () => {
+    const start = (KEEP_ALIVE_TIMEOUT_MS: string) =>
+      nodeStart({ DATABASE_URL: ':memory:', KEEP_ALIVE_TIMEOUT_MS });
+    await using shorter = await start('1000');
+    await using longer = await start('3610000');
+    const [closed, kept] = [shorter, longer].map(({ url }) => connectTo(url));
+    for (const socket of [closed, kept]) socket?.write(rawGet('/livez'));
+    expect(String(await once(closed as Socket, 'data'))).toContain('Keep-Alive: timeout=1\r\n');
+    expect(String(await once(kept as Socket, 'data'))).toContain('Keep-Alive: timeout=3610\r\n');
+    await once(closed as Socket, 'close');
+    expect(kept?.closed).toBe(false);
+    kept?.destroy();
   });
 });
 
