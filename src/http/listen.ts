@@ -4,7 +4,7 @@ import { createServer as createHttpServer, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, Server } from 'node:net';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import type { SecureContextOptions } from 'node:tls';
+import { DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import type { RequestServer } from '../request/request-record.ts';
 import { type ConnectionMetrics, Connections } from './connections.ts';
 import { createNodeListener } from './node.ts';
@@ -65,8 +65,11 @@ const serverOptions: ServerOptions = {
   optimizeEmptyRequests: true,
 };
 
+/** Node's ciphers without those that lack forward secrecy. */
+const ciphers = `${DEFAULT_CIPHERS}:!kRSA`;
+
 /** How long a client may take for the TLS handshake, in milliseconds. */
-const tlsOptions = { handshakeTimeout: 5000, ALPNProtocols: ['http/1.1'] };
+const tlsOptions = { handshakeTimeout: 5000, ALPNProtocols: ['http/1.1'], ciphers };
 
 /** Serves a handler over HTTP/1.1 or HTTPS. @throws the listen error, such as EADDRINUSE. */
 export async function listen(
@@ -97,7 +100,7 @@ export async function listen(
   const place = await open(server, host, port);
   return {
     url: `${tls ? 'https' : 'http'}://${place}`,
-    setCertificate: (next) => secured?.setSecureContext(next),
+    setCertificate: (next) => secured?.setSecureContext({ ...next, ciphers }),
     async close(graceMs) {
       const closed = new Promise((resolve) => server.close(resolve));
       await connections.portClosed;

@@ -162,6 +162,25 @@ describe('a gateway with a certificate', () => {
     expect(connections).toBe(1);
   });
 
+  it('offers only forward secrecy over TLS 1.2, also with another certificate', async () => {
+    const issue = () => authority.issue('IP:127.0.0.1', ['-newkey', 'rsa:2048', '-nodes']);
+    await using service = await startGateway({ tls: issue() });
+    const connect = async (ciphers: string) => {
+      const socket = openTls(service.url, { maxVersion: 'TLSv1.2', ciphers });
+      await once(socket, 'secureConnect');
+      const { standardName } = socket.getCipher();
+      socket.destroy();
+      return standardName;
+    };
+    for (const change of [() => {}, () => service.setCertificate(issue())]) {
+      change();
+      for (const ciphers of ['kRSA', 'AES256-GCM-SHA384', 'AES128-SHA']) {
+        await expect(connect(ciphers), ciphers).rejects.toThrow('handshake failure');
+      }
+      expect(await connect('HIGH')).toMatch(/^TLS_ECDHE_/);
+    }
+  });
+
   it('closes a connection in its handshake when the grace period ends', async () => {
     const service = await start();
     const silent = connectTo(service.url).resume();

@@ -32,22 +32,13 @@ export function createAuthority() {
       writeFileSync(file(name), text);
       return file(name);
     },
-    /** Issues a certificate for a subject alternative name such as `IP:127.0.0.1`. */
-    issue(name: string): Certificate {
+    /** Issues a certificate for a subject alternative name such as `IP:127.0.0.1`, and a key of this kind. */
+    issue(name: string, kind = curve): Certificate {
       issued++;
       const [certFile, keyFile] = [file(`${issued}.pem`), file(`${issued}-key.pem`)];
       const [request, extensions] = [file(`${issued}.csr`), file(`${issued}.ext`)];
       writeFileSync(extensions, `subjectAltName=${name}\n`);
-      openssl(
-        'req',
-        ...curve,
-        '-keyout',
-        keyFile,
-        '-out',
-        request,
-        '-subj',
-        `/O=Pets/CN=${issued}`,
-      );
+      openssl('req', ...kind, '-keyout', keyFile, '-out', request, '-subj', `/O=Pets/CN=${issued}`);
       const sign = ['x509', '-req', '-in', request, '-CA', caFile, '-CAkey', caKey];
       openssl(...sign, '-CAcreateserial', '-days', '2', '-extfile', extensions, '-out', certFile);
       const [cert, key] = [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
