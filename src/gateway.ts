@@ -93,7 +93,7 @@ export function createApp(parts: AppParts) {
   });
   /** Rejects with the reason if the backend is not available. */
   const checkReady = () => petStore.checkReady();
-  const health = isDraining && createHealth(checkReady, isDraining);
+  const health = isDraining && createHealth(checkReady, isDraining, telemetry.metrics);
   const handle = createRouter({
     ...parts,
     refuse,

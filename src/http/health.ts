@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { methodNotAllowed } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
@@ -20,19 +21,27 @@ const cacheMs = 1000;
  * Creates the liveness and readiness endpoints. Concurrent probes share one check of the backend.
  * @param checkReady rejects with the reason if the backend is not available
  * @param isDraining whether the process is shutting down
+ * @param metrics where the latest check is reported; each scrape starts another one
  */
-export function createHealth(checkReady: () => Promise<void>, isDraining: () => boolean): Health {
-  const check = oncePer(cacheMs, () =>
-    Promise.race([
-      checkReady(),
-      wait(checkTimeoutMs, undefined, { ref: false }).then(() => {
-        throw new Error('The backend does not respond.');
-      }),
-    ]).then(
-      (): [number, string] => [200, 'ready'],
-      ({ message }): [number, string] => [503, `not ready: ${message}`],
-    ),
-  );
+export function createHealth(
+  checkReady: () => Promise<void>,
+  isDraining: () => boolean,
+  metrics?: Pick<Metrics, 'watchReady'>,
+): Health {
+  let problem: string | undefined;
+  const check = oncePer(cacheMs, async () => {
+    const timedOut = wait(checkTimeoutMs, undefined, { ref: false }).then(() => {
+      throw new Error('The backend does not respond.');
+    });
+    problem = await Promise.race([checkReady(), timedOut]).then(
+      () => undefined,
+      ({ message }) => message,
+    );
+  });
+  metrics?.watchReady(() => {
+    check();
+    return problem === undefined;
+  });
 
   return async ({ method, path }) => {
     if (method !== 'GET' && method !== 'HEAD') {
@@ -40,7 +49,8 @@ export function createHealth(checkReady: () => Promise<void>, isDraining: () => 
     }
     if (path === '/livez') return text(200, 'live');
     if (isDraining()) return text(503, 'not ready: draining');
-    return text(...(await check()));
+    await check();
+    return problem === undefined ? text(200, 'ready') : text(503, `not ready: ${problem}`);
   };
 }
 

@@ -223,6 +223,13 @@ export class Metrics {
     this.#gauge('petstore_rate_limit_store_up', help, [], 'min')({}, () => Number(isUp()));
   }
 
+  /** Adds to every scrape whether the backend responds. Workers' highest is kept. */
+  watchReady(isReady: () => boolean): void {
+    const help =
+      '1 if the backend responded to the latest check of /readyz or a scrape, otherwise 0.';
+    this.#gauge('petstore_ready', help, [], 'max')({}, () => Number(isReady()));
+  }
+
   /** Returns all metrics as data. */
   async snapshot(): Promise<MetricsSnapshot> {
     const metrics = await this.#registry.getMetricsAsJSON();

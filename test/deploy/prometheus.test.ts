@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { ListPetsDocument, persistedHash } from '../../packages/client/src/index.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
@@ -11,7 +11,7 @@ import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { nodeStart } from '../support/process.ts';
-import { isInstalled } from '../support/program.ts';
+import { hasPrometheus, startPrometheus } from '../support/prometheus.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -48,7 +48,6 @@ const documented = [
   when: when.trim(),
 }));
 
-const hasPrometheus = isInstalled('promtool');
 if (!hasPrometheus) process.stdout.write('Alert tests are SKIPPED: install prometheus.\n');
 
 describe('the dashboard and the alerts', () => {
@@ -71,6 +70,7 @@ describe('the dashboard and the alerts', () => {
   it('are for the metrics of a gateway, all of which are documented', async () => {
     const metrics = new Metrics();
     metrics.watchRateLimitStore(() => true);
+    metrics.watchReady(() => true);
     const { text } = await metrics.scrape();
     const served = [...text.matchAll(/^# TYPE (petstore_\w+)/gm)].map(([, name]) => name);
     const own = documented.flatMap(({ names }) => names.filter((name) => /^petstore_/.test(name)));
@@ -140,6 +140,9 @@ describe('the dashboard and the alerts', () => {
     ['PetstoreRestRequestsSlow', ...slow('v1_request', '1', '2.5')],
     ['PetstoreQueriesSlow', ...slow('database_query', '0.5', '1')],
     ['PetstoreGatewayDown', [`up{${job}}`, '0x40']],
+    ['PetstoreGatewaysMissing', ['up{job="node"}', '1x40']],
+    ['PetstoreGatewaysMissing', [`up{${job}}`, '1x10 _x30']],
+    ['PetstoreNotReady', [`petstore_ready{${job}}`, '1x10 0x20']],
     ['PetstoreUpstreamErrors', [upstream, '0+9x30'], [graphql, '0+90x30']],
     ['PetstoreCircuitOpen', [`petstore_rest_circuit{${job}, service="pets"}`, '0x10 1x20']],
     ['PetstoreKeysRefused', [`petstore_rest_refused_keys{${job}, service="pets"}`, '0x10 1x20']],
@@ -149,6 +152,9 @@ describe('the dashboard and the alerts', () => {
     ],
     ['PetstoreRateLimitStoreDown', [`petstore_rate_limit_store_up{${job}}`, '1x10 0x20']],
     ['PetstoreDeprecatedFieldUsed', [deprecated, '0x10 1+1x20']],
+    // A series begins with its first count, perhaps of many events before the scrape.
+    ['PetstoreContractDrift', [drift, '_x10 25x20']],
+    ['PetstoreDeprecatedFieldUsed', [deprecated, '_x10 1x20']],
     ['PetstoreQueriesWaiting', [`petstore_database_waiting_queries{${job}}`, '0x10 1x20']],
     ['PetstoreRetriesHigh', ...repeated('503')],
     ['PetstoreRetriesHigh', ...repeated('noConnection')],
@@ -160,7 +166,10 @@ describe('the dashboard and the alerts', () => {
   it.skipIf(!hasPrometheus)('fire only the alert of each condition', async () => {
     const tests = conditions.map(([alert, ...series]) => ({
       interval: '1m',
-      input_series: series.map(([name, values]) => ({ series: name, values })),
+      input_series: [
+        ...(series.some(([name]) => name.startsWith('up')) ? [] : [[`up{${job}}`, '1x40']]),
+        ...series,
+      ].map(([name, values]) => ({ series: name, values })),
       promql_expr_test: [
         {
           expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
@@ -174,6 +183,64 @@ describe('the dashboard and the alerts', () => {
     );
     await test([fileURLToPath(new URL(rulesFile, root))], tests);
   });
+
+  it.skipIf(!hasPrometheus)('end when nothing was counted for an hour or a day', async () => {
+    const expr = 'count(ALERTS{alertstate="firing"}) or vector(0)';
+    const firing = (name: string, values: string, times: Record<string, number>) => ({
+      interval: '1m',
+      input_series: [
+        { series: `up{${job}}`, values: '1x1600' },
+        { series: name, values },
+      ],
+      promql_expr_test: Object.entries(times).map(([eval_time, value]) => ({
+        ...{ expr, eval_time },
+        exp_samples: [{ labels: '{}', value }],
+      })),
+    });
+    await test(
+      [fileURLToPath(new URL(rulesFile, root))],
+      [
+        firing(drift, '25x1600', { '0m': 1, '59m': 1, '61m': 0 }),
+        // A gateway that restarts, and later counts three again.
+        firing(drift, '25x70 _x10 3x1600', { '75m': 0, '82m': 1, '150m': 0 }),
+        firing(deprecated, '1x1600', { '23h': 1, '25h': 0 }),
+      ],
+    );
+  });
+
+  it.skipIf(!hasPrometheus)(
+    'show in Prometheus what happened before its first scrape',
+    async () => {
+      await using upstream = await startUpstream((_, response) =>
+        sendJson(response, 200, '{"id":1,"name":"Rex","categoryId":1,"tags":[]}'),
+      );
+      await using gateway = await nodeStart({
+        PETSTORE_BASE_URL: `${upstream.url}/v1`,
+        ADMIN_PORT: '0',
+      });
+      const send = () => fetch(graphqlRequest(gateway.url, { query: '{ pet(id: 1) { id } }' }));
+      for (let count = 0; count < 25; count++) await (await send()).text();
+      const [, admin = ''] = /Metrics +(http:\S+)/.exec(gateway.output.stdout) ?? [];
+      const path = fileURLToPath(new URL(rulesFile, root));
+      await using prometheus = await startPrometheus('petstore-gateway', admin, path);
+      const firing = 'group by (alertname) (ALERTS{alertstate="firing"})';
+      const expected = ['PetstoreContractDrift', 'PetstoreDeprecatedFieldUsed'].map(
+        (alertname) => ({
+          ...{ metric: { alertname }, value: '1' },
+        }),
+      );
+      const soon = { timeout: 60_000, interval: 500 };
+      await vi.waitFor(async () => {
+        const alerts = await prometheus.query(firing);
+        expect(alerts).toEqual(expect.arrayContaining(expected));
+      }, soon);
+      const ready = async () =>
+        (await prometheus.query('petstore_ready')).map(({ value }) => value);
+      expect(await ready()).toEqual(['1']);
+      await upstream[Symbol.asyncDispose]();
+      await vi.waitFor(async () => expect(await ready()).toEqual(['0']), soon);
+    },
+  );
 
   it.skipIf(!hasPrometheus)('have a query of the documents that only would refuse', async () => {
     const page = await read('docs/persisted-documents.md');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openBuiltin, openGateway, type TestOptions } from '../support/gateway.ts';
 
 /** Opens a gateway whose backend is ready if this resolves. @returns a probe of `/readyz`. */
@@ -9,7 +9,8 @@ async function open(checkReady: () => Promise<void>, options: TestOptions = {}) 
     const response = await opened.gateway(new Request('http://gateway.test/readyz'));
     return `${response.status} ${await response.text()}`.trim();
   };
-  return { probe, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  const scrape = async () => (await opened.metrics.scrape()).text;
+  return { probe, scrape, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
 describe('/readyz', () => {
@@ -30,6 +31,26 @@ describe('/readyz', () => {
   it('is not ready when the backend does not respond in time', async () => {
     await using hanging = await open(() => new Promise(() => {}));
     expect(await hanging.probe()).toBe('503 not ready: The backend does not respond.');
+  });
+
+  it('is also a metric, of the latest check; a scrape starts another one', async () => {
+    let isUp = true;
+    let checks = 0;
+    await using opened = await open(async () => {
+      checks++;
+      if (!isUp) throw new Error('gone');
+    });
+    const ready = async () => /^petstore_ready (.*)$/m.exec(await opened.scrape())?.[1];
+    expect(await ready()).toBe('1');
+    isUp = false;
+    // Nothing but scrapes, because load balancers may probe another path.
+    await vi.waitFor(async () => expect(await ready()).toBe('0'), { timeout: 10_000 });
+    isUp = true;
+    await vi.waitFor(async () => expect(await ready()).toBe('1'), { timeout: 10_000 });
+    const scrapes = Array.from({ length: 10 }, ready);
+    const before = checks;
+    await Promise.all(scrapes);
+    expect(checks - before).toBeLessThanOrEqual(1);
   });
 
   it('checks the backend once for concurrent probes', async () => {

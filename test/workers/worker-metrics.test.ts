@@ -11,9 +11,12 @@ describe('the metrics of all workers together', () => {
     for (const used of [0, 50]) {
       const metrics = new Metrics();
       metrics.watchLimit({ name: 'bytes', used, refused: { key: 1, all: 2, unknown: 3 } });
+      metrics.watchReady(() => used > 0);
       workers.record(liveWorker(), await metrics.snapshot());
     }
     const { text } = await workers.scrape(new Metrics());
+    // As /readyz of the primary process.
+    expect(text).toContain('\npetstore_ready 1\n');
     expect(text.match(/^petstore_limit_\w+\{.*$/gm)).toEqual([
       'petstore_limit_used{limit="bytes"} 50',
       'petstore_limit_refused_total{limit="bytes",by="key"} 2',
