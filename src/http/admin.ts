@@ -5,6 +5,7 @@ import { HttpError, methodNotAllowed } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import { type Health, probePaths } from './health.ts';
 import { type Listener, listen } from './listen.ts';
+import { parseAccept } from './media-type.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import { oncePer } from './once.ts';
 
@@ -13,6 +14,17 @@ export interface AdminOptions {
   readonly adminHost: string;
   /** A separate port for `/metrics`, `/livez` and `/readyz`; undefined for none. */
   readonly adminPort: number | undefined;
+}
+
+/** The formats of metrics, OpenMetrics and Prometheus's older one. */
+const formats = /^(?:application\/openmetrics-text|text\/(?:plain|\*))$/;
+
+/** Converts OpenMetrics to the older format: without exemplars, and with `_total` in the names of counters. */
+function toText(openMetrics: string): string {
+  const counters = new Set(openMetrics.match(/(?<=^# TYPE )\w+(?= counter$)/gm));
+  return openMetrics
+    .replace(/(?<=^# (?:HELP|TYPE) )\w+/gm, (name) => (counters.has(name) ? `${name}_total` : name))
+    .replace(/^([^#].*) # \{.*\} [\d.e+-]+ [\d.]+$/gm, '$1');
 }
 
 /** Serves `/metrics`, with one scrape per second, `/livez` and `/readyz` on the admin port, if there is one. */
@@ -34,7 +46,12 @@ export async function listenAdmin(
       return restErrorResponse(methodNotAllowed('GET, HEAD', method));
     }
     const { contentType, text } = await scrape();
-    return { status: 200, headers: { 'content-type': contentType }, body: text };
+    const headers = { 'content-type': contentType, vary: 'Accept' };
+    const accepted = parseAccept(request.headers.accept ?? '');
+    const first = accepted.find(({ type, q }) => q > 0 && formats.test(type));
+    if (!first?.type.startsWith('text/')) return { status: 200, headers, body: text };
+    headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8';
+    return { status: 200, headers, body: toText(text) };
   }
 
   const handle = (record: RequestRecord) => respond(record).finally(() => record.endUnreported());

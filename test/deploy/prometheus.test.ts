@@ -298,6 +298,25 @@ describe('the dashboard and the alerts', () => {
     expect(`${stdout}${stderr}`).toMatch(/SUCCESS\s*$/);
   }
 
+  it.skipIf(!hasPrometheus)(
+    'are also served in the older text format, without exemplars',
+    async () => {
+      await using gateway = await nodeStart({ DATABASE_URL: ':memory:', ADMIN_PORT: '0' });
+      await (await fetch(graphqlRequest(gateway.url, { query: '{ pet(id: 999) { id } }' }))).text();
+      const [, admin = ''] = /Metrics +(http:\S+)/.exec(gateway.output.stdout) ?? [];
+      const scrape = async (accept: string) => (await fetch(admin, { headers: { accept } })).text();
+      const text = await scrape('text/plain;version=0.0.4');
+      expect(text).toContain(
+        '\n# TYPE petstore_graphql_errors_total counter\npetstore_graphql_errors_total{code="INTERNAL_SERVER_ERROR"} 0\npetstore_graphql_errors_total{code="NOT_FOUND"} 1\n',
+      );
+      const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text });
+      // 3: the text is valid, but some default metrics have unusual names.
+      expect([0, 3], String(stderr)).toContain(status);
+      const namesOf = (scraped: string) => scraped.match(/^\w+/gm);
+      expect(namesOf(text)).toEqual(namesOf(await scrape('*/*')));
+    },
+  );
+
   it.skipIf(!hasPrometheus || !hasRedis)(
     'read series that gateways have',
     async () => {

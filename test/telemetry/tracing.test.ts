@@ -115,5 +115,32 @@ describe('the admin port', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect(head.headers.get('content-type')).toMatch(/^application\/openmetrics-text/);
     expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
+    const text = 'text/plain; version=0.0.4; charset=utf-8';
+    const open = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+    for (const [accept, type] of [
+      ['', open],
+      ['*/*', open],
+      ['text/html, */*;q=0.8', open],
+      ['text/plain;version=0.0.4', text],
+      ['text/*', text],
+      ['text/plain;version=0.0.4;q=1,*/*;q=0.1', text],
+      ['text/plain, application/openmetrics-text;q=0', text],
+      // Prometheus 2 and 3, and Telegraf.
+      [
+        'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+        open,
+      ],
+      [
+        'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,*/*;q=0.1',
+        open,
+      ],
+      [
+        'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,text/plain;version=0.0.4;q=0.3',
+        text,
+      ],
+    ] as const) {
+      const { headers } = await fetch(`${admin}/metrics`, { headers: { accept } });
+      expect([accept, headers.get('content-type')]).toEqual([accept, type]);
+    }
   });
 });
