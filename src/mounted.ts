@@ -37,7 +37,7 @@ const settings = [
   'operationLimits',
   'persistedDocuments',
   'logLevel',
-  'otlpEndpoint',
+  'tracesUrl',
   'tracesSampler',
   'tracesSamplerArg',
 ] as const;
@@ -65,7 +65,7 @@ export async function openMounted(
   warnOfUnknown(config, log);
   const opened = new AsyncDisposableStack();
   try {
-    const tracing = opened.use(await openTracing(config.otlpEndpoint, log, config));
+    const tracing = opened.use(await openTracing(config.tracesUrl, log, config));
     const metrics = new Metrics();
     const environment = createEnvironment({ log, metrics, tracing });
     const gate = openGate();

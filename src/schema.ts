@@ -64,7 +64,7 @@ export async function usePetStore(
 ): Promise<Plugin<GatewayContext>> {
   const log = createLog(config.logLevel, process.stderr);
   warnOfUnknown(config, log);
-  const tracing = await openTracing(config.otlpEndpoint, log, config);
+  const tracing = await openTracing(config.tracesUrl, log, config);
   const telemetry = { log, metrics: new Metrics(), tracing };
   const environment = createEnvironment(telemetry);
   const petStore = await openPetStore(config.backend, telemetry, environment.keys);

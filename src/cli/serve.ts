@@ -5,7 +5,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Config, loadConfig, requireTls, warnOfUnknown } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
 import { type Environment, readFiles } from '../config/environment.ts';
-import { variables } from '../config/variables.ts';
 import { openApp } from '../gateway.ts';
 import { listenAdmin } from '../http/admin.ts';
 import { type ListenOptions, listen } from '../http/listen.ts';
@@ -59,11 +58,12 @@ export async function runServe(
   const writer = openLogWriter(2, process.stderr.isTTY, isShared, onDrop);
   process.on('exit', writer.closeNow);
   const log = createLog(config.logLevel, writer);
-  // OpenTelemetry reads its other variables from the environment of the process.
+  // OpenTelemetry reads these variables from the environment of the process.
   for (const [name, text] of Object.entries(readFiles(env, []))) {
-    if (/^OTEL_/.test(name) && !(name in variables)) Object.assign(env, { [name]: text });
+    const isRead = /^OTEL_(?:SERVICE|RESOURCE|EXPORTER_OTLP_(?!.*ENDPOINT))/.test(name);
+    if (isRead) Object.assign(env, { [name]: text });
   }
-  const telemetry = { log, metrics, tracing: await openTracing(config.otlpEndpoint, log, config) };
+  const telemetry = { log, metrics, tracing: await openTracing(config.tracesUrl, log, config) };
   if (!worker) warnOfUnknown(config, log);
   if (!worker) connectionLimit(log);
   if (!worker) await removeStaleSocket(config.host);

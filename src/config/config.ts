@@ -44,6 +44,7 @@ export function loadConfig(given: Environment) {
     onlyLoopbackHosts: backend.kind === 'builtin' && values.DEMO && isLoopback(values.HOST),
     corsOrigins: values.CORS_ORIGINS ?? [],
     maxTimeoutMs: values.UPSTREAM_TIMEOUT_MS,
+    tracesUrl: tracesUrlOf(values),
     operationLimits: settingsOf('operationLimits.', values),
     persistedDocuments: settingsOf('persistedDocuments.', values),
     /** Probably misspelled, so a start logs them. */
@@ -77,11 +78,7 @@ function readValues(env: Environment, problems: string[]): Values {
     if (text && value === undefined) {
       const file = isSecret && env[`${name}_FILE`];
       const received = describeValue(text, isSecret) + (file ? ` in ${file}` : '');
-      const isLink = name.endsWith('_PORT') && /^(?:tcp|udp|sctp):/.test(text);
-      const advice = isLink
-        ? '. It is a service link of Kubernetes: set enableServiceLinks: false in the pod'
-        : '';
-      problems.push(`${name}: expected ${accepts}, received ${received}${advice}`);
+      problems.push(`${name}: expected ${accepts}, received ${received}`);
     }
     const standard = defaultOf(env, name);
     return [name, value ?? (standard ? parse(standard) : undefined)];
@@ -154,6 +151,14 @@ function baseUrlVariable(values: Values) {
   const { PETSTORE_ENVIRONMENT: environment } = values;
   if (environment === 'staging') return 'PETSTORE_STAGING_BASE_URL';
   return environment && 'PETSTORE_BASE_URL';
+}
+
+/** Returns the URL to send traces to, as OpenTelemetry specifies; undefined if tracing is off. */
+function tracesUrlOf(values: Values): URL | undefined {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = values;
+  const isDisabled = values.OTEL_SDK_DISABLED?.toLowerCase() === 'true';
+  if (isDisabled || values.OTEL_TRACES_EXPORTER === 'none') return undefined;
+  return own ?? (base && new URL(`${base.href.replace(/\/+$/, '')}/v1/traces`));
 }
 
 /** Returns the settings of a section. */

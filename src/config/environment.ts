@@ -85,31 +85,35 @@ export function needRestart(started: Environment, now: Environment): string[] {
 
 /**
  * Lists the variables that are probably misspelled, such as `LOG_LVL`, with those that were meant,
- * and all `PETSTORE_` and `TLS_` ones that the gateway doesn't know, without those that Kubernetes sets for a
+ * and all `PETSTORE_`, `TLS_` and `OTEL_` ones that have no effect, without those that Kubernetes sets for a
  * service named `petstore…`. Leaves out the values, which may be secrets.
  */
 export function unknownVariables(env: Environment): string[] {
   // check-service reads PETSTORE_API_KEY.
   const known = [...documentedVariables().map(([name]) => name), 'PETSTORE_API_KEY'];
   return Object.keys(env).flatMap((name) => {
-    if (!env[name] || known.includes(name) || kubernetesVariable.test(name)) return [];
+    if (!env[name] || known.includes(name) || ofOthers.test(name)) return [];
     // HOST is too short for a guess, and FTP_PROXY is not a misspelled HTTP_PROXY.
     const candidates = known.filter((one) => one.length > 4 && one[0] === name[0]);
     const maxDistance = Math.min(2, Math.floor(name.length / 3));
     const isFile = known.includes(`${name}_FILE`);
     const meant = isFile ? `${name}_FILE` : closestMatch(name, candidates, { maxDistance });
     if (meant) return `${name} (did you mean ${meant}?)`;
-    return /^(?:PETSTORE|TLS)_/i.test(name) ? name : [];
+    return /^(?:PETSTORE|TLS|OTEL)_/i.test(name) ? name : [];
   });
 }
 
-/** The variables that Kubernetes and Docker links set for a service. */
-const kubernetesVariable =
-  /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?$/;
+/**
+ * The variables that Kubernetes and Docker links set for a service, those that OpenTelemetry's exporter
+ * reads itself, and its variables for metrics and logs.
+ */
+const ofOthers =
+  /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?$|^OTEL_(?:SERVICE_NAME|(?:.*_)?(?:METRICS?|LOGS?|BLRP)_.*|EXPORTER_OTLP_(?:TRACES_)?(?:HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_(?:CERTIFICATE|KEY)))$/;
 
 /** Quotes an invalid value for an error message, unless it may contain a password or a key. */
 export function describeValue(text: string, isSecret = false): string {
-  return isSecret || (/[@?#]/.test(text) && !/^unix:/.test(text))
-    ? 'a value that is hidden because it may contain a credential'
-    : JSON.stringify(text);
+  const isHidden = isSecret || (/[@?#]/.test(text) && !/^unix:/.test(text));
+  if (isHidden) return 'a value that is hidden because it may contain a credential';
+  if (!/^(?:tcp|udp|sctp):\/\/[\da-f.:[\]]+$/.test(text)) return JSON.stringify(text);
+  return `"${text}", a service link of Kubernetes: set enableServiceLinks: false in the pod`;
 }

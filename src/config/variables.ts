@@ -127,8 +127,21 @@ export const variables = {
     meaning: 'address of `ADMIN_PORT`; defaults to `HOST`, or 127.0.0.1 if that is a socket',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    ...setting('otlpEndpoint', baseUrl),
+    ...baseUrl,
     meaning: 'base URL of an OTLP/HTTP collector for traces; if unset, tracing is off',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    ...baseUrl,
+    meaning: 'URL to send traces to as it is, instead of `/v1/traces` below that base URL',
+  },
+  OTEL_TRACES_EXPORTER: { ...oneOf('otlp', 'none'), meaning: '`none` turns tracing off' },
+  OTEL_SDK_DISABLED: {
+    ...matching(/^(?:true|false)$/i, 'true or false'),
+    meaning: '`true` turns tracing off',
+  },
+  OTEL_RESOURCE_ATTRIBUTES: {
+    ...matching(/^(?:[^,=]+=(?:[^,=%]|%[\da-f]{2})*(?:,|$))+$/i, 'NAME=VALUE,…, percent-encoded'),
+    meaning: 'attributes of the process in its traces',
   },
   OTEL_TRACES_SAMPLER: {
     ...setting(

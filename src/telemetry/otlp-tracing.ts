@@ -40,20 +40,19 @@ const lastExportMs = 1000;
 const maxPathLength = 256;
 
 /**
- * Sends spans in batches to `<endpoint>/v1/traces`: one per request, REST call and query, as
+ * Sends spans in batches to the endpoint: one per request, REST call and query, as
  * OpenTelemetry's semantic conventions name them. Its own OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES
  * describe the process.
  * If an export fails, its spans are lost; only the first failure in a row is logged.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the spans share one processor.
 export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tracing {
-  const url = `${endpoint.href.replace(/\/+$/, '')}/v1/traces`;
   let isFailing = false;
   const fail = (err: unknown) => {
     if (!isFailing) log.warn({ err }, 'traces are not exported');
     isFailing = true;
   };
-  const exporter = new OTLPTraceExporter({ url });
+  const exporter = new OTLPTraceExporter({ url: endpoint.href });
   const observed: SpanExporter = {
     export(spans, done) {
       exporter.export(spans, (result) => {
@@ -79,7 +78,8 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
     startRequest(head) {
       const { traceparent, tracestate } = head.headers;
       const parent = parseTraceparent(traceparent);
-      const traceState = tracestate ? createTraceState(tracestate) : undefined;
+      // At most 32 members are valid (W3C Trace Context, section 3.3.1.1).
+      const traceState = tracestate && createTraceState(tracestate.split(',', 32).join());
       const remote = parent && { ...parent, ...(traceState && { traceState }), isRemote: true };
       const parentContext = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
       const options = { kind: SpanKind.SERVER, attributes: attributesOf(head) };

@@ -15,7 +15,7 @@ const passThrough: Tracing = {
 };
 
 /**
- * Opens tracing to an OTLP/HTTP endpoint such as `http://collector:4318`. Without one,
+ * Opens tracing to an OTLP/HTTP endpoint such as `http://collector:4318/v1/traces`. Without one,
  * OpenTelemetry is not loaded, and trace headers are only forwarded.
  */
 export async function openTracing(

@@ -9,6 +9,7 @@ import { documentedVariables } from '../../src/config/variables.ts';
 import { createFolder } from '../support/folder.ts';
 
 const PETSTORE_BASE_URL = 'https://pets.example/v1';
+const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318/base/' };
 const production = { NODE_ENV: 'production', DATABASE_URL: ':memory:' };
 const neither =
   "DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither";
@@ -95,9 +96,20 @@ describe('loadConfig', () => {
     expect(unknownVariables({ [name]: '' })).toEqual([]);
   });
 
+  it("recognizes OpenTelemetry's variables that have no effect", () => {
+    const names = 'OTEL_BSP_SCHEDULE_DELAY OTEL_SPAN_EVENT_COUNT_LIMIT OTEL_PROPAGATORS';
+    const env = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_EXPORTR: 'none' };
+    const others = Object.fromEntries(names.split(' ').map((name) => [name, 'x']));
+    expect(unknownVariables({ ...env, ...others })).toEqual([
+      'OTEL_EXPORTER_OTLP_PROTOCOL',
+      'OTEL_TRACES_EXPORTR (did you mean OTEL_TRACES_EXPORTER?)',
+      ...names.split(' '),
+    ]);
+  });
+
   it('does not take variables of other programs for misspelled ones', () => {
     const names =
-      'HOME HOSTNAME PATH PWD LANG TERM USER SHELL HOSTS PORTS TZ DEBUG CI EDITOR MAIL FTP_PROXY ALL_PROXY http_proxy https_proxy no_proxy NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_PROTOCOL OTEL_EXPORTER_OTLP_TRACES_ENDPOINT KUBERNETES_PORT KUBERNETES_SERVICE_HOST INIT_CWD npm_config_cache npm_lifecycle_event LS_COLORS LOG_FILE MAX_BODY';
+      'HOME HOSTNAME PATH PWD LANG TERM USER SHELL HOSTS PORTS TZ DEBUG CI EDITOR MAIL FTP_PROXY ALL_PROXY http_proxy https_proxy no_proxy NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_TRACES_TIMEOUT OTEL_METRICS_EXPORTER OTEL_EXPORTER_OTLP_LOGS_ENDPOINT OTEL_BLRP_SCHEDULE_DELAY KUBERNETES_PORT KUBERNETES_SERVICE_HOST INIT_CWD npm_config_cache npm_lifecycle_event LS_COLORS LOG_FILE MAX_BODY';
     const env = Object.fromEntries(names.split(' ').map((name) => [name, 'x']));
     expect(unknownVariables(env)).toEqual([]);
   });
@@ -167,6 +179,21 @@ describe('loadConfig', () => {
       { tracesSampler: 'parentbased_traceidratio', tracesSamplerArg: 0.25 },
     ],
     [{ OTEL_TRACES_SAMPLER_ARG: '.5' }, { tracesSamplerArg: 0.5 }],
+    [collector, { tracesUrl: new URL('http://otel:4318/base/v1/traces') }],
+    [
+      { ...collector, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://tempo/' },
+      { tracesUrl: new URL('http://tempo/') },
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://tempo/otlp' },
+      { tracesUrl: new URL('http://tempo/otlp') },
+    ],
+    [
+      { ...collector, OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' },
+      { tracesUrl: expect.any(URL) },
+    ],
+    [{ ...collector, OTEL_SDK_DISABLED: 'True' }, { tracesUrl: undefined }],
+    [{ ...collector, OTEL_TRACES_EXPORTER: 'none' }, { tracesUrl: undefined }],
     [{ WORKERS: 'auto' }, { workers: availableParallelism() }],
   ])('reads %j', (env, expected) => {
     expect(loadConfig(env)).toMatchObject(expected);
@@ -207,6 +234,14 @@ describe('loadConfig', () => {
     [{ HTTPS_PROXY: 'socks5://proxy.example' }, 'HTTPS_PROXY: expected an http or https'],
     [{ HTTPS_PROXY: 'a b' }, 'HTTPS_PROXY: expected an http or https'],
     [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER: expected always_on'],
+    [{ OTEL_TRACES_EXPORTER: 'console' }, 'OTEL_TRACES_EXPORTER: expected otlp or none, received'],
+    ...['a', '=b', 'pod=app=web', 'a=%zz', 'a=b,c'].map(
+      (text): [Record<string, string>, string] => [
+        { OTEL_RESOURCE_ATTRIBUTES: text },
+        'OTEL_RESOURCE_ATTRIBUTES: expected NAME=VALUE,…, percent-encoded, received',
+      ],
+    ),
+    [{ OTEL_SDK_DISABLED: 'yes' }, 'OTEL_SDK_DISABLED: expected true or false, received "yes"'],
     [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1'],
     [
       { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash', LOG_CREDENTIAL_SECRET: 'hunter2' },
@@ -224,7 +259,7 @@ describe('loadConfig', () => {
     ],
     ...['tcp', 'udp', 'sctp'].map((protocol): [Record<string, string>, string] => [
       { ADMIN_PORT: `${protocol}://10.0.0.1:80` },
-      `ADMIN_PORT: expected a whole number from 0 to 65535, received "${protocol}://10.0.0.1:80". It is a service link of Kubernetes: set enableServiceLinks: false in the pod`,
+      `ADMIN_PORT: expected a whole number from 0 to 65535, received "${protocol}://10.0.0.1:80", a service link of Kubernetes: set enableServiceLinks: false in the pod`,
     ]),
     [{ PORT: '9100', ADMIN_PORT: '9100' }, 'ADMIN_PORT: expected another port than PORT, received'],
   ])('refuses %j', (env, message) => {

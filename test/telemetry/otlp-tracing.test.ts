@@ -259,6 +259,22 @@ describe('a trace of a later version of W3C Trace Context', () => {
   });
 });
 
+describe('a tracestate', () => {
+  it('of more than 32 members keeps the first 32, in their order', async () => {
+    await using upstream = await startUpstream((_, response) => sendJson(response, 200, '[]'));
+    await using traced = await startTraced({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    const members = Array.from({ length: 40 }, (_, index) => `a${index}=${index}`);
+    for (const count of [1, 32, 33, 40]) {
+      const tracestate = members.slice(0, count).join();
+      const headers = { authorization, traceparent: `00-${ids}-01`, tracestate };
+      await fetch(graphqlRequest(traced.url, { query: '{ pets { id } }' }, headers));
+    }
+    expect(upstream.seen.map(({ headers }) => headers['tracestate'])).toEqual(
+      [1, 32, 32, 32].map((count) => members.slice(0, count).join()),
+    );
+  });
+});
+
 describe('without tracing', () => {
   it('valid trace headers of the caller are forwarded unchanged, and malformed ones are dropped', async () => {
     await using service = await startRestGateway();

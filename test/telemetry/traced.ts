@@ -10,7 +10,7 @@ import { openTelemetry } from '../support/log.ts';
 export async function startTraced(env: Readonly<Record<string, string>>, sampling?: Sampling) {
   const collector = await startCollector();
   const { log, metrics, ...recorded } = openTelemetry();
-  const tracing = await openTracing(new URL(collector.url), log, sampling);
+  const tracing = await openTracing(new URL(`${collector.url}/v1/traces`), log, sampling);
   const telemetry = { log, metrics, tracing };
   const keys = openKeys();
   const petStore = await openPetStore(loadConfig(env).backend, telemetry, keys);

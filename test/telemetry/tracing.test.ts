@@ -26,7 +26,8 @@ describe('a failing request', () => {
       PETSTORE_BASE_URL: `${upstream.url}/v1`,
       ADMIN_PORT: '0',
       CONFIG_FILE: file,
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
       OTEL_SERVICE_NAME: 'pets-eu',
     });
     const traceId = 'aaaabbbbccccdddd1111222233334444';
