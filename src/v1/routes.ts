@@ -50,6 +50,9 @@ const methods = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
 const ids = Object.keys(operations) as OperationId[];
 const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
 
+/** A shared cache must not serve the response to one key to another, or without any. */
+const caching = { 'cache-control': 'private', vary: 'Authorization' };
+
 /**
  * The paths, those without a parameter first, with their operations by method, and the headers of all of
  * their responses. Derived when the module loads: they follow from constants alone.
@@ -62,7 +65,7 @@ const routes = [...Map.groupBy(ids, pathOf)]
     operations: new Map<string, OperationId>(
       ofPath.flatMap((id) => methods[operations[id].method].map((method) => [method, id])),
     ),
-    headers: Object.assign({}, ...ofPath.map((id) => deprecationOf(operations[id]))),
+    headers: Object.assign({}, caching, ...ofPath.map((id) => deprecationOf(operations[id]))),
   }));
 
 /** Returns the headers of a deprecated operation: Sunset (RFC 8594), successor (RFC 5829). */

@@ -51,6 +51,16 @@ describe('the REST interface', () => {
     expect((await send('/v1/pets')).headers.get('sunset')).toBeNull();
   });
 
+  it('lets no shared cache serve a response to another key', async () => {
+    for (const path of ['/v1/pets', '/v1/pets/1', '/v1/pets/404404', '/v1/store/orders']) {
+      for (const options of [{}, { headers: {} }, { method: 'HEAD' }]) {
+        const { headers } = await send(path, options);
+        expect(headers.get('cache-control'), path).toBe('private');
+        expect(headers.get('vary'), path).toBe('Authorization');
+      }
+    }
+  });
+
   it('decodes a percent-encoded id', async () => {
     expect((await send('/v1/pets/%31')).text).toMatch(/^\{"id":1,/);
   });
