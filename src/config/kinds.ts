@@ -86,7 +86,7 @@ export const proxyUrl = {
 /** Names of headers, in lower case. */
 export const headerNames = {
   accepts:
-    'comma-separated names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and neither authorization nor cookie',
+    'comma-separated names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and not authorization, cookie or idempotency-key',
   parse(text: string): readonly string[] | undefined {
     const names = text.split(',').map((name) => name.trim().toLowerCase());
     const valid = (name: string) => /^[\w-]+$/.test(name) && !ownHeaders.test(name);
@@ -161,10 +161,11 @@ export function isLoopback(host: string): boolean {
 
 /**
  * The headers that can't be forwarded: of the credential and cookies, of one connection (RFC 9110,
- * section 7.6.1), and those that the gateway sets or that would change the kind of response.
+ * section 7.6.1), those that a proxy sets, which the client can forge, an idempotency key, which would be the
+ * same for all root fields, and those that the gateway sets or that would change the kind of response.
  */
 const ownHeaders =
-  /^(?:authorization|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect|range|accept|accept-encoding|x-request-id|traceparent|tracestate|(?:proxy|content|if)-.*)$/;
+  /^(?:authorization|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect|range|accept|accept-encoding|x-request-id|traceparent|tracestate|forwarded|via|x-real-ip|idempotency-key|(?:x-forwarded|proxy|content|if)-.*)$/;
 
 /** Matches the origins of this machine with a wildcard port. */
 const everyPort = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/;

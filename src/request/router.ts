@@ -25,6 +25,8 @@ export interface RouterOptions extends Pick<RequestEnvironment, 'streams'> {
   readonly v1: V1Handler | undefined;
   /** Origins that may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
+  /** The names of the headers that are passed on to the REST service, on which its responses depend. */
+  readonly forwardHeaders: readonly string[] | undefined;
   /** Compress large responses that are marked as compressible. */
   readonly compression: boolean;
   /** Accept only requests with a loopback Host that no proxy forwards. */
@@ -42,6 +44,7 @@ const isGraphqlPath = (path: string) => path === '/graphql' || path === '/graphq
 export function createRouter(options: RouterOptions): RequestServer['handle'] {
   const { admission, compression, health, graphql, v1, mounted, streams } = options;
   const cors = createCors(options.corsOrigins);
+  const forwarded = options.forwardHeaders?.map((name) => `, ${name}`).join('');
 
   /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
   function route(record: RequestRecord): HttpResponse | Promise<HttpResponse> {
@@ -87,6 +90,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     if (compression) {
       response = await compressResponse(response, record.headers['accept-encoding']);
     }
+    if (forwarded && response.headers['vary']) response.headers['vary'] += forwarded;
     if (options.corsOrigins.length > 0) cors.addHeaders(record, response);
     admission.addRate?.(record.key, response.headers);
     response.headers['x-request-id'] = record.requestId;

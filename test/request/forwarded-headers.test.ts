@@ -45,6 +45,17 @@ describe('FORWARD_HEADERS', () => {
     for (const name of ['x-other', 'cookie']) expect(seen(name)).toEqual(Array(4).fill(undefined));
   });
 
+  it('are named in Vary of a response to GET, also if the request has none', async () => {
+    await using started = await startForwarding('x-tenant, Accept-Language');
+    for (const headers of [own, { ...own, 'x-tenant': 'north' }]) {
+      const url = 'http://gateway.example/?query={pets{id}}';
+      const response = await started.gateway(new Request(url, { headers }));
+      expect(response.headers.get('vary')).toBe(
+        'Authorization, Accept, X-Petstore-Explain, x-tenant, accept-language',
+      );
+    }
+  });
+
   it('reads those of execute without failing', async () => {
     await using started = await startForwarding('x-tenant, x-count');
     const { authorization } = own;
@@ -140,10 +151,18 @@ describe('FORWARD_HEADERS', () => {
     ...['authorization', 'Cookie', 'host', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'],
     ...['transfer-encoding', 'proxy-authorization', 'proxy-connection', 'content-length'],
     ...['content-type', 'content-encoding', 'accept', 'accept-encoding', 'if-none-match', 'range'],
+    ...[
+      'X-Forwarded-For',
+      'x-forwarded-prefix',
+      'forwarded',
+      'via',
+      'x-real-ip',
+      'idempotency-key',
+    ],
     ...['expect', 'x-request-id', 'traceparent', 'x tenant', 'x-tenant,', 'x-tenant:', 'x-é', '*'],
   ])('can not name %j', (name) => {
     expect(() => loadConfig({ FORWARD_HEADERS: `x-tenant,${name}` })).toThrow(
-      `FORWARD_HEADERS: expected comma-separated names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and neither authorization nor cookie, received "x-tenant,${name}"`,
+      `FORWARD_HEADERS: expected comma-separated names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and not authorization, cookie or idempotency-key, received "x-tenant,${name}"`,
     );
   });
 });
