@@ -17,14 +17,18 @@ export interface BalancedRequest {
   readonly gateways: readonly string[];
 }
 
-/** Runs nginx with `deploy/nginx.conf` in front of these gateways, on a Unix socket. */
-export async function startNginx(gateways: readonly string[]) {
+/** Runs nginx with `deploy/nginx.conf`, edited, in front of these gateways, on a Unix socket. */
+export async function startNginx(
+  gateways: readonly string[],
+  edit = (shipped: string): string => shipped,
+) {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-nginx-'));
   // Under root, nginx's workers run as another user, who needs access to this folder.
   await chmod(folder, 0o755);
   const socketPath = join(folder, 'nginx.sock');
   const config = join(folder, 'nginx.conf');
-  const source = await readFile(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');
+  const file = new URL('../../deploy/nginx.conf', import.meta.url);
+  const source = edit(await readFile(file, 'utf8'));
   await writeFile(config, adapt(source, gateways, socketPath));
   const child = spawn('nginx', ['-p', folder, '-c', config, '-g', 'daemon off;'], {
     stdio: ['ignore', 'ignore', 'pipe'],
