@@ -67,6 +67,9 @@ describe('the image', () => {
     expect(command).toBe('node');
     const check = (port: string) =>
       promisify(execFile)(process.execPath, args, { env: { PORT: port } });
+    // As in a pod with IPv6 addresses only.
+    await using everywhere = await startGateway({ host: '::' });
+    await check(new URL(everywhere.url).port);
     await using service = await startGateway();
     await check(new URL(service.url).port);
     await service.close(0);

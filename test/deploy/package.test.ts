@@ -56,7 +56,14 @@ describe('the packed package', () => {
     expect(names).toEqual(['petstore-gateway']);
     expect(await sizeOf(modules)).toBeLessThan(20_000_000);
     const deploy = await readdir(join(modules, 'petstore-gateway/deploy'));
-    const configurations = ['grafana', 'kubernetes', 'nginx.conf', 'postgresql', 'prometheus'];
+    const configurations = [
+      'grafana',
+      'kubernetes',
+      'nginx.conf',
+      'postgresql',
+      'prometheus',
+      'systemd',
+    ];
     expect(deploy.toSorted()).toEqual(configurations);
     const licenses = join(modules, 'petstore-gateway/dist/THIRD-PARTY-LICENSES.txt');
     for (const name of ['graphql', 'graphql-yoga', 'undici', 'swagger-ui-dist', 'pg']) {
