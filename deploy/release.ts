@@ -6,8 +6,8 @@ import { parseArgs } from 'node:util';
 
 const usage = `Usage: npm run release [-- --dry-run]
 
-Writes to release/: both packages, the build context of the image, the changelog's section and the
-checksums. Then tags the commit; pushing the tag publishes. With --dry-run, it does not tag, and the
+Writes to release/: both packages, the build context of the image, a bill of materials (CycloneDX) of what
+is built into them and of the tools, the changelog's section and the checksums. Then tags the commit; pushing the tag publishes. With --dry-run, it does not tag, and the
 section may be "Unreleased".
 `;
 const root = join(import.meta.dirname, '..');
@@ -62,6 +62,8 @@ function release(dryRun: boolean): void {
   run('npm', 'pack', '--silent', '--pack-destination', folder, '--workspace', 'packages/client');
   const context = join(folder, `petstore-gateway-image-${version}.tar.gz`);
   run('tar', '-czf', context, 'Dockerfile', '.dockerignore', ...imageFiles());
+  const materials = run('npm', 'sbom', '--package-lock-only', '--sbom-format=cyclonedx');
+  writeFileSync(join(folder, `petstore-gateway-${version}.cdx.json`), materials);
   writeFileSync(join(folder, 'CHANGES.md'), `${text}\n`);
   const sums = readdirSync(folder).map((name) => {
     const hash = createHash('sha256').update(readFileSync(join(folder, name)));

@@ -41,10 +41,11 @@ describe('npm run release -- --dry-run', () => {
   const context = createFolder();
   const folder = createFolder();
 
-  it('writes both packages, the build context of the image, the changes and the checksums', async () => {
+  it('writes both packages, the build context of the image, its materials, the changes and the checksums', async () => {
     expect((await readdir(join(checkout, 'release'))).toSorted()).toEqual([
       'CHANGES.md',
       'SHA256SUMS',
+      `petstore-gateway-${version}.cdx.json`,
       `petstore-gateway-${version}.tgz`,
       `petstore-gateway-client-${version}.tgz`,
       `petstore-gateway-image-${version}.tar.gz`,
@@ -53,7 +54,14 @@ describe('npm run release -- --dry-run', () => {
     const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], {
       cwd: join(checkout, 'release'),
     });
-    expect(stdout.match(/: OK$/gm)?.length).toBe(4);
+    expect(stdout.match(/: OK$/gm)?.length).toBe(5);
+    const materials = JSON.parse(await read(`petstore-gateway-${version}.cdx.json`));
+    const { devDependencies } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8'));
+    const { undici } = devDependencies;
+    expect(materials).toMatchObject({ bomFormat: 'CycloneDX' });
+    expect(materials.components).toContainEqual(
+      expect.objectContaining({ name: 'undici', purl: `pkg:npm/undici@${undici}` }),
+    );
   });
 
   it('packs every file that the Dockerfile copies', async () => {
