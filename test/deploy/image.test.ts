@@ -90,6 +90,22 @@ describe('the compose file', () => {
   });
 });
 
+it.each([
+  'balancer',
+  'gateway',
+  'database',
+])('the %s of the compose file can write nowhere else, and gain no privileges', async (name) => {
+  const { services } = parse(await read('compose.yaml'));
+  expect(services[name]).toMatchObject({
+    read_only: true,
+    cap_drop: ['ALL'],
+    security_opt: ['no-new-privileges:true'],
+  });
+  // That of the gateway is in the image.
+  const user = services[name].user ?? /^USER (.*)$/m.exec(image)?.[1];
+  expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+});
+
 describe('the workflows', () => {
   it.each(['ci.yaml', 'release.yaml'])('%s runs .ci/run before any other job', async (file) => {
     const { jobs } = parse(await read(`.github/workflows/${file}`));
