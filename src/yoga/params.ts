@@ -57,15 +57,11 @@ function readSearch(search: string): Members {
 /** Null and an empty string count as absent, because clients send them as such. */
 function checkParams(members: Members): GraphqlParams {
   const params: Record<string, unknown> = {};
-  for (const name in members) {
+  // Others are ignored (GraphQL over HTTP, section 5.1).
+  for (const name in types) {
     const value = members[name];
-    if (value === null) continue;
-    const type = Object.hasOwn(types, name) ? types[name] : undefined;
-    if (type === undefined) {
-      throw badRequest(
-        `body: expected query, variables, operationName, extensions or documentId, received ${JSON.stringify(name.slice(0, 64))}.`,
-      );
-    }
+    if (value === undefined || value === null) continue;
+    const type = types[name];
     if (jsonType(value) === type) {
       if (value !== '') params[name] = value;
     } else if (type === 'object') throw objectExpected(name, value);
