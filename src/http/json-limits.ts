@@ -18,8 +18,12 @@ export function readJsonBody({ headers, body }: Pick<HttpRequest, 'headers' | 'b
   return parseSmallJson('body', text);
 }
 
-/** `application/json`, in UTF-8 if it names a charset. */
-const json = /^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i;
+const token = "[\\w!#$%&'*+.^`|~-]+";
+const parameter = `charset="?utf-?8"?|(?!charset=)${token}=(?:${token}|"(?:[^"\\\\]|\\\\.)*")`;
+const jsonType = `application/json[ \\t]*(?:;[ \\t]*(?:(?:${parameter})[ \\t]*)?)*`;
+
+/** The type has no parameters, so only another charset is refused. A repeated header is a list. */
+const json = new RegExp(`^${jsonType}(?:,[ \\t]*${jsonType})*$`, 'i');
 
 function requireJson(contentType: string | undefined): void {
   if (contentType !== undefined && json.test(contentType)) return;

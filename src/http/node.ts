@@ -98,8 +98,8 @@ function pathOfAddress(target: string): string {
 }
 
 /**
- * Joins duplicate Authorization headers, so that they are refused. Node may keep only the first. It
- * joins most others without a trace, so their names are listed.
+ * Joins duplicate headers of which Node keeps only the first, so that others are refused. It joins most
+ * headers without a trace, so their names are listed.
  */
 function headersOf(incoming: IncomingMessage): Pick<RequestHead, 'headers' | 'repeated'> {
   // Only Set-Cookie is an array, which is a response header.
@@ -107,11 +107,13 @@ function headersOf(incoming: IncomingMessage): Pick<RequestHead, 'headers' | 're
   const { rawHeaders } = incoming;
   if (rawHeaders.length === 2 * Object.keys(headers).length) return { headers };
   const names = rawHeaders.map((name, index) => (index % 2 === 0 ? name.toLowerCase() : ''));
-  const given = rawHeaders.filter((_, index) => names[index - 1] === 'authorization');
+  const joined = (name: string) =>
+    rawHeaders.filter((_, index) => names[index - 1] === name).join(', ');
   const seen = new Set<string>();
   const repeated = names.filter((name) => seen.has(name) || !seen.add(name));
-  const authorization = given.length > 0 ? { authorization: given.join(', ') } : {};
-  return { headers: { ...headers, ...authorization }, repeated };
+  const given = ['authorization', 'content-type'].filter((name) => name in headers);
+  const all = Object.fromEntries(given.map((name) => [name, joined(name)]));
+  return { headers: { ...headers, ...all }, repeated };
 }
 
 function write(

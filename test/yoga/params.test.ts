@@ -2,7 +2,7 @@ import { auditServer, serverAudits } from 'graphql-http';
 import { describe, expect, it } from 'vitest';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { rawPost, sendRaw } from '../support/raw-http.ts';
+import { rawPost, sendRaw, statusesOf } from '../support/raw-http.ts';
 import { recording } from '../support/recording.ts';
 
 const { petStore, calls } = recording(await openBuiltin());
@@ -12,6 +12,15 @@ const json = { 'content-type': 'application/json' };
 const send = (init: RequestInit, search = '') => fetch(`${service.url}/graphql${search}`, init);
 const post = (body: string) => send({ method: 'POST', headers: json, body });
 const reading = '"query":"{ __typename }"';
+/** Sends both interfaces a body with these headers of the content type. */
+async function statusesWith(type: string): Promise<number[]> {
+  const headers = `Content-Type: ${type}\r\nConnection: close\r\n`;
+  const send = (body: string, path: string) =>
+    sendRaw(service.url, rawPost(body, '', path).replace(/Content-Type: .*\r\n/, headers));
+  const sent = [`{${reading}}`, '/graphql', '{"name":"x","categoryId":1}', '/v1/pets'] as const;
+  const responses = [await send(sent[0], sent[1]), await send(sent[2], sent[3])];
+  return responses.flatMap(statusesOf);
+}
 const writing = 'mutation { addPet(input: { name: "x", categoryId: 1 }) { id } }';
 
 describe('GraphQL over HTTP', () => {
@@ -56,6 +65,36 @@ describe('GraphQL over HTTP', () => {
   ])('accepts a body with %s', async (members) => {
     const response = await post(`{${reading},${members}}`);
     expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  it.each([
+    'application/json; version=1',
+    'application/json;;charset=utf-8',
+    'application/json ;\tCharset="UTF-8" ; ',
+    'application/json; boundary=x; charset=utf8; q=1',
+    'application/json; profile="https://x.example/a;b,c;charset=\\"latin1"',
+    'application/json\r\nContent-Type: Application/JSON; charset=utf-8',
+  ])('accepts JSON of the type %j, also at /v1', async (type) => {
+    expect(await statusesWith(type)).toEqual([200, 201]);
+  });
+
+  it.each([
+    'application/json; charset=latin1',
+    'application/json; charset=utf-8; charset=utf-16',
+    'application/json; charset="utf-8x"',
+    'application/json; "utf-8"',
+    'application/jsonp',
+    'text/plain; x=application/json',
+    'application/json\r\nContent-Type: text/plain',
+    'text/plain\r\nContent-Type: application/json',
+  ])('refuses a body of the type %j, also at /v1', async (type) => {
+    expect(await statusesWith(type)).toEqual([415, 400]);
+  });
+
+  it('reads thousands of parameters without backtracking', async () => {
+    const many = `application/json${'; '.repeat(4000)}`;
+    expect(await statusesWith(many)).toEqual([200, 201]);
+    expect(await statusesWith(`${many}"`)).toEqual([415, 400]);
   });
 
   it('ignores variables and extensions that are null in a URL, but not an operation of that name', async () => {
