@@ -49,9 +49,13 @@ export function expectedData(operation: Operation, body: Buffer): Expected | und
   const toId = (id: unknown) => {
     requireThat(id instanceof Digits);
     const { source } = id as Digits;
-    const isInteger = /^-?\d+$/.test(source);
-    requireThat(isInteger || Number.isSafeInteger(Number(source)));
-    const value = isInteger ? BigInt(source) : BigInt(Number(source));
+    const [, whole = '', fraction = '', exponent = '0'] =
+      /^(-?\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(source) ?? [];
+    const power = BigInt(exponent) - BigInt(fraction.length);
+    const shift = 10n ** (power < 0n ? -power : power);
+    const digits = BigInt(whole + fraction);
+    requireThat(power >= 0n || digits % shift === 0n);
+    const value = power < 0n ? digits / shift : digits * shift;
     requireThat(value >= -(2n ** 63n) && value < 2n ** 63n);
     return String(value);
   };

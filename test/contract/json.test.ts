@@ -15,9 +15,9 @@ const jsonText = fc.letrec<{ value: string }>((tie) => ({
     fc
       .tuple(
         fc.stringMatching(/^-?[1-9][0-9]{0,20}\.[0-9]{1,20}[1-9]$/),
-        fc.integer({ min: -500, max: 500 }),
+        fc.constantFrom('', 'e-300', 'e-1', 'e0', 'e100', 'e500'),
       )
-      .map(([decimal, exponent]) => (exponent % 2 ? decimal : `${decimal}e${exponent}`))
+      .map((parts) => parts.join(''))
       .filter(hasManyDigits),
     fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify(text)),
     fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
@@ -54,10 +54,58 @@ describe('JSON', () => {
 
   it.each(
     `9223372036854775807 -9223372036854775808 9007199254740993 10000000000000000
-    123456789012345678901234567890 0.12345678901234567890 1e400 1e-400 9.007199254740993e15
-    9007199254740.993e3 999999999999999.99999 1.00000000000000001`.split(/\s+/),
+    123456789012345678901234567890 0.12345678901234567890 1e400 1e-400 9.0071992547409931e15
+    1.5e400 999999999999999.99999 1.00000000000000001`.split(/\s+/),
   )('preserves the notation of %s', (text) => {
     expect(stringifyJson(parseJson(`{"a":[${text}]}`))).toBe(`{"a":[${text}]}`);
+  });
+
+  it('parses an integer of up to nineteen digits in any notation to its digits', () => {
+    const shifted = ([value, zeros, moved]: readonly [bigint, number, number]) => {
+      const [sign, digits] = value < 0n ? ['-', String(-value)] : ['', String(value)];
+      const padded = digits.padStart(moved + 1, '0');
+      const whole = padded.slice(0, padded.length - moved);
+      const fraction = padded.slice(padded.length - moved) + '0'.repeat(zeros);
+      return `${sign}${whole}${fraction && `.${fraction}`}e${moved}`;
+    };
+    const input = fc.tuple(int64, fc.nat(30), fc.nat(30));
+    const check = ([value, ...rest]: readonly [bigint, number, number]) => {
+      const text = shifted([value, ...rest]);
+      const parsed = parseJson(`[${text}]`);
+      const isSafe = Number.isSafeInteger(Number(value));
+      expect([text, parsed]).toEqual([text, [isSafe ? Number(value) : value]]);
+      const zeros = 10n ** BigInt(rest[0]);
+      expect(parseJson(`${value * zeros}e-${rest[0]}`)).toBe(isSafe ? Number(value) : value);
+    };
+    fc.assert(fc.property(input, check), fuzzed(1000));
+  });
+
+  it.each([
+    ['1.000000000000000', 1],
+    ['9007199254740993.0', 9007199254740993n],
+    ['1e18', 1_000_000_000_000_000_000n],
+    ['-9.007199254740993E+15', -9007199254740993n],
+    ['9007199254740991.000000000000000000', 9007199254740991],
+    ['-0.0000000000000000', -0],
+    ['0e999999999', 0],
+    [`0.${'0'.repeat(400)}1e401`, 1],
+    [`1${'0'.repeat(400)}e-400`, 1],
+    ['6.02214076e23', 6.02214076e23],
+  ])('parses %s', (text, value) => {
+    expect(parseJson(`[${text}]`)).toEqual([value]);
+  });
+
+  it.each([
+    '1e999999999',
+    '-1e-999999999',
+    `1e${'9'.repeat(200_000)}`,
+    `${'9'.repeat(200_000)}.0`,
+    `1.${'0'.repeat(200_000)}1`,
+    `1${'0'.repeat(200_000)}1e-3`,
+  ])('keeps the text of a number that is too long to expand, in time: %#', (text) => {
+    const start = performance.now();
+    expect(stringifyJson(parseJson(`[${text}]`))).toBe(`[${text}]`);
+    expect(performance.now() - start).toBeLessThan(1000);
   });
 
   it('finds a number that a double cannot represent at any position', () => {

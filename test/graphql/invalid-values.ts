@@ -17,8 +17,8 @@ export const invalidValues: readonly (readonly [
   ['query ($id: ID!) { pet(id: $id) { id } }', { id: true }, /\$id.*true/],
   [
     'query ($id: ID!) { pet(id: $id) { id } }',
-    { id: JSON.rawJSON('9007199254740993.0') },
-    /\$id.* 9007199254740993\.0/,
+    { id: JSON.rawJSON('9007199254740993.5') },
+    /\$id.* 9007199254740993\.5/,
   ],
   ['query ($id: ID!) { pet(id: $id) { id } }', {}, /\$id.*to be provided/],
   [

@@ -40,6 +40,8 @@ describe('the REST interface', () => {
     expect(added.text).toBe('{"id":13,"name":"Rex","categoryId":9223372036854775807}');
     const sold = await post('/v1/pets', '{"name":"Rex","categoryId":1,"status":"sold","id":99}');
     expect(sold.text).toBe('{"id":13,"name":"Rex","categoryId":1,"status":"sold"}');
+    const notation = await post('/v1/pets', '{"name":"Rex","categoryId":-9.007199254740993e15}');
+    expect(notation.text).toBe('{"id":13,"name":"Rex","categoryId":-9007199254740993}');
   });
 
   it('sends Sunset and Link headers with the deprecated operation', async () => {
