@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
+import { decodeContent } from '../contract/content-coding.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { Limit } from '../limits/limit.ts';
-import { HttpError } from './error.ts';
+import { badRequest, HttpError } from './error.ts';
 import { Refusal } from './refuse.ts';
 
 /** The most bytes of a request body. */
@@ -100,6 +101,23 @@ export class RequestBody {
       });
   }
 
+  /** Decodes the whole body by its `Content-Encoding`. The limits then count what it expands to. */
+  decodeBody(header: string): void {
+    const { body } = this;
+    if (body instanceof HttpError || this.size === 0) return;
+    this.releaseBody();
+    try {
+      const decoded = decodeContent(body, header, this.#maximum);
+      [this.size, this.#chunks] = [0, 0];
+      if (decoded === undefined) this.refuseBody(unsupportedCoding(header));
+      else this.push(decoded);
+    } catch (error) {
+      const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+      const problem = 'body: expected the encoding of its Content-Encoding, received other bytes.';
+      this.refuseBody(isTooLarge ? this.#tooLarge() : badRequest(problem));
+    }
+  }
+
   /** Stops counting the body. Call it when the request ends. */
   releaseBody(): void {
     if (this.#counted > 0) this.#limit.release(this.key, this.#counted);
@@ -117,13 +135,18 @@ export class RequestBody {
     return this.size < tinyChunkBytes * this.#chunks;
   }
 
+  get #maximum(): number {
+    return this.key.credential === '' ? freeBytes : maxBodyBytes;
+  }
+
+  #tooLarge(): HttpError {
+    const condition = this.key.credential === '' ? ' without an API key' : '';
+    return bodyTooLarge(`is too large: expected at most ${this.#maximum} bytes${condition}`);
+  }
+
   #fits(): boolean {
-    const hasKey = this.key.credential !== '';
-    const maximum = hasKey ? maxBodyBytes : freeBytes;
-    if (this.size > maximum) {
-      const condition = hasKey ? '' : ' without an API key';
-      const problem = `is too large: expected at most ${maximum} bytes${condition}`;
-      this.refuseBody(bodyTooLarge(problem));
+    if (this.size > this.#maximum) {
+      this.refuseBody(this.#tooLarge());
       return false;
     }
     const more = this.size - freeBytes - this.#counted;
@@ -144,6 +167,13 @@ export class RequestBody {
 }
 
 const empty = new Uint8Array(0);
+
+function unsupportedCoding(header: string): HttpError {
+  const received = JSON.stringify(header.slice(0, 100));
+  const message = `content-encoding: expected gzip, deflate or br, received ${received}.`;
+  const accepted = { 'accept-encoding': 'gzip, deflate, br' };
+  return new HttpError(415, 'UNSUPPORTED_MEDIA_TYPE', message, accepted);
+}
 
 function bodyTooLarge(problem: string): HttpError {
   return new HttpError(413, 'BODY_TOO_LARGE', `The request body ${problem}.`);

@@ -10,6 +10,7 @@ export const requestHeaders = [
   'apollographql-client-name',
   'apollographql-client-version',
   'authorization',
+  'content-encoding',
   'content-type',
   'forwarded',
   'graphql-client-name',

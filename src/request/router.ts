@@ -48,11 +48,21 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
 
   /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
   function route(record: RequestRecord): HttpResponse | Promise<HttpResponse> {
-    const { method, path } = record;
-    checkHost(record.headers, options.onlyLoopbackHosts, mounted);
+    const { method, headers } = record;
+    checkHost(headers, options.onlyLoopbackHosts, mounted);
     const preflight = method === 'OPTIONS' ? cors.preflight(record) : undefined;
     if (preflight !== undefined) return preflight;
     admission.admit(record);
+    const coding = headers['content-encoding'];
+    if (coding === undefined) return serve(record);
+    return nextSlice(record).then(() => {
+      record.decodeBody(coding);
+      return serve(record);
+    });
+  }
+
+  function serve(record: RequestRecord): HttpResponse | Promise<HttpResponse> {
+    const { method, path } = record;
     if (record.refusal) throw record.refusal;
     const isGraphql = isGraphqlPath(path);
     if (isGraphql) record.route = '/graphql';

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { maxBodyBytes, RequestBody } from '../../src/http/body.ts';
 import { HttpError } from '../../src/http/error.ts';
@@ -97,6 +98,21 @@ describe('large request bodies', () => {
     const other = read([Buffer.alloc(maxBodyBytes)], 'other');
     expect(statusOf(other)).toBe(200);
     for (const reader of [...held, other]) reader.releaseBody();
+  });
+
+  it('are counted by what they expand to, until their requests end', () => {
+    const compressed = gzipSync(Buffer.alloc(maxBodyBytes));
+    const held = Array.from({ length: 150 }, () => {
+      const reader = read([compressed]);
+      reader.decodeBody('gzip');
+      return reader;
+    });
+    expect(held.filter((reader) => statusOf(reader) === 200)).toHaveLength(34);
+    expect(bodyBytes.used).toBe(34 * (maxBodyBytes - 16 * 1024));
+    for (const reader of held) reader.releaseBody();
+    const shrunk = read([Buffer.concat([gzipSync('{}'), gzipSync(Buffer.alloc(0))])]);
+    shrunk.decodeBody('gzip');
+    expect([shrunk.size, bodyBytes.used]).toEqual([2, 0]);
   });
 
   it('of keys never accepted are refused with 503 while these use half; small and accepted ones are not', () => {

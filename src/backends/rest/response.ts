@@ -1,27 +1,10 @@
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { decodeErrorBody } from '../../contract/codec.ts';
+import { type Decode, decoders } from '../../contract/content-coding.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8 } from '../../contract/json.ts';
 import { redactKey } from '../../contract/redact-key.ts';
 import { readJson } from '../../contract/response-json.ts';
 import type { Failed, Responded } from './outcome.ts';
-
-/** Decodes a whole body. @throws if it is not encoded so, or its length exceeds `maxOutputLength`. */
-type Decode = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
-
-/**
- * The content codings that are decoded (RFC 9110, section 8.4.1), although none is asked for. Some
- * services send `deflate` without the header of zlib, whose first byte ends in 8.
- */
-const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
-  ['gzip', gunzipSync],
-  ['x-gzip', gunzipSync],
-  ['br', brotliDecompressSync],
-  [
-    'deflate',
-    (body, limit) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateSync : inflateRawSync)(body, limit),
-  ],
-]);
 
 /** Whether a response has one of these content codings. */
 export function isEncoded(headers: Responded['headers']): boolean {
