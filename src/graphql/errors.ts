@@ -92,13 +92,13 @@ function describe(error: GraphQLError): Description | undefined {
   // Errors of the request: syntax, validation, variables. Field errors have a path; graphql-js
   // raises such errors itself only if a resolver violates the schema or a variable is null.
   const [node] = error.nodes ?? [];
-  const isOfValue = node !== undefined && isValueNode(node);
   // A resolver may throw a GraphQLError with a code, which is shown with its extensions.
   const { http, code, issues: found, ...details } = error.extensions as KnownExtensions;
+  const isOfValue = code === undefined && node !== undefined && isValueNode(node);
   if (error.path !== undefined && !isOfValue && code === undefined && !found) return undefined;
   const message = shorten(error.message);
   const issues =
-    node?.kind === Kind.VARIABLE
+    isOfValue && node.kind === Kind.VARIABLE
       ? [{ path: [node.name.value], message }]
       : found?.map((issue) => ({
           path: pathInVariables(issue.path, node),
@@ -106,11 +106,7 @@ function describe(error: GraphQLError): Description | undefined {
         }));
   return {
     message,
-    extensions: {
-      ...details,
-      code: (isOfValue ? undefined : code) ?? 'BAD_USER_INPUT',
-      ...(issues && { issues }),
-    },
+    extensions: { ...details, code: code ?? 'BAD_USER_INPUT', ...(issues && { issues }) },
   };
 }
 

@@ -4,7 +4,7 @@ import { petFields } from '../../src/contract/records.ts';
 import { callWith, openBuiltin, openGateway } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
-import { invalidValues } from './invalid-values.ts';
+import { invalidDocuments, invalidValues } from './invalid-values.ts';
 
 describe('the named operations', () => {
   it('add an animal with or without each field', async () => {
@@ -96,6 +96,16 @@ describe('the REST calls of an operation', () => {
       message: message instanceof RegExp ? expect.stringMatching(message) : message,
       extensions: { code: 'BAD_USER_INPUT', requestId: expect.any(String) },
     });
+  });
+
+  it.each(invalidDocuments)('are not made when a document is wrong: %s', async (query, message) => {
+    const { calls, data, errors } = await callsOf(query, { id: 'dogs', l: 'x', off: 5 });
+    expect([calls, data]).toEqual([[], undefined]);
+    expect(errors?.[0]?.message.slice(0, message.length)).toBe(message);
+    for (const { extensions } of errors ?? []) {
+      const requestId = expect.any(String);
+      expect(extensions).toEqual({ code: 'GRAPHQL_VALIDATION_FAILED', requestId });
+    }
   });
 
   it.each([

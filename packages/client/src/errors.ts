@@ -33,7 +33,7 @@ export interface InputIssue {
 interface FieldErrors {
   /**
    * The service rejected a value, with a `status`, or the gateway, with at most 20 `issues`. Invalid
-   * variables have no `path`, because no field was executed. Literals of a wrong type have no issues.
+   * variables have no `path`, because no field was executed.
    */
   BAD_USER_INPUT: Partial<RestResponse> & { readonly issues?: readonly InputIssue[] };
   /** No key, a malformed `Authorization` header, or a key that the service rejected. */
