@@ -5,6 +5,7 @@ import type { PetStoreBuilder } from './builder.ts';
 export function addMessages(builder: PetStoreBuilder) {
   builder.scalarType('DateTime', {
     description: 'An ISO 8601 timestamp, exactly as the service sent it.',
+    specifiedByURL: 'https://www.iso.org/standard/70907.html',
     serialize: (text) => text,
   });
   const Message = builder.objectRef<MessageRecord>('Message').implement({

@@ -4,6 +4,7 @@ import type { PetStoreBuilder } from './builder.ts';
 export function addOrders(builder: PetStoreBuilder): void {
   builder.scalarType('JSON', {
     description: 'JSON whose shape is not published, returned unchanged. Integers keep all digits.',
+    specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
     serialize: (json) => json,
   });
   builder.queryField('orders', (t) =>

@@ -1,6 +1,7 @@
 import SchemaBuilder from '@pothos/core';
 import {
   GraphQLDeferDirective,
+  GraphQLDirective,
   type GraphQLSchema,
   resolveSchemaCoordinate,
   specifiedDirectives,
@@ -24,6 +25,12 @@ export type ExtendSchema = (
   refs: PetStoreRefs<PetStoreBuilder['$inferSchemaTypes']>,
 ) => void;
 
+/** Without the location of a draft, for which strict readers of introspection fail. */
+const releasedDirectives = specifiedDirectives.map((directive) => {
+  const locations = directive.locations.filter((one) => one !== 'DIRECTIVE_DEFINITION');
+  return new GraphQLDirective({ ...directive.toConfig(), locations });
+});
+
 /**
  * Builds the schema with the fields of these operations marked.
  * @throws for an unknown operation.
@@ -41,7 +48,7 @@ export function createSchema(
   const schema = builder.toSchema({
     sortSchema: false,
     directives: [
-      ...specifiedDirectives,
+      ...releasedDirectives,
       GraphQLDeferDirective,
       ...(isMarked ? [stabilityDirective] : []),
     ],

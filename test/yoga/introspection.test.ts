@@ -1,4 +1,5 @@
-import { getIntrospectionQuery } from 'graphql';
+import { spawnSync } from 'node:child_process';
+import { getIntrospectionQuery, type IntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { apiKey, openGateway } from '../support/gateway.ts';
 import { graphqlRequest } from '../support/graphql.ts';
@@ -17,6 +18,57 @@ async function open() {
   }
   return { ...opened, post };
 }
+
+/** The locations of directives in the specification of September 2025. */
+const releasedLocations = `QUERY MUTATION SUBSCRIPTION FIELD FRAGMENT_DEFINITION FRAGMENT_SPREAD
+  INLINE_FRAGMENT VARIABLE_DEFINITION SCHEMA SCALAR OBJECT FIELD_DEFINITION ARGUMENT_DEFINITION
+  INTERFACE UNION ENUM ENUM_VALUE INPUT_OBJECT INPUT_FIELD_DEFINITION`.split(/\s+/);
+
+/** Builds a schema from introspection with graphql-core, and prints it. */
+const readInPython = `import json, sys
+from graphql import build_client_schema, print_schema, validate_schema
+schema = build_client_schema(json.load(sys.stdin))
+print(validate_schema(schema), print_schema(schema))`;
+
+const python = (script: string, input = '') =>
+  spawnSync('python3', ['-c', script], { input, encoding: 'utf8' });
+
+const isGraphqlCore3 = 'import graphql; assert graphql.__version__.startswith("3.")';
+const hasGraphqlCore = python(isGraphqlCore3).status === 0;
+
+describe('the result of introspection', () => {
+  async function introspect(): Promise<IntrospectionQuery> {
+    await using opened = await openGateway();
+    const query = getIntrospectionQuery({ specifiedByUrl: true, directiveIsRepeatable: true });
+    const response = await opened.gateway(graphqlRequest('http://gateway.test', { query }));
+    return (await response.json()).data;
+  }
+
+  it('has only directive locations of the released specification', async () => {
+    const { directives } = (await introspect()).__schema;
+    expect(directives.map(({ name }) => name)).toContain('deprecated');
+    const locations = new Set<string>(directives.flatMap(({ locations }) => locations));
+    expect([...locations].filter((one) => !releasedLocations.includes(one))).toEqual([]);
+  });
+
+  it('names the specifications of the scalars', async () => {
+    const { types } = (await introspect()).__schema;
+    const urls = types.flatMap((one) =>
+      one.kind === 'SCALAR' && one.specifiedByURL ? [[one.name, one.specifiedByURL]] : [],
+    );
+    expect(Object.fromEntries(urls)).toEqual({
+      DateTime: 'https://www.iso.org/standard/70907.html',
+      JSON: 'https://www.rfc-editor.org/rfc/rfc8259',
+    });
+  });
+
+  it.skipIf(!hasGraphqlCore)('is read by graphql-core 3 for Python', async () => {
+    const { status, stdout, stderr } = python(readInPython, JSON.stringify(await introspect()));
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^\[\] /);
+    expect(stdout).toContain('pet(');
+  });
+});
 
 describe('INTROSPECTION=keys', () => {
   it.each([introspection, type])('answers accepted keys only: %#', async (body) => {
