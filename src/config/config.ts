@@ -138,7 +138,7 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
     yield 'LOG_CREDENTIAL: expected off, because the built-in backend logs accounts; received hash';
   }
   const everyPort = values.CORS_ORIGINS?.find((origin) => origin.endsWith(':*'));
-  if (everyPort && inProduction) {
+  if (everyPort && inProduction && env['CORS_ORIGINS']) {
     yield `CORS_ORIGINS: expected origins with their ports, because NODE_ENV is production; received ${everyPort}`;
   }
   if (!url && values.WORKERS > 1 && values.DATABASE_URL === ':memory:') {

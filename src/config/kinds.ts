@@ -103,11 +103,12 @@ export const hostList = {
 /** Origins of pages; in development also those of this machine with any port. */
 export const origins = {
   accepts:
-    'comma-separated origins such as https://shop.example; in development also http://localhost:* for every port',
+    'comma-separated origins such as https://shop.example, without wildcards; in development also http://localhost:* for every port',
   parse(text: string): readonly string[] | undefined {
     const names = text.split(',').map((origin) => origin.trim());
     const valid = (origin: string) =>
-      everyPort.test(origin) || (/^https?:/.test(origin) && URL.parse(origin)?.origin === origin);
+      everyPort.test(origin) ||
+      (/^https?:[^*]+$/.test(origin) && URL.parse(origin)?.origin === origin);
     return names.every(valid) ? names : undefined;
   },
 };

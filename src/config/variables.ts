@@ -77,7 +77,11 @@ export const variables = {
   ...graphqlVariables,
   CORS_ORIGINS: {
     ...origins,
-    meaning: 'origins that may call the gateway from a browser',
+    fallback: (textOf) =>
+      textOf('DEMO') === 'on' && isLoopback(textOf('HOST')) && !textOf('PETSTORE_ENVIRONMENT')
+        ? 'http://localhost:*,http://127.0.0.1:*'
+        : undefined,
+    meaning: 'origins that may call the gateway from a browser; in a demo, those of this machine',
   },
   MAX_REQUESTS_IN_FLIGHT: limit(
     'maxRequestsInFlight',

@@ -1,7 +1,12 @@
+import type { Log } from '../telemetry/log.ts';
+import { HttpError } from './error.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 /** Comma-separated header names. Anything else in a preflight request is not echoed. */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
+
+/** An origin that `CORS_ORIGINS` accepts. Of those that are refused, the first 20 are logged. */
+const httpOrigin = /^https?:\/\/[\w.:[\]-]{1,260}$/;
 
 type Head = Pick<HttpRequest, 'headers'>;
 
@@ -10,19 +15,25 @@ type Head = Pick<HttpRequest, 'headers'>;
  * cookies: pages authenticate with an API key. `http://localhost:*` allows every port. Allowed pages
  * may send any header, because client libraries and tracing tools add their own.
  */
-export function createCors(origins: readonly string[]) {
-  const allows = (origin: string | undefined): origin is string =>
-    origin !== undefined &&
-    (origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`));
+export function createCors(origins: readonly string[], log: Pick<Log, 'warn'>) {
+  const warned = new Set<string>();
+  const allows = (origin: string) =>
+    origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`);
   return {
-    /** Returns the response to an OPTIONS request that is a preflight from an allowed origin. */
-    preflight(record: Head & { refusedOrigin: string | undefined }): HttpResponse | undefined {
+    /** Returns the response to an OPTIONS request that is a preflight, or the error if it is refused. */
+    preflight(record: Head & { refusedOrigin: string | undefined }) {
       const { headers } = record;
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
       if (!allows(origin)) {
         record.refusedOrigin = origin;
-        return undefined;
+        if (warned.size < 20 && !warned.has(origin) && httpOrigin.test(origin)) {
+          warned.add(origin);
+          const allowed = { CORS_ORIGINS: [...origins, origin].join() };
+          log.warn(allowed, 'a page of another origin was refused: set this to allow it');
+        }
+        const message = `Origin: expected one of CORS_ORIGINS, received ${JSON.stringify(origin.slice(0, 270))}.`;
+        return new HttpError(403, 'BAD_REQUEST', message);
       }
       const requested = headers['access-control-request-headers'] ?? '';
       return {
@@ -40,7 +51,7 @@ export function createCors(origins: readonly string[]) {
     addHeaders({ headers: { origin } }: Head, { headers }: Pick<HttpResponse, 'headers'>): void {
       // Also for refused origins: otherwise a cache could serve their response to an allowed one.
       headers['vary'] = headers['vary'] ? `${headers['vary']}, Origin` : 'Origin';
-      if (!allows(origin)) return;
+      if (origin === undefined || !allows(origin)) return;
       headers['access-control-allow-origin'] = origin;
       headers['access-control-expose-headers'] =
         'x-request-id, retry-after, ratelimit, ratelimit-policy';

@@ -15,7 +15,7 @@ import type { RequestEnvironment } from './request-environment.ts';
 import type { RequestRecord, RequestServer } from './request-record.ts';
 
 /** The handlers of each path, and what applies to all paths. */
-export interface RouterOptions extends Pick<RequestEnvironment, 'streams'> {
+export interface RouterOptions extends Pick<RequestEnvironment, 'streams' | 'telemetry'> {
   readonly admission: Admission;
   readonly refuse: Refuse;
   readonly graphql: GraphqlHandler;
@@ -43,7 +43,7 @@ const isGraphqlPath = (path: string) => path === '/graphql' || path === '/graphq
  */
 export function createRouter(options: RouterOptions): RequestServer['handle'] {
   const { admission, compression, health, graphql, v1, mounted, streams } = options;
-  const cors = createCors(options.corsOrigins);
+  const cors = createCors(options.corsOrigins, options.telemetry.log);
   const forwarded = options.forwardHeaders?.map((name) => `, ${name}`).join('');
 
   /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
@@ -51,18 +51,17 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     const { method, headers } = record;
     checkHost(headers, options.onlyLoopbackHosts, mounted);
     const preflight = method === 'OPTIONS' ? cors.preflight(record) : undefined;
+    if (preflight instanceof HttpError) throw preflight;
     if (preflight !== undefined) return preflight;
     admission.admit(record);
     const coding = headers['content-encoding'];
     if (coding === undefined) return serve(record);
-    return nextSlice(record).then(() => {
-      record.decodeBody(coding);
-      return serve(record);
-    });
+    return nextSlice(record).then(() => serve(record, coding));
   }
 
-  function serve(record: RequestRecord): HttpResponse | Promise<HttpResponse> {
+  function serve(record: RequestRecord, coding?: string): HttpResponse | Promise<HttpResponse> {
     const { method, path } = record;
+    if (coding !== undefined) record.decodeBody(coding);
     if (record.refusal) throw record.refusal;
     const isGraphql = isGraphqlPath(path);
     if (isGraphql) record.route = '/graphql';

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
 import { maxBodyBytes } from '../../src/http/body.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
@@ -68,6 +69,33 @@ browserTest(
     expect(JSON.parse(service.lines.at(-1) ?? '').refusedOrigin).toMatch(
       /^http:\/\/localhost:\d+$/,
     );
+  },
+  120_000,
+);
+
+browserTest(
+  'a page of any port of this machine calls a demo',
+  async () => {
+    await using page = await startUpstream((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Vite</title>');
+    });
+    const { corsOrigins } = loadConfig({});
+    await using service = await startGateway({ corsOrigins, onlyLoopbackHosts: true });
+    await using browser = await openBrowser();
+    const tab = await browser.newPage();
+    const init = post('{"query":"{ pets(limit: 1) { name } }"}', {
+      ...json,
+      authorization: 'Bearer demo-key',
+    });
+    for (const host of ['localhost', '127.0.0.1']) {
+      await tab.goto(page.url.replace('127.0.0.1', host));
+      const text = await tab.evaluate(async ([url, init]) => (await fetch(url, init)).text(), [
+        `${service.url}/graphql`,
+        init,
+      ] as const);
+      expect(JSON.parse(text)).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
+    }
+    expect(service.logged).toEqual([]);
   },
   120_000,
 );

@@ -11,6 +11,7 @@ import { createFolder } from '../support/folder.ts';
 const PETSTORE_BASE_URL = 'https://pets.example/v1';
 const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318/base/' };
 const production = { NODE_ENV: 'production', DATABASE_URL: ':memory:' };
+const localPages = ['http://localhost:*', 'http://127.0.0.1:*'];
 const neither =
   "DATABASE_URL: expected the built-in backend's database, or a REST service in PETSTORE_BASE_URL, because NODE_ENV is production; received neither";
 
@@ -31,7 +32,7 @@ describe('loadConfig', () => {
       onlyLoopbackHosts: true,
       introspection: true,
       explain: true,
-      corsOrigins: [],
+      corsOrigins: localPages,
       persistedDocuments: { mode: 'off', files: undefined },
     });
   });
@@ -159,6 +160,12 @@ describe('loadConfig', () => {
       { RATE_LIMIT_STORE: 'rediss://:secret@redis.example:6379/1', RATE_LIMIT_PER_KEY: '20' },
       { rateLimitPerKey: 20, rateLimitStore: 'rediss://:secret@redis.example:6379/1' },
     ],
+    // Pages of this machine may call a demo on a loopback address only.
+    [{ DEMO: 'off' }, { corsOrigins: [] }],
+    [{ DEMO: 'on', HOST: '0.0.0.0' }, { corsOrigins: [] }],
+    [{ DEMO: 'on', PETSTORE_BASE_URL }, { corsOrigins: [] }],
+    [{ DEMO: 'on', NODE_ENV: 'production' }, { corsOrigins: localPages }],
+    [{ CORS_ORIGINS: 'https://shop.example' }, { corsOrigins: ['https://shop.example'] }],
     // Proxies in upper or lower case, as in curl.
     [
       { PETSTORE_BASE_URL, HTTP_PROXY: 'proxy.example:3128', NO_PROXY: 'localhost, .example' },
@@ -215,6 +222,8 @@ describe('loadConfig', () => {
     ],
     [{ CORS_ORIGINS: 'http://shop.example:*' }, 'CORS_ORIGINS: expected'],
     [{ CORS_ORIGINS: 'http://localhost:*/' }, 'CORS_ORIGINS: expected'],
+    [{ CORS_ORIGINS: 'https://*.x.example' }, 'CORS_ORIGINS: expected'],
+    [{ CORS_ORIGINS: 'https://shop.example, *' }, 'CORS_ORIGINS: expected'],
     [{ PETSTORE_BASE_URL: 'ftp://x.example' }, 'PETSTORE_BASE_URL: exp'],
     [{ PETSTORE_BASE_URL: 'https://u:p@x.example' }, 'PETSTORE_BASE_URL: exp'],
     [{ PETSTORE_BASE_URL: 'https://x.example?a' }, 'PETSTORE_BASE_URL: exp'],
@@ -294,7 +303,7 @@ describe('loadConfig', () => {
       [ConfigError: The configuration has 3 problems:
         - PORT: expected a whole number from 0 to 65535, received "99999"
         - NODE_ENV: expected development, production or test, received "prod"
-        - CORS_ORIGINS: expected comma-separated origins such as https://shop.example; in development also http://localhost:* for every port, received "https://a.example/,b"]
+        - CORS_ORIGINS: expected comma-separated origins such as https://shop.example, without wildcards; in development also http://localhost:* for every port, received "https://a.example/,b"]
     `);
   });
 

@@ -47,8 +47,9 @@ describe('README.md', () => {
     const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)];
     expect(rows.length).toBe(5);
     for (const [, name = '', fallback] of rows) {
-      const variable = Object.entries<Variable>(variables).find(([known]) => known === name)?.[1];
-      expect(fallback, name).toBe(variable?.fallback ? `\`${variable.fallback}\`` : 'unset');
+      const all: Readonly<Record<string, Variable>> = variables;
+      const fixed = all[name]?.fallback;
+      expect(fallback, name).toBe(typeof fixed === 'string' ? `\`${fixed}\`` : 'unset');
     }
   });
 });

@@ -48,12 +48,38 @@ describe('CORS', () => {
   it.each([
     ['https://shop.example', names, 204, names],
     ['https://shop.example', 'a b; c', 204, null],
-    ['https://evil.example', names, 405, null],
+    ['https://evil.example', names, 403, null],
   ])('allows any header from an allowed origin: %s %s', async (origin, requested, ...expected) => {
     await using service = await startGateway({ corsOrigins: exact });
     const asked = { 'access-control-request-headers': requested };
     const { status, headers } = await preflight(service.url, origin, asked);
     expect([status, headers.get('access-control-allow-headers')]).toEqual(expected);
+  });
+
+  it('responds to a refused preflight request with the reason', async () => {
+    await using service = await startGateway({ corsOrigins: exact });
+    const response = await preflight(service.url, 'http://localhost:5173');
+    expect(response.headers.get('allow')).toBeNull();
+    const message = 'Origin: expected one of CORS_ORIGINS, received "http://localhost:5173".';
+    expect(await response.json()).toMatchObject({
+      errors: [{ message, extensions: { code: 'BAD_REQUEST' } }],
+    });
+  });
+
+  it.each([
+    [[], ' CORS_ORIGINS=http://localhost:5173\n'],
+    [exact, ' CORS_ORIGINS=https://shop.example,https://admin.example,http://localhost:5173\n'],
+  ])('warns once of each refused origin, and says what to set: %j', async (corsOrigins, advice) => {
+    await using service = await startGateway({ corsOrigins });
+    for (const origin of ['http://localhost:5173', 'http://localhost:5173', 'null', 'x://y']) {
+      await preflight(service.url, origin);
+    }
+    const [warning = '', ...others] = service.logged;
+    expect(formatForTerminal(warning)).toMatch(/ WARN {2}a page of another origin was refused/);
+    expect(formatForTerminal(warning)).toContain(advice);
+    expect(others).toEqual([]);
+    for (let port = 1; port < 50; port++) await preflight(service.url, `http://[::1]:${port}`);
+    expect(service.logged).toHaveLength(20);
   });
 
   it('logs the origin of a refused preflight request, truncated', async () => {
@@ -64,8 +90,8 @@ describe('CORS', () => {
     const lines = service.lines.map((line) => JSON.parse(line));
     expect(lines.map((line) => [line.operation, line.status, line.refusedOrigin])).toEqual([
       ['OPTIONS /graphql', 204, undefined],
-      ['OPTIONS /graphql', 405, 'https://evil.example"\t\u009b'],
-      ['OPTIONS /graphql', 405, `https://${'a'.repeat(262)}`],
+      ['OPTIONS /graphql', 403, 'https://evil.example"\t\u009b'],
+      ['OPTIONS /graphql', 403, `https://${'a'.repeat(262)}`],
     ]);
     expect(formatForTerminal(service.lines[1] ?? '')).toContain(
       'refusedOrigin=https://evil.example"\\u0009\\u009b',
