@@ -32,10 +32,14 @@ export function createNodeListener(
       }
       if (record.refusal && !incoming.complete) writeEarly(response, record, incoming, outgoing);
       else write(response, incoming, outgoing, connections);
-    } catch {
+    } catch (err) {
+      record.fail();
+      const entry = { err, requestId: record.requestId };
       // A request that can't be reported or written must not end the process.
-      if (outgoing.headersSent) outgoing.destroy();
-      else write(restErrorResponse(internalError()), incoming, outgoing, connections);
+      Promise.try(() => environment.telemetry.log.error(entry, 'unexpected error')).catch(() => {});
+      Promise.try(write, restErrorResponse(internalError()), incoming, outgoing, connections)
+        .catch(() => {})
+        .finally(() => outgoing.writableEnded || outgoing.destroy());
     }
   }
 
@@ -128,8 +132,9 @@ function write(
   }
   if (parts) {
     connections?.watch(incoming.socket);
+    outgoing.writeHead(status, headers);
     // A stream, because over HTTP/2 Node leaves an iterator open when the client disconnects.
-    pipeline(Readable.from(parts), outgoing.writeHead(status, headers))
+    pipeline(Readable.from(parts), outgoing)
       .catch(() => parts.return())
       .catch(() => {});
     return;
@@ -137,7 +142,9 @@ function write(
   if (status !== 204 && status !== 304) {
     headers['content-length'] = String(Buffer.byteLength(body));
   }
-  outgoing.writeHead(status, headers).end(body);
+  // Not chained: in some hosts, such as serverless-http, it returns nothing.
+  outgoing.writeHead(status, headers);
+  outgoing.end(body);
   if (outgoing.writableLength > 0) connections?.watch(incoming.socket);
 }
 
@@ -152,7 +159,8 @@ function writeEarly(
   headers['content-length'] = String(Buffer.byteLength(body));
   // HTTP/2 forbids the header.
   if (incoming.httpVersionMajor === 1) headers['connection'] = 'close';
-  outgoing.writeHead(status, headers).write(body);
+  outgoing.writeHead(status, headers);
+  outgoing.write(body);
   const end = () => void outgoing.end();
   if (incoming.isPaused() || incoming.readableEnded || incoming.destroyed) end();
   else record.onDiscarded = end;

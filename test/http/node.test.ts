@@ -1,14 +1,15 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, ServerResponse } from 'node:http';
 import * as http2 from 'node:http2';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
 import type { BodyParts } from '../../src/http/message.ts';
 import { createNodeListener } from '../../src/http/node.ts';
+import { createGateway, loadConfig } from '../../src/index.ts';
 import { createEnvironment } from '../../src/request/request-environment.ts';
 import type { RequestRecord } from '../../src/request/request-record.ts';
-import { quiet } from '../support/log.ts';
+import { openTelemetry, quiet } from '../support/log.ts';
 import { connectTo } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 
@@ -92,5 +93,95 @@ describe('a body in parts', () => {
     session.destroy();
     await finished;
     expect(records[0]?.cancelled).toBeDefined();
+  });
+});
+
+describe('in a host with its own response object', () => {
+  const config = loadConfig({ DATABASE_URL: ':memory:' });
+  const deferred = '{ pets(limit: 1) { id } ... @defer { orders } }';
+  const bodies = {
+    whole: JSON.stringify({ query: '{ pets(limit: 1) { id } }' }),
+    'in parts': JSON.stringify({ query: deferred }),
+    refused: 'x'.repeat(300_000),
+  };
+
+  /** Sends a body to a mounted gateway, whose host replaces these methods of each response. */
+  async function send(body: string, methods: object, log = openTelemetry()) {
+    await using gateway = await createGateway(config, log.log);
+    await using server = await startServer(
+      createServer((incoming, outgoing) =>
+        gateway.nodeListener(incoming, Object.assign(outgoing, methods)),
+      ),
+    );
+    const headers = {
+      authorization: 'Bearer demo-key',
+      'content-type': 'application/json',
+      accept: body === bodies['in parts'] ? 'multipart/mixed' : 'application/json',
+    };
+    const received = await fetch(server.url, { method: 'POST', headers, body }).then(
+      async (response) => `${response.status} ${await response.text()}`,
+      ({ cause }) => cause.code,
+    );
+    return { received, logged: log.logged.map((line) => JSON.parse(line)) };
+  }
+
+  const { writeHead } = ServerResponse.prototype;
+  /** As in serverless-http and Restify. */
+  const returningNothing = {
+    writeHead(this: ServerResponse, ...head: Parameters<typeof writeHead>) {
+      writeHead.apply(this, head);
+    },
+  };
+
+  it.each([
+    ['whole', /^200 \{"data":\{"pets":\[\{"id":"1"\}\]\}\}$/],
+    ['in parts', /^200 .*"hasNext":true.*"hasNext":false.*---/s],
+    ['refused', /^413 .*"BODY_TOO_LARGE"/],
+  ] as const)('sends a response that is %s, though writeHead returns nothing', async (kind, expected) => {
+    const { received, logged } = await send(bodies[kind], returningNothing);
+    expect([received, logged]).toEqual([expect.stringMatching(expected), []]);
+  });
+
+  const fail = () => {
+    throw new Error('The host fails.');
+  };
+  const failing = { level: 'error', err: { message: 'The host fails.' } };
+  let isFirst = true;
+  const failingOnce = {
+    writeHead(this: ServerResponse, ...head: Parameters<typeof writeHead>) {
+      if (!isFirst) return writeHead.apply(this, head);
+      isFirst = false;
+      return fail();
+    },
+  };
+
+  describe.each(
+    Object.entries(bodies),
+  )('logs what fails while a response is written: %s', (_, body) => {
+    it.each([
+      ['and responds with 500', failingOnce, /^500 .*"internal_server_error"/],
+      [
+        'and closes the connection if nothing can be written',
+        { writeHead: fail },
+        /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/,
+      ],
+    ] as const)('%s', async (_title, methods, expected) => {
+      isFirst = true;
+      const { received, logged } = await send(body, methods);
+      expect(received).toMatch(expected);
+      expect(logged).toMatchObject([failing]);
+    });
+  });
+
+  it('closes the connection, and logs why, if a response fails after its head', async () => {
+    const { received, logged } = await send(bodies.whole, { end: fail });
+    expect([received, logged]).toMatchObject(['UND_ERR_SOCKET', [failing]]);
+  });
+
+  it('responds with 500 if the request cannot be logged', async () => {
+    const log = openTelemetry();
+    Object.assign(log.log, { request: fail, error: fail });
+    const { received } = await send(bodies.whole, {}, log);
+    expect(received).toMatch(/^500 /);
   });
 });

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, vi } from 'vitest';
+import { createGateway, loadConfig, type NodeListener } from '../../../src/index.ts';
+import { createFolder } from '../../support/folder.ts';
+import { startIn } from '../../support/process.ts';
+import { hasRegistry, installEnv, registryTest } from '../../support/registry.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 600_000 });
+
+const packages = ['serverless-http@4.0.0', 'koa@3.3.0', 'polka@0.5.2', 'restify@12.0.0'];
+
+const folder = createFolder();
+const load = createRequire(join(folder, 'main.js'));
+beforeAll(async () => {
+  if (!hasRegistry) return;
+  await writeFile(join(folder, 'package.json'), '{}');
+  const install = ['install', '--ignore-scripts', '--no-audit', '--prefer-offline', ...packages];
+  await promisify(execFile)('npm', install, { cwd: folder, env: installEnv });
+});
+
+const env = { DATABASE_URL: ':memory:', LOG_LEVEL: 'warn' };
+const headers = {
+  host: 'localhost',
+  authorization: 'Bearer demo-key',
+  'content-type': 'application/json',
+};
+const body = '{"query":"{ pets(limit: 1) { id } ... @defer { __typename } }"}';
+
+/** Each is mounted as its documentation says, and calls the listener with its own response object. */
+const applications: Readonly<Record<string, (listener: NodeListener) => object>> = {
+  'the listener alone': (listener) => listener,
+  Koa(listener) {
+    const app = new (load('koa'))();
+    return app.use((context: { req: never; res: never; respond: boolean }) => {
+      context.respond = false;
+      listener(context.req, context.res);
+    });
+  },
+  polka: (listener) => load('polka')().post('/graphql', listener),
+};
+
+describe.each(Object.keys(applications))('serverless-http around %s', (name) => {
+  registryTest.each([
+    ['application/json', /^\{"data":\{"pets":\[\{"id":"1"\}\],"__typename":"Query"\}\}$/],
+    ['multipart/mixed', /"hasNext":true.*"hasNext":false/s],
+  ])('returns a response in the type %s', async (accept, expected) => {
+    await using gateway = await createGateway(loadConfig(env));
+    const handle = load('serverless-http')(applications[name]?.(gateway.nodeListener));
+    const http = { method: 'POST', sourceIp: '192.0.2.1' };
+    const target = { version: '2.0', rawPath: '/graphql', rawQueryString: '' };
+    const event = { ...target, requestContext: { http }, headers: { ...headers, accept }, body };
+    expect(await handle(event, {})).toMatchObject({
+      statusCode: 200,
+      headers: { 'content-type': expect.stringContaining(accept) },
+      body: expect.stringMatching(expected),
+    });
+  });
+});
+
+const restify = `import { createServer } from 'restify';
+import { createGateway, loadConfig } from '${import.meta.resolve('../../../src/index.ts')}';
+const gateway = await createGateway(loadConfig(process.env));
+const server = createServer();
+server.post('/graphql', (request, response, next) => {
+  gateway.nodeListener(request, response.once('finish', next));
+});
+server.listen(0, '127.0.0.1', () => console.log(\`GraphQL  \${server.url}/graphql\`));`;
+
+// In a process of its own, because Restify replaces methods of all response objects.
+registryTest('Restify sends the response', async () => {
+  await writeFile(join(folder, 'restify.mjs'), restify);
+  await using server = await startIn(folder, ['restify.mjs'], env);
+  const response = await fetch(`${server.url}/graphql`, { method: 'POST', headers, body });
+  const data = { pets: [{ id: '1' }], __typename: 'Query' };
+  expect([response.status, await response.json()]).toEqual([200, { data }]);
+});
