@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { defineConfig } from 'rolldown';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
 import manifest from './package.json' with { type: 'json' };
@@ -10,7 +11,7 @@ import { listOperations, locateAsset } from './src/http/assets.ts';
 
 const assets = fileURLToPath(new URL('src/http/assets.ts', import.meta.url));
 
-/** The names of all assets: the texts in `schema/` that are read at run time, and Swagger UI. */
+/** The names of the assets: the texts in `schema/` that are read at run time, and Swagger UI. */
 const assetNames = ['fragments', 'graphiql', 'operations', 'reference']
   .flatMap((folder) => {
     const files = readdirSync(new URL(`schema/${folder}`, import.meta.url));
@@ -18,21 +19,47 @@ const assetNames = ['fragments', 'graphiql', 'operations', 'reference']
   })
   .concat('openapi.yaml', 'swagger-ui.css', 'swagger-ui-bundle.js');
 
-/** Puts each text into a module of its own, which is loaded when the text is first read. */
+const graphiql = fileURLToPath(import.meta.resolve('@graphql-yoga/render-graphiql/graphiql'));
+
+/** Reads a text, or the texts of GraphiQL that are used. */
+async function readText(file) {
+  if (file !== graphiql) return readFile(file, 'utf8');
+  const { favicon, ...texts } = await import(file);
+  return JSON.stringify(texts);
+}
+
+/** The least effort with which Brotli refers to all of the text before. It takes a second. */
+const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+
+/**
+ * Puts each text into a module of its own, which is loaded when the text is first read. It is compressed,
+ * because some bundlers of applications replace text such as `typeof window`, also within strings.
+ */
 const embedAssets = {
   name: 'embed-assets',
-  resolveId: (id) =>
-    id.startsWith('asset:') ? `${fileURLToPath(locateAsset(id.slice(6)))}?text` : undefined,
+  resolveId(id) {
+    if (!id.startsWith('asset:')) return undefined;
+    const name = id.slice(6);
+    return `${name === 'graphiql' ? graphiql : fileURLToPath(locateAsset(name))}?text`;
+  },
   async load(id) {
     if (id.endsWith('?text')) {
-      return { code: await readFile(id.slice(0, -5), 'utf8'), moduleType: 'text' };
+      const bytes = brotliCompressSync(await readText(id.slice(0, -5)), { params });
+      return { code: `export default '${bytes.toString('base64')}';`, moduleType: 'js' };
     }
     if (id !== assets) return undefined;
-    const imports = assetNames.map((name) => `  '${name}': () => import('asset:${name}'),`);
-    return `export const listOperations = async () => ${JSON.stringify(await listOperations())};
+    const imports = [...assetNames, 'graphiql'].map(
+      (name) => `  '${name}': () => import('asset:${name}'),`,
+    );
+    return `import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
+export const listOperations = async () => ${JSON.stringify(await listOperations())};
 const texts = {\n${imports.join('\n')}\n};
-export const locateGraphiql = () => () => import('@graphql-yoga/render-graphiql/graphiql');
-export const readAsset = async (name) => (await texts[name]()).default;`;
+export const locateGraphiql = () => async () => JSON.parse(await readAsset('graphiql'));
+export async function readAsset(name) {
+  const bytes = Buffer.from((await texts[name]()).default, 'base64');
+  return String(await promisify(brotliDecompress)(bytes));
+}`;
   },
 };
 
