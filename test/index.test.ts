@@ -134,6 +134,35 @@ describe('the gateway as a fetch handler', () => {
     expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
   });
 
+  it.each([
+    ['with its length', { 'content-length': `${list.length}` }],
+    ['of unknown length', {}],
+  ])('executes a request %s, whose signal is aborted once its body has been read', async (_, length) => {
+    await using gateway = await createGateway(config);
+    const host = new AbortController();
+    const { signal } = host;
+    // As srvx 0.8 does, with which Nitro 3.0.0 serves.
+    const body = new Blob([list])
+      .stream()
+      .pipeThrough(new TransformStream({ flush: () => host.abort() }));
+    const init = { body, signal, duplex: 'half', headers: { ...headers, ...length } };
+    const response = await gateway(post(init as RequestInit));
+    expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
+    expect(signal.aborted).toBe(true);
+  });
+
+  it('executes no request that was cancelled before, or whose time is over', async () => {
+    await using gateway = await createGateway(config);
+    const codeOf = async (signal: AbortSignal) => {
+      const { errors } = await (await gateway(post({ signal }))).json();
+      return errors[0].extensions.code;
+    };
+    expect(await codeOf(AbortSignal.abort())).toBe('CANCELLED');
+    const timeout = new AbortController();
+    queueMicrotask(() => timeout.abort(new DOMException('Too late.', 'TimeoutError')));
+    expect(await codeOf(timeout.signal)).toBe('UPSTREAM_TIMEOUT');
+  });
+
   it('serves GraphQL at any path, and GraphiQL when enabled, uncompressed', async () => {
     await using gateway = await createGateway({ ...config, graphiql: true });
     for (const path of ['/', '/api/graphql', '/v1/pets', '/livez']) {

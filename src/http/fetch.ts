@@ -15,13 +15,16 @@ export function createFetchHandler(
 ): FetchHandler {
   return async (request) => {
     const record = new RequestRecord(environment, readHead(request, forwardHeaders));
-    record.follow(request);
+    const wasAborted = request.signal.aborted;
     try {
       await readBody(request, record);
     } catch (error) {
       record.endUnreported();
       throw error;
     }
+    const { aborted, reason } = request.signal;
+    // Reading fails if the client leaves: srvx 0.8 aborts the signal of every body that has been read.
+    if (wasAborted || !aborted || reason?.name === 'TimeoutError') record.follow(request);
     return toFetchResponse(await handle(record), request.method);
   };
 }

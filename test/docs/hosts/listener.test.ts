@@ -9,7 +9,7 @@ import { createFolder } from '../../support/folder.ts';
 import { startIn } from '../../support/process.ts';
 import { hasRegistry, installEnv, registryTest } from '../../support/registry.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 600_000 });
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 
 const packages = ['serverless-http@4.0.0', 'koa@3.3.0', 'polka@0.5.2', 'restify@12.0.0'];
 
