@@ -11,13 +11,16 @@ export interface Operation {
     readonly name: string;
     readonly in: 'query' | 'path';
     readonly schema: Schema;
+    readonly example?: unknown;
   }[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content: Content }>>;
 }
 
-/** The schema of a body by its media type. */
-export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+/** The schema and the example of a body by its media type. */
+export type Content = Readonly<
+  Record<string, { readonly schema: Schema; readonly example?: unknown }>
+>;
 
 /** The parts of a schema object that the document uses, with every `$ref` resolved. */
 export interface Schema {
