@@ -86,7 +86,11 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
       return file(headers);
     }
     const route = routes.find((one) => one.path.test(path));
-    if (route === undefined) throw new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
+    if (route === undefined) {
+      // Many generated clients ignore that the base of messages differs.
+      const hint = path === '/v1/messages' ? ` Messages are at ${pathOf('sendMessage')}.` : '';
+      throw new HttpError(404, 'NOT_FOUND', `This path does not exist.${hint}`);
+    }
     const operation = route.operations.get(method);
     if (!operation) throw methodNotAllowed([...route.operations.keys()].join(', '), method);
     request.v1Operation = operation;

@@ -169,6 +169,12 @@ describe('the REST interface', () => {
     }
   });
 
+  it('names the path of messages, whose base generated clients ignore', async () => {
+    const { status, text } = await post('/v1/messages', '{"message":"Hello"}');
+    const message = 'This path does not exist. Messages are at /quickstart/messages.';
+    expect([status, JSON.parse(text)]).toEqual([404, { code: 'not_found', message, status: 404 }]);
+  });
+
   it.each([
     ['/v1/pets', 'DELETE', 'GET, HEAD, POST'],
     ['/v1/pets/1', 'PUT', 'GET, HEAD'],
