@@ -19,8 +19,8 @@ export function readTlsFiles(
   prefix: 'UPSTREAM' | 'TLS',
   { caFile, certFile, keyFile }: TlsFiles,
 ): SecureContextOptions {
-  const ca = read(`${prefix}_CA`, caFile, 'certificates', (pem) => new X509Certificate(pem));
-  const cert = read(`${prefix}_CERT`, certFile, 'a certificate', (pem) => new X509Certificate(pem));
+  const ca = read(`${prefix}_CA`, caFile, 'certificates', checkCertificates);
+  const cert = read(`${prefix}_CERT`, certFile, 'a certificate', checkCertificates);
   const ownKey = `the key of ${prefix}_CERT_FILE without a passphrase`;
   const key = read(`${prefix}_KEY`, keyFile, ownKey, (pem) => {
     createSecureContext({ cert, key: pem });
@@ -29,6 +29,12 @@ export function readTlsFiles(
     if (!isOwn) throw new Error('the key of another certificate');
   });
   return { ca, cert, key };
+}
+
+/** @throws if one of the certificates is damaged. Node reads only the first. */
+function checkCertificates(pem: string): void {
+  const [, first = pem, ...others] = `\n${pem}`.split(/^(?=.*BEGIN .*CERTIFICATE-)/m);
+  for (const certificate of [first, ...others]) new X509Certificate(certificate);
 }
 
 /** Reads a file. `check` throws if the text is not what is expected. */

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { callHeaders } from '../contract/call-headers.ts';
 import { BackendUnavailableError } from '../contract/error.ts';
 import { type Operation, type OperationId, operations } from '../contract/pet-store.ts';
 
@@ -41,47 +45,46 @@ export function createSend(
     const { method, path, service } = operations[operation];
     const { parameter = '', search = '', body } = request;
     const prefix = baseUrls[service]?.href.replace(/\/+$/, '');
+    const url = new URL(prefix + path.replace(/\{\w+\}/, parameter) + search);
+    const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await fetch(prefix + path.replace(/\{\w+\}/, parameter) + search, {
-        method,
-        headers: headersOf({ apiKey, ...request }),
-        // For a string body, fetch would add a Content-Type header.
-        ...(body === undefined ? {} : { body: Buffer.from(body) }),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        const open = url.protocol === 'https:' ? requestHttps : requestHttp;
+        open(url, { method, headers: headersOf({ apiKey, ...request }), signal })
+          .on('response', resolve)
+          .on('error', reject)
+          .on('continue', () => reject(new Error('100 (Continue), which the gateway cannot read')))
+          .end(body);
       });
-      const { status, ok, headers } = response;
+      const { statusCode: status = 0, headersDistinct } = response;
+      const headers = new Headers();
+      for (const name in headersDistinct) headers.set(name, String(headersDistinct[name]));
+      const ok = status >= 200 && status <= 299;
       return { status, ok, headers, body: await readBody(response) };
     } catch (error) {
-      throw new BackendUnavailableError(reasonOf(error, timeoutMs), { cause: error });
+      const { code, message } = error as NodeJS.ErrnoException;
+      const reason = signal.aborted ? ` within ${timeoutMs} ms` : `: ${code ?? message}`;
+      throw new BackendUnavailableError(`no complete response${reason}`, { cause: error });
     }
   };
 }
 
 function headersOf({ apiKey, body, contentType = 'application/json' }: ServiceRequest) {
   return {
-    accept: 'application/json',
-    // The gateway sends the same header.
-    'accept-encoding': 'identity',
+    ...callHeaders,
+    'x-request-id': randomUUID(),
     ...(apiKey && { authorization: `Bearer ${apiKey}` }),
     ...(body !== undefined && contentType && { 'content-type': contentType }),
   };
 }
 
-async function readBody({ body }: Response): Promise<Uint8Array> {
+async function readBody(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > maxBodyBytes) throw new Error('the body is larger than 8 MiB');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
-}
-
-function reasonOf(error: unknown, timeoutMs: number): string {
-  const { name, message, cause } = error as Error;
-  if (name === 'TimeoutError') return `no complete response within ${timeoutMs} ms`;
-  const { code, message: reason } = (cause ?? {}) as NodeJS.ErrnoException;
-  return `no complete response: ${code ?? reason ?? message}`;
 }

@@ -63,7 +63,7 @@ function filtering(status: PetStatus): Check {
   const rule = `?status=${status}: all animals of this status, and no others`;
   return check(`filter-${status}`, 'listPets', rule, async ({ send, animals }) => {
     const limit = pageSize.maximum;
-    const search = `?status=${status}&limit=${limit}`;
+    const search = `?limit=${limit}&status=${status}`;
     const pets = expectPets(await send('listPets', { search }), limit);
     for (const pet of pets) {
       const problem = `status of animal ${pet.id}: expected ${shown(status)}, received ${shown(pet.status)}`;

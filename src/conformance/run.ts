@@ -55,14 +55,15 @@ export async function checkContract(options: ServiceUnderCheck): Promise<CheckRe
 
 /** Collects how successes differ from the contract. */
 function observed(send: Send, differences: Set<string>): Send {
-  return async (id, request) => {
+  return async (id, request = {}) => {
     const response = await send(id, request);
     if (!response.ok) return response;
     const operation = operations[id];
     const add = (text: string) => differences.add(`${id}: ${text}`);
     if (operation.status && operation.status !== response.status) add(`status ${response.status}`);
     try {
-      const drifts = driftOf(operation, readResponseJson(response));
+      const path = `/${request.parameter ?? ''}${request.search ?? ''}`;
+      const drifts = driftOf(operation, readResponseJson(response), path);
       for (const { kind, field } of drifts) add(`${kind} ${shown(field)}`);
     } catch {
       // The checks report a body that is not JSON.

@@ -1,13 +1,13 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 
 /** Decodes a whole body. @throws if it is not encoded so, or its length exceeds `maxOutputLength`. */
-export type Decode = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer;
+type Decode = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer;
 
 /**
  * The content codings that are decoded (RFC 9110, section 8.4.1). Some peers send `deflate` without the
  * header of zlib, whose first byte ends in 8.
  */
-export const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ['gzip', gunzipSync],
   ['x-gzip', gunzipSync],
   ['br', brotliDecompressSync],
@@ -21,10 +21,17 @@ export const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
  * Decodes a body by its `Content-Encoding`, a list in the order in which the codings were applied.
  * Returns undefined for more than five, or unknown ones. @throws as `Decode` does
  */
-export function decodeContent(body: Uint8Array, header: string, maxOutputLength: number) {
-  const names = header.toLowerCase().match(/[^\t ,]+/g) ?? [];
+export function decodeContent<Bytes extends Uint8Array>(
+  body: Bytes,
+  header: string,
+  maxOutputLength: number,
+): Bytes | Buffer | undefined {
+  const names = header.toLowerCase().match(/[^\s,]+/g) ?? [];
   const applied = names.filter((name) => name !== 'identity');
   const codings = applied.map((name) => decoders.get(name));
   if (codings.length > 5 || !codings.every((decode) => decode !== undefined)) return undefined;
-  return codings.reduceRight((bytes, decode) => decode(bytes, { maxOutputLength }), body);
+  return codings.reduceRight<Bytes | Buffer>(
+    (bytes, decode) => decode(bytes, { maxOutputLength }),
+    body,
+  );
 }

@@ -119,3 +119,8 @@ export class BackendUnavailableError extends BackendError {
 export class InvalidResponseError extends BackendError {
   override readonly name = 'InvalidResponseError';
 }
+
+/** The backend's response is valid, but in a form of HTTP that the gateway cannot read. */
+export class UnsupportedResponseError extends BackendError {
+  override readonly name = 'UnsupportedResponseError';
+}

@@ -9,6 +9,7 @@ import {
   NotConfiguredError,
   PetStoreError,
   UnauthenticatedError,
+  UnsupportedResponseError,
   type WriteOutcome,
 } from '../contract/error.ts';
 import type { InputIssue } from './invalid-input.ts';
@@ -32,6 +33,7 @@ const codeOfError = [
   [BackendTimeoutError, 'UPSTREAM_TIMEOUT'],
   [BackendUnavailableError, 'UPSTREAM_UNAVAILABLE'],
   [InvalidResponseError, 'UPSTREAM_INVALID_RESPONSE'],
+  [UnsupportedResponseError, 'UPSTREAM_UNSUPPORTED_RESPONSE'],
 ] as const;
 
 /** The codes of field errors. */

@@ -1,13 +1,15 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { checkService } from '../../src/cli/check-service.ts';
 import { checkContract, NotCheckedError } from '../../src/conformance/run.ts';
 import { writingChecks } from '../../src/conformance/writing.ts';
 import { UnauthenticatedError } from '../../src/contract/error.ts';
 import { parseJson, stringifyJson } from '../../src/contract/json.ts';
 import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
-import { apiKey, openGateway } from '../support/gateway.ts';
+import { apiKey, callWith, openGateway } from '../support/gateway.ts';
+import { openRest } from '../support/rest-gateway.ts';
 import { startServer } from '../support/server.ts';
 import { type BrokenService, brokenServices, unusualServices } from './broken-services.ts';
 
@@ -132,12 +134,68 @@ describe('checkContract', () => {
         'listPets: wrong_type "name"',
         'listPets: invalid_value "status"',
         'listPets: unknown_member "tags"',
+        'listPets: ignored_filter "status"',
         'getPet: unknown_member "tags"',
         'createPet: status 200',
         'createPet: unknown_member "tags"',
         'sendMessage: unknown_member "to"',
       ].join('; '),
     });
+  });
+
+  it.each([
+    ['ignores the limit', 'listPets: ignored_limit "limit"'],
+    ['ignores the filter', 'listPets: ignored_filter "status"'],
+    ['returns another animal', 'getPet: other_id "id"'],
+  ])('lists that a service %s', async (name, difference) => {
+    await using service = await start(brokenServices.find((one) => one.name === name)?.respond);
+    expect((await checkContract(service.options)).at(-1)?.seen).toBe(difference);
+  });
+
+  it('sends the same headers as the gateway, which name it', async () => {
+    const heads: string[] = [];
+    await using service = await startFaultServer((socket, _, request) => {
+      const [line = '', ...fields] = request.replace(/\r\n\r\n.*/s, '').split('\r\n');
+      const named = fields.map((field) =>
+        field
+          .replace(/^[^:]+/, (name) => name.toLowerCase())
+          .replace(/(?<=id|length|tion): .*/, ''),
+      );
+      heads.push([line.slice(0, 4), ...named.toSorted()].join('\n'));
+      socket.write(encodeResponse('200 OK', '[]'));
+    });
+    const baseUrl = new URL(service.url);
+    await checkContract({ baseUrl, apiKey, write: true, timeoutMs: 5000 });
+    const checked = new Set(heads.splice(0));
+    await using petStore = openRest(service.url);
+    await petStore.listPets(callWith(), {});
+    await petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' }).catch(() => {});
+    expect(heads).toHaveLength(2);
+    for (const head of heads) {
+      expect(head).toContain(`\nuser-agent: petstore-gateway/${manifest.version}\n`);
+      expect(checked).toContain(head);
+    }
+  });
+
+  it('fails a service that sends 100 (Continue), which the gateway cannot read', async () => {
+    const list = encodeResponse('200 OK', '[]');
+    const unasked = Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), list]);
+    await using service = await startFaultServer((socket) => socket.write(unasked));
+    const options = { baseUrl: new URL(service.url), apiKey, write: false, timeoutMs: 5000 };
+    await expect(checkContract(options)).rejects.toThrow(
+      '100 (Continue), which the gateway cannot read',
+    );
+  });
+
+  it('accepts a Content-Encoding that names no coding', async () => {
+    for (const value of ['', 'identity', 'Identity,, identity']) {
+      await using service = await startFaultServer((socket) =>
+        socket.write(encodeResponse('200 OK', '[]', [`Content-Encoding: ${value}`])),
+      );
+      const baseUrl = new URL(service.url);
+      const checks = await checkContract({ baseUrl, apiKey, write: false, timeoutMs: 5000 });
+      expect(checks.find(({ id }) => id === 'list')).toMatchObject({ verdict: 'pass' });
+    }
   });
 
   it('fails a check without a response, and throws if the first request has none', async () => {

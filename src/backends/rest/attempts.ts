@@ -1,10 +1,10 @@
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import type { ApiKey } from '../../keys/api-key.ts';
 import { waitForSlice } from '../../limits/slices.ts';
 import type { TrackedClient } from './connections.ts';
 import type { Origin } from './origin.ts';
 import { type Failed, type Outcome, outcomeOfFailure, type Responded } from './outcome.ts';
-import { decodeBody, isEncoded } from './response.ts';
+import { decodeBody } from './response.ts';
 
 /** A longer or slower body of an error response is truncated: its status is sufficient. */
 const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
@@ -138,7 +138,7 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
   onResponseEnd(controller: Controller): void {
     clearTimeout(this.#errorTimeout);
     if (this.client) this.client.wasUsed = true;
-    if (this.#size === 0 || !isEncoded(this.#headers)) this.#settle(this.#response());
+    if (this.#size === 0 || !this.#headers['content-encoding']) this.#settle(this.#response());
     else this.readInSlice(() => this.#decode(controller));
   }
 
@@ -160,7 +160,11 @@ export abstract class Attempts implements Dispatcher.DispatchHandler {
     this.#settle(this.#response());
   }
 
-  onResponseError(_: Controller, cause: Error): void {
+  onResponseError(controller: Controller, cause: Error): void {
+    // undici reads a blank after Content-Length (RFC 9110, section 5.5) as a digit.
+    const isMiscounted = cause instanceof errors.ResponseContentLengthMismatchError;
+    const isWhole = isMiscounted && Number(this.#headers['content-length']) === this.#size;
+    if (isWhole) return void this.onResponseEnd(controller);
     const mayBeStale = this.timesSent === 1 && this.client?.wasUsed === true;
     const failed = outcomeOfFailure(cause, this.#wasSent, this.#status, mayBeStale);
     this.#settle(this.#isError ? this.#response() : failed);

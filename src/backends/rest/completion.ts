@@ -8,7 +8,7 @@ import type { RestCall } from './call.ts';
 import { ConnectionFailed } from './connections.ts';
 import { createDriftReport } from './drift-report.ts';
 import { consequencesOf, isSuccess, type Outcome, type Responded, toError } from './outcome.ts';
-import { readError, readText } from './response.ts';
+import { isUnclearType, readError, readText } from './response.ts';
 
 /** What follows from the outcome of a call: it is read, reported and passed to the callers that wait. */
 export class Completion {
@@ -40,7 +40,7 @@ export class Completion {
 
   #readSuccess(call: RestCall, response: Responded): void {
     const { caller, operation, parts } = call;
-    const { success } = parts;
+    const { request, success } = parts;
     const { status } = response;
     if (success.status !== undefined && status !== success.status) {
       this.#reportDrift(caller, operation, [{ kind: 'status', field: String(status) }]);
@@ -48,12 +48,15 @@ export class Completion {
     let value: unknown;
     try {
       value = success.read(readText(response), (json) => {
-        this.#reportDrift(caller, operation, driftOf(success, json));
+        this.#reportDrift(caller, operation, driftOf(success, json, request.path));
         return json;
       });
     } catch (error) {
       this.#failToRead(call, response, error);
       return;
+    }
+    if (isUnclearType(response.headers)) {
+      this.#reportDrift(caller, operation, [{ kind: 'header', field: 'content-type' }]);
     }
     // Another path may need no key.
     if (parts.request.template !== undefined) this.#keys.accept(call.key);

@@ -1,4 +1,6 @@
-import type { SecureContextOptions } from 'node:tls';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { type SecureContextOptions, TLSSocket } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { openTunnel, type ServiceProxy } from './proxy.ts';
 
@@ -44,10 +46,23 @@ function createDirectConnector(timeoutMs: number, tls: SecureContextOptions): Co
   return (options, callback) => {
     const hostname = options.hostname.replace(/^\[|\]$/g, '');
     connect({ ...options, hostname }, (...[error, socket]) => {
+      // undici would replace an alert of TLS by the end of the connection, which follows it.
+      socket?.once('error', () => socket.destroy());
       if (error === null) callback(null, socket);
       else callback(new ConnectionFailed(error), null);
     });
   };
+}
+
+/**
+ * Closes an accepted connection, or @throws its error. In TLS 1.3, the alert that refuses a client certificate
+ * follows the handshake; otherwise most services send a session ticket.
+ */
+export async function closeAccepted(socket: Socket): Promise<undefined> {
+  const close = () => void socket.destroy();
+  if (!(socket instanceof TLSSocket) || socket.getProtocol() !== 'TLSv1.3') close();
+  socket.once('session', close).once('end', () => socket.destroy(new Error('Closed')));
+  await once(socket.setTimeout(500, close).resume(), 'close');
 }
 
 /**

@@ -6,7 +6,7 @@ import { Circuit } from '../../limits/circuit.ts';
 import type { Limit } from '../../limits/limit.ts';
 import type { Places } from '../../limits/places.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
-import { createConnector, TrackedClient } from './connections.ts';
+import { closeAccepted, createConnector, TrackedClient } from './connections.ts';
 import { consequencesOf, type Failed, type Outcome, outcomeOfFailure } from './outcome.ts';
 import type { ServiceProxy } from './proxy.ts';
 
@@ -162,12 +162,12 @@ export class Origin {
     const rejectedMs = this.#circuit.rejectsForMs(performance.now());
     if (rejectedMs > 0) return { why: 'circuit', retryAfterMs: rejectedMs };
     const { host, hostname, port, protocol } = new URL(this.#options.origin);
-    const { promise, resolve } = Promise.withResolvers<Failed | undefined>();
+    const { promise, resolve, reject } = Promise.withResolvers<Failed | undefined>();
     this.#connect({ host, hostname, port, protocol }, (error, socket) => {
-      socket?.destroy();
-      resolve(error === null ? undefined : outcomeOfFailure(error, false, 0, false));
+      if (error === null) resolve(closeAccepted(socket));
+      else reject(error);
     });
-    return promise;
+    return promise.catch((error) => outcomeOfFailure(error, true, 0, false));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

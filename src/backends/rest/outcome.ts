@@ -5,6 +5,7 @@ import {
   CancelledError,
   InvalidResponseError,
   type PetStoreError,
+  UnsupportedResponseError,
 } from '../../contract/error.ts';
 import type { Effect } from '../../limits/circuit.ts';
 import { ConnectionFailed } from './connections.ts';
@@ -21,7 +22,7 @@ export interface Consequences {
   /** Whether the failure is logged, at `warn`. */
   readonly isLogged: boolean;
   /** Its name in metrics and traces, instead of an HTTP status; it selects the error. */
-  readonly label: 'timeout' | 'unavailable' | 'invalid' | 'cancelled';
+  readonly label: keyof typeof errorOf | 'cancelled';
   readonly message: string;
 }
 
@@ -30,6 +31,7 @@ const unread = 'The response of the pet store could not be read in time.';
 const failing = 'The pet store has failed repeatedly';
 const recovers = 'Calls are paused so that it can recover.';
 const waiting = 'are waiting for the pet store.';
+const unasked = 'The pet store sent 100 (Continue) unasked, which the gateway cannot read.';
 const closed = 'The pet store closed the connection before';
 
 const notSent: Consequences = {
@@ -56,6 +58,8 @@ const responded: Consequences = { ...notSent, ...success, kind: 'responded', isL
 
 /** Why the response of a call is missing or unusable. */
 const failures = {
+  /** HTTP allows it (RFC 9110, section 15.2), but undici does not. */
+  unaskedContinue: { ...invalid, label: 'unsupported', message: unasked },
   noConnection: unreachable,
   connectTimeout: { ...unreachable, label: 'timeout', message: late },
   certificate: { ...unreachable, repeats: 'none' },
@@ -139,6 +143,7 @@ const errorOf = {
   timeout: BackendTimeoutError,
   unavailable: BackendUnavailableError,
   invalid: InvalidResponseError,
+  unsupported: UnsupportedResponseError,
 };
 
 /**
@@ -151,19 +156,21 @@ export function outcomeOfFailure(
   status: number,
   mayBeStale: boolean,
 ): Failed {
+  const reason = cause instanceof ConnectionFailed ? cause.cause : cause;
+  const { code = '' } = reason as NodeJS.ErrnoException;
+  if (refusal.test(code)) return { why: 'certificate', problem: `${refused} (${code}).`, cause };
   if (cause instanceof ConnectionFailed) {
-    const { cause: reason } = cause;
     if (reason instanceof errors.ConnectTimeoutError) return { why: 'connectTimeout', cause };
-    const { code = '' } = reason as NodeJS.ErrnoException;
     return { why: rejectedCertificate.test(code) ? 'certificate' : 'noConnection', cause };
   }
   if (!wasSent) {
     return { why: isReset(cause) ? 'connectionClosed' : 'noConnection', cause };
   }
-  // The status was 100 or 101. Only the message differs from that of a reset.
-  const isStray =
-    cause instanceof errors.SocketError && /^bad (?:upgrade|response)$/.test(cause.message);
-  const problem = isStray ? notHttp : violations.find(([type]) => cause instanceof type)?.[1];
+  // The status was 100, or 101. Only the message differs from that of a reset.
+  const stray = cause instanceof errors.SocketError && cause.message;
+  if (stray === 'bad response') return { why: 'unaskedContinue', cause };
+  const violation = violations.find(([type]) => cause instanceof type)?.[1];
+  const problem = stray === 'bad upgrade' ? notHttp : violation;
   if (problem !== undefined) return { why: status ? 'invalid' : 'notHttp', status, problem, cause };
   if (cause instanceof errors.HeadersTimeoutError) return { why: 'timeout', cause };
   if (status > 0) return { why: 'cutOff', cause };
@@ -173,6 +180,10 @@ export function outcomeOfFailure(
 /** The error codes of rejected certificates in the documentation of `node:tls`. */
 const rejectedCertificate =
   /^(?:ERR_TLS_CERT_|UNABLE_TO_|(?:ERROR_IN_)?(?:CERT|CRL)_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH)/;
+
+/** The alerts that refuse a client certificate or its absence. No request is read before them. */
+const refusal = /^ERR_SSL_.*_ALERT_(?:.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
+const refused = 'The pet store refused the client certificate';
 
 const notHttp = 'Expected HTTP, received something else.';
 

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { callHeaders } from '../../contract/call-headers.ts';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { NotConfiguredError } from '../../contract/error.ts';
 import type { Int64 } from '../../contract/int64.ts';
@@ -142,9 +143,7 @@ export function openRestPetStore(
     const span = caller.trace?.startCall(request, destination.baseUrl);
     const headers = {
       authorization: caller.authorization,
-      accept: 'application/json',
-      // Decoding takes CPU time. Services that encode their responses anyway are understood.
-      'accept-encoding': 'identity',
+      ...callHeaders,
       'x-request-id': caller.requestId,
       ...forwarded,
       ...destination.headers,

@@ -26,13 +26,14 @@ export function proxyOf(service: URL, options: ProxyOptions): ServiceProxy | und
   return { url, headers: credential === ':' ? {} : { 'proxy-authorization': basic } };
 }
 
-/** Whether an entry of `NO_PROXY` includes a service. `*.example.com` is its subdomains only. */
+/** Whether an entry of `NO_PROXY`, in any form of a host, includes a service. `*.a.example` is subdomains only. */
 function isMatch(entry: string, { hostname, port, protocol }: URL): boolean {
-  const text = isIPv6(entry) ? `[${entry}]` : entry.toLowerCase();
+  const text = isIPv6(entry) ? `[${entry}]` : entry;
   const [, wildcard, name, only] = /^(\*(?=\.))?\.?(.*?)(?::(\d+))?$/.exec(text) ?? [];
   if (only && only !== (port || (protocol === 'https:' ? '443' : '80'))) return false;
   const host = hostname.replace(/\.$/, '');
-  return name === '*' || (host === name && !wildcard) || host.endsWith(`.${name}`);
+  const suffix = URL.parse(`http://${name}`)?.hostname.replace(/\.$/, '') || name;
+  return name === '*' || (host === suffix && !wildcard) || host.endsWith(`.${suffix}`);
 }
 
 /**

@@ -1,47 +1,43 @@
 import { decodeErrorBody } from '../../contract/codec.ts';
-import { type Decode, decoders } from '../../contract/content-coding.ts';
+import { decodeContent } from '../../contract/content-coding.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
-import { decodeUtf8 } from '../../contract/json.ts';
+import { decodeUtf8, jsonType } from '../../contract/json.ts';
 import { redactKey } from '../../contract/redact-key.ts';
 import { readJson } from '../../contract/response-json.ts';
 import type { Failed, Responded } from './outcome.ts';
-
-/** Whether a response has one of these content codings. */
-export function isEncoded(headers: Responded['headers']): boolean {
-  return decoders.has(codingOf(headers));
-}
 
 /** Returns the decoded body of a response that is encoded, or why there is none. */
 export function decodeBody(
   { status, headers, body }: Responded,
   maxBytes: number,
 ): Buffer | Failed {
+  let problem = 'body: expected no encoding, or at most five of gzip, br and deflate.';
   try {
-    const decode = decoders.get(codingOf(headers)) as Decode;
-    return decode(body, { maxOutputLength: maxBytes });
+    const decoded = decodeContent(body, String(headers['content-encoding']), maxBytes);
+    return decoded ?? { why: 'invalid', status, problem };
   } catch (cause) {
     const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    const problem = `body: expected ${isTooLarge ? 'a smaller body' : 'the encoding of its header'}.`;
+    problem = `body: expected ${isTooLarge ? 'a smaller body' : 'the encoding of its header'}.`;
     return { why: 'invalid', status, problem, cause };
   }
 }
 
-/** Returns the content coding of a response, in lower case. */
-function codingOf({ 'content-encoding': coding }: Responded['headers']): string {
-  return coding === undefined ? 'identity' : String(coding).toLowerCase();
+/** Whether there is a Content-Type that is not one media type: it is empty, repeated or malformed. */
+export function isUnclearType({ 'content-type': type }: Responded['headers']): boolean {
+  return type !== undefined && !oneType.test(String(type));
 }
 
 /**
- * Returns the text of a body.
- * @throws InvalidResponseError if its encoding is not decoded, it is not UTF-8, or of another media type.
+ * Returns the text of a body, which may have an unclear type.
+ * @throws InvalidResponseError if it is not UTF-8, or of another media type.
  */
 export function readText({ headers, body }: Responded): string {
-  const coding = codingOf(headers);
-  if (coding !== 'identity' && !decoders.has(coding)) {
-    throw new InvalidResponseError('body: expected no encoding, gzip, br or deflate.');
-  }
   const mediaType = headers['content-type'];
-  if (mediaType !== undefined && !jsonType.test(String(mediaType))) {
+  if (
+    mediaType !== undefined &&
+    !jsonMediaType.test(String(mediaType)) &&
+    !isUnclearType(headers)
+  ) {
     throw new InvalidResponseError('body: expected application/json, received another type.');
   }
   try {
@@ -61,7 +57,7 @@ export function readError(response: Responded, apiKey: string): ErrorResponse {
   const message = `The pet store returned HTTP status ${status}.`;
   const body = status < 400 ? undefined : readErrorBody(response, apiKey);
   return status < 500
-    ? new ErrorResponse(status, body?.message ?? message, { body, retryAfterMs })
+    ? new ErrorResponse(status, body?.message.trim() || message, { body, retryAfterMs })
     : new ErrorResponse(status, message, { hidden: body, retryAfterMs });
 }
 
@@ -77,30 +73,38 @@ function readErrorBody(response: Responded, apiKey: string): ErrorBody | undefin
   }
 }
 
-/** Converts `application/problem+json` (RFC 9457) to an Error body. */
+/** Converts `application/problem+json` (RFC 9457), with ASP.NET's errors by field, to an Error body. */
 function decodeProblem(json: unknown, status: number): ErrorBody | undefined {
-  const { title, detail, type } = (json ?? {}) as Record<string, unknown>;
-  const message = typeof detail === 'string' ? detail : title;
-  if (typeof message !== 'string') return undefined;
-  return { code: typeof type === 'string' ? type : 'about:blank', message, status };
+  const { title, detail, type, errors } = (json ?? {}) as Record<string, unknown>;
+  const fields = jsonType(errors) === 'object' ? Object.entries(errors as object) : [];
+  const ofFields = fields.flatMap(([name, found]) =>
+    [found].flat().map((text) => isFilled(text) && `${name}: ${text}`),
+  );
+  const message = [[detail, title].find(isFilled), ...ofFields].filter(isFilled).join(' ');
+  return message ? { code: isFilled(type) ? type : 'about:blank', message, status } : undefined;
 }
+
+const isFilled = (text: unknown): text is string => typeof text === 'string' && text.trim() !== '';
 
 /** The longest time that a timer can wait, in milliseconds. */
 const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * Parses Retry-After, in seconds or as an HTTP date in one of its three forms (RFC 9110, sections
- * 10.2.3 and 5.6.7), to milliseconds, which are capped so that they fit a timer.
+ * 10.2.3 and 5.6.7), to milliseconds, which are capped so that they fit a timer. Fractions count as 1 s.
  */
 export function parseRetryAfter(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string') return undefined;
-  if (/^[0-9]+$/.test(header)) return Math.min(Number(header) * 1000, maxTimerMs);
-  if (!httpDate.test(header)) return undefined;
+  const text = header.trim();
+  const seconds = /^[+.\d][-+.\de]*$/i.test(text) ? Math.ceil(Number(text)) : Number.NaN;
+  if (seconds >= 0) return Math.min(seconds * 1000, maxTimerMs);
+  if (!httpDate.test(text)) return undefined;
   // The asctime form has no zone; all HTTP dates are in UTC.
-  const date = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
+  const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - Date.now()), maxTimerMs);
 }
 
 const httpDate = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
 
-const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const jsonMediaType = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const oneType = /^\s*[^\s/;,]+\/[^\s/;,]+\s*(?:;(?:[^",]|"[^"]*")*)?$/;

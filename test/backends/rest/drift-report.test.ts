@@ -62,6 +62,63 @@ describe('a response that differs from the contract', () => {
     });
   });
 
+  it.each([
+    ['application/json', {}],
+    [undefined, {}],
+    ['text/plain, application/json', { 'listPets header content-type': 1 }],
+    ['', { 'listPets header content-type': 1 }],
+    ['application/json\r\nContent-Type: application/json', { 'listPets header content-type': 1 }],
+  ])('is counted for a Content-Type that is not one type, and tolerated: %j', async (type, drifts) => {
+    const text = encodeResponse('200 OK', JSON.stringify([rex]), [`Content-Type: ${type}`]);
+    const untyped = String(text).replace(/Content-Type: undefined\r\n/, '');
+    await using service = await startRest((socket) => socket.write(untyped));
+    expect(await service.list()).toHaveLength(1);
+    expect(await driftsIn(service)).toEqual(drifts);
+  });
+
+  const sold = { ...rex, status: 'sold' };
+  const many = (count: number) => Array.from({ length: count }, () => rex);
+  const limit = { 'listPets ignored_limit limit': 1 };
+  const filter = { 'listPets ignored_filter status': 1 };
+
+  describe.each([undefined, 1])('with the indentation %s', (indentation) => {
+    const start = (body: unknown) =>
+      startRest((socket) =>
+        socket.write(encodeResponse('200 OK', JSON.stringify(body, null, indentation))),
+      );
+
+    it.each([
+      ['a limit', { limit: 2 }, many(2), {}],
+      ['more than the limit', { limit: 2 }, many(3), limit],
+      ['the default limit', {}, many(20), {}],
+      ['more than the default limit', {}, many(21), limit],
+      ['the maximum', { limit: 100 }, many(100), {}],
+      ['a filter', { status: 'sold' }, [sold], {}],
+      ['no animals', { limit: 1, status: 'sold' }, [], {}],
+      ['another status', { status: 'sold' }, [sold, { ...rex, status: 'pending' }], filter],
+      ['no status', { status: 'pending' }, [rex], filter],
+      ['a null status', { status: 'sold' }, [sold, { ...rex, status: null }], filter],
+      ['names like members', { limit: 1 }, [{ ...rex, name: "'id':{id:" }], {}],
+      ['neither', { limit: 1, status: 'sold' }, many(2), { ...limit, ...filter }],
+    ] as const)('is counted once for a list that ignores its query: %s', async (_, query, body, drifts) => {
+      await using service = await start(body);
+      expect([...(await service.petStore.listPets(callWith(), query))]).toHaveLength(body.length);
+      expect(await driftsIn(service)).toEqual(drifts);
+    });
+
+    it('is counted for another animal than the one asked for', async () => {
+      await using service = await start(rex);
+      for (const id of ['1', '2']) await service.petStore.getPet(callWith(), id);
+      expect(await driftsIn(service)).toEqual({ 'getPet other_id id': 1 });
+    });
+  });
+
+  it('is an invalid response if a list has more than 100 animals', async () => {
+    await using service = await startService(many(101));
+    await expect(service.list()).rejects.toThrow('expected at most 100 animals');
+    expect(await driftsIn(service)).toEqual(limit);
+  });
+
   it('is not counted if it is in another format, or has null for no status', async () => {
     const many = [rex, { ...rex, status: null }, { ...rex, id: -1, status: 'sold' }];
     await using service = await startRest((socket, attempt) =>

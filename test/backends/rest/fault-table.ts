@@ -21,6 +21,8 @@ interface Expected {
   readonly query?: string;
   readonly status?: number;
   readonly retryAfterMs?: unknown;
+  /** The message that clients should get, if it matters. */
+  readonly message?: string;
   /** The Error body that clients should get. */
   readonly error?: object;
   /** What became of a write. */
@@ -75,6 +77,10 @@ const reset =
   (socket) =>
     socket.write(bytes, () => socket.resetAndDestroy());
 
+/** A response whose Content-Length ends in a blank, which undici reads as a digit. */
+const blankLength = (body: string | Buffer, ...headers: string[]) =>
+  ok(body, ...headers, `Content-Length: ${body.length} `);
+
 const chunked = 'Transfer-Encoding: chunked';
 const longer = 'Content-Length: 500';
 const html = 'Content-Type: text/html';
@@ -91,6 +97,10 @@ const connectionFaults = [
     ],
     ['reset inside a body with a length', reset(ok(pets.slice(0, 20), longer))],
     ['FIN inside a body with a length', end(String(ok(pets.slice(0, 20), longer)))],
+    [
+      'FIN inside a body with a blank after its length',
+      end(String(ok(pets.slice(0, 20), `${longer} `))),
+    ],
     ['FIN inside a chunked body', end(String(ok(unterminated, chunked)))],
   ]),
   ...faultsOf('UPSTREAM_INVALID_RESPONSE', [
@@ -99,11 +109,17 @@ const connectionFaults = [
   ...served([['a complete body without a length', end(`${typed}\r\n${pets}`)]]),
 ];
 
+const unasked = Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\nX: y\r\n\r\n'), ok(pets)]);
+const unread = 'The pet store sent 100 (Continue) unasked, which the gateway cannot read.';
+
 const httpFaults = [
   ...faultsOf('UPSTREAM_INVALID_RESPONSE', [
     ['garbage', '\x00\x01garbage\r\n\r\n'],
     ['bad chunk sizes', ok('zz\r\n[]\r\n0\r\n\r\n', chunked)],
+    // llhttp, the parser of undici and Node, accepts only spaces there.
+    ['a tab after Content-Length', ok(pets, `Content-Length: ${pets.length}\t`)],
     ['two different lengths', ok('[]', 'Content-Length: 2', 'Content-Length: 3')],
+    ['bytes after the length', ok(pets.slice(0, -1), `Content-Length: ${pets.length - 2}`)],
     [
       'unsolicited 101',
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
@@ -111,6 +127,12 @@ const httpFaults = [
     ['204 instead of a body', 'HTTP/1.1 204 No Content\r\n\r\n'],
     ['200 with an empty body', ok('')],
     ['headers of 40 KB', ok(pets, `X-Big: ${'x'.repeat(40_000)}`)],
+  ]),
+  // undici refuses it in `onHeadersComplete` (lib/dispatcher/client-h1.js).
+  ...faultsOf('UPSTREAM_UNSUPPORTED_RESPONSE', [
+    ['100, then a response', unasked, { message: unread }],
+    ['100 without a response', 'HTTP/1.1 100 Continue\r\n\r\n', { message: unread }],
+    ['100 to a write', unasked, { query: addPet, outcome: 'UNKNOWN' }],
   ]),
   ...served([
     [
@@ -143,6 +165,18 @@ const no = { code: 'no', message: 'No.', status: 403 };
 const forbidden = JSON.stringify({ ...no, trace: 'x' });
 const problem = '{"type":"https://e.example/name","title":"Bad name","detail":"Too long"}';
 
+const dated = (value: string) => `Retry-After: ${value}`;
+const past = 'Fri, 01 Jan 2021 00:00:00 GMT';
+
+/** An error whose body is not the contract's, and the message that a client should get. */
+const explained = (name: string, body: object, message: string, error?: object | undefined) =>
+  refusal(name, 'BAD_USER_INPUT', '400 Bad', JSON.stringify(body), [isProblem], {
+    message,
+    error: error ?? { code: 'about:blank', message, status: 400 },
+  });
+const isProblem = 'Content-Type: application/problem+json';
+const noMessage = 'The pet store returned HTTP status 400.';
+
 const statuses = [
   refusal('302 to another host', 'UPSTREAM_ERROR', '302 Found', '', [
     'Location: http://127.0.0.1:9/',
@@ -169,6 +203,27 @@ const statuses = [
       error: { code: 'https://e.example/name', message: 'Too long', status: 422 },
     },
   ),
+  explained('400 with an empty detail', { title: 'Bad', detail: '' }, 'Bad'),
+  explained('400 with a blank detail', { type: '', title: 'Bad', detail: ' \n' }, 'Bad'),
+  explained(
+    '400 with the errors of ASP.NET',
+    { title: 'Invalid.', errors: { Name: ['Too long.', 'No digits.'], $: 'No JSON.', Tag: null } },
+    'Invalid. Name: Too long. Name: No digits. $: No JSON.',
+  ),
+  ...[null, 'x', 5, ['No.'], [{ detail: 'No.' }], { Name: { a: 'No.' } }].map((errors) =>
+    explained(`400 with the errors ${JSON.stringify(errors)}`, { title: 'Bad', errors }, 'Bad'),
+  ),
+  ...[' ', ''].map((text) => {
+    const body = { code: 'no', message: text, status: 400 };
+    return explained(`400 with the message ${JSON.stringify(text)}`, body, noMessage, body);
+  }),
+  refusal('400 with empty texts', 'BAD_USER_INPUT', '400 Bad', '{"title":"","errors":"x"}', [], {
+    message: noMessage,
+  }),
+  refusal('400 with two types', 'BAD_USER_INPUT', '400 Bad', forbidden, [html, isProblem], {
+    message: 'No.',
+    error: no,
+  }),
   refusal('429 with Retry-After in seconds', 'RATE_LIMITED', '429 Slow', '', ['Retry-After: 3'], {
     retryAfterMs: 3000,
   }),
@@ -188,6 +243,15 @@ const statuses = [
       { attempts: 2 },
     ],
   ]),
+  refusal('429 with blanks around Retry-After', 'RATE_LIMITED', '429 Slow', '', [dated('\t\t3 ')], {
+    retryAfterMs: 3000,
+  }),
+  refusal('429 with a fraction', 'RATE_LIMITED', '429 Slow', '', [dated('1.5')], {
+    retryAfterMs: 2000,
+  }),
+  refusal('429 with a date and blanks', 'RATE_LIMITED', '429 Slow', '', [dated(`${past}\t `)], {
+    retryAfterMs: 0,
+  }),
   refusal('503 with Retry-After', 'UPSTREAM_ERROR', '503 Busy', '', ['Retry-After: 60'], {
     retryAfterMs: 60_000,
   }),
@@ -221,6 +285,8 @@ const withPrototype = pets.replace('{', '{"__proto__":{"status":"lost"},');
 const bodies = [
   ...faultsOf('UPSTREAM_INVALID_RESPONSE', [
     ['HTML with 200', ok('<html>/srv/x</html>', html)],
+    ['two types, and HTML', ok('<html>', html, 'Content-Type: application/json')],
+    ['a type with a comma', ok(pets, 'Content-Type: text/plain; a="b, c"')],
     ['JSON as text/plain', ok(pets, 'Content-Type: text/plain')],
     ['truncated JSON', ok(pets.slice(0, -3))],
     ['an id beyond 64 bits', ok(maxId.replace('807', '808'))],
@@ -246,6 +312,16 @@ const bodies = [
     ['a body of 200 MB', flood(`${typed}\r\n[`)],
   ]),
   ...served([
+    ...Object.entries({
+      'Content-Length: _ ': 'a blank after Content-Length',
+      'Content-Length:\t \t_  ': 'blanks around Content-Length',
+    }).map(([header, name]) => [name, ok(pets, header.replace('_', `${pets.length}`))] as const),
+    ['blanks around Content-Type', ok(pets, 'Content-Type: \t application/json \t')],
+    ['an empty Content-Type', ok(pets, 'Content-Type:')],
+    ['a blank Content-Type', ok(pets, 'Content-Type: \t')],
+    ['Content-Type twice', ok(pets, 'Content-Type: application/json', html)],
+    ['two types in one line', ok(pets, 'Content-Type: text/plain, application/json')],
+    ['a type that is none', ok(pets, 'Content-Type: json')],
     ['JSON without a type', `HTTP/1.1 200 OK\r\nContent-Length: ${pets.length}\r\n\r\n${pets}`],
     [
       'the maximum id of 64 bits',
@@ -265,6 +341,7 @@ const bodies = [
 /** It needs many packets, even if it is compressed. */
 const longText = JSON.stringify(randomBytes(300_000).toString('hex'));
 const inGzip = 'Content-Encoding: gzip';
+const cipher = gzipSync(forbidden);
 const cutGzip = ok(gzipSync(pets).subarray(0, 20), inGzip, longer);
 
 const codings = [
@@ -283,6 +360,19 @@ const codings = [
     ];
   }),
   ...served([
+    ...['', 'identity', 'gzip,', ',,gzip', 'gzip \t', 'GZIP, identity', 'Identity , gzip'].map(
+      (value) => {
+        const body = /gzip/i.test(value) ? gzipSync(pets) : pets;
+        return [`Content-Encoding: ${value}`, ok(body, `Content-Encoding: ${value}`)] as const;
+      },
+    ),
+    ['gzip twice', ok(gzipSync(gzipSync(pets)), 'Content-Encoding: gzip, gzip')],
+    ['gzip, then br', ok(brotliCompressSync(gzipSync(pets)), 'Content-Encoding: gzip,\tbr')],
+    [
+      'deflate, then gzip, in two lines',
+      ok(gzipSync(deflateSync(pets)), 'Content-Encoding: deflate', inGzip),
+    ],
+    ['gzip, with a blank after Content-Length', blankLength(gzipSync(pets), inGzip)],
     [
       'a large body in gzip',
       ok(gzipSync(longText), inGzip),
@@ -291,11 +381,28 @@ const codings = [
   ]),
   ...faultsOf('UPSTREAM_INVALID_RESPONSE', [
     ['200 MB of zeros in gzip', ok(gzipBomb, inGzip)],
+    [
+      'gzip six times',
+      ok(
+        Array.from({ length: 6 }).reduce<Buffer>((body) => gzipSync(body), Buffer.from(pets)),
+        `Content-Encoding: ${Array(6).fill('gzip')}`,
+      ),
+    ],
+    ['gzip, then an unknown coding', ok(gzipSync(pets), 'Content-Encoding: gzip, foo')],
+    ['200 MB of zeros in gzip, twice', ok(gzipSync(gzipBomb), 'Content-Encoding: gzip, gzip')],
     ['JSON that claims to be gzip', ok(pets, inGzip)],
     ['truncated gzip', ok(gzipSync(pets).subarray(0, -12), inGzip)],
     ['an empty body that claims to be gzip', ok('', inGzip)],
     ['an unknown content coding', ok(pets, 'Content-Encoding: constructor')],
   ]),
+  refusal(
+    '403 in gzip, with a blank after Content-Length',
+    'FORBIDDEN',
+    '403 No',
+    cipher,
+    [inGzip, `Content-Length: ${cipher.length} `],
+    { error: no },
+  ),
   fault('gzip that is cut off', 'UPSTREAM_UNAVAILABLE', reset(cutGzip)),
 ];
 

@@ -46,6 +46,7 @@ describe('a faulty REST service', () => {
       codes: code && [code],
     });
     expect(details).toEqual({ status: fault.status, retryAfterMs, outcome, error });
+    if (fault.message !== undefined) expect(message).toBe(fault.message);
     const mayBeDone = outcome === 'UNKNOWN' && fault.status === undefined;
     expect(message.includes('may have been carried out')).toBe(mayBeDone);
     expect(attempts).toBe(fault.attempts ?? 1);

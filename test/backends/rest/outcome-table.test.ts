@@ -25,9 +25,10 @@ const failed = (...reasons: Failed['why'][]) => reasons.map((why): Outcome => ({
 
 /** The rows of a failure, so that a reason without one does not compile. */
 const failures: Readonly<Record<Exclude<Failed['why'], 'invalid' | 'notHttp'>, string>> = {
+  unaskedContinue: '100 (Continue), which the gateway never asks for',
   noConnection: 'not sent: no connection',
   connectTimeout: 'not sent: connecting took too long',
-  certificate: 'not sent: the certificate was rejected',
+  certificate: 'not sent: a certificate was rejected',
   connectionClosed: 'not sent: the connection closed before',
   circuit: 'not sent: a circuit is open, or too many calls are queued',
   keyCircuit: 'not sent: a circuit is open, or too many calls are queued',
@@ -109,6 +110,7 @@ describe('the outcomes of a REST call', () => {
     ['NOT_FOUND NOT_DONE', [responded(404)]],
     ['UPSTREAM_INVALID_RESPONSE DONE', [invalid]],
     ['UPSTREAM_INVALID_RESPONSE UNKNOWN', [notHttp]],
+    ['UPSTREAM_UNSUPPORTED_RESPONSE UNKNOWN', failed('unaskedContinue')],
     ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('noConnection', 'certificate', 'connectionClosed')],
     ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('circuit', 'keyCircuit')],
     ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('queueFull', 'keyQueueFull')],
@@ -130,5 +132,11 @@ describe('the outcomes of a REST call', () => {
     const rejected = 'CERT_HAS_EXPIRED UNABLE_TO_GET_CRL SELF_SIGNED_CERT_IN_CHAIN INVALID_CA';
     for (const code of rejected.split(' ')) expect(outcomeOf(code)).toBe('certificate');
     expect(outcomeOf('ECONNREFUSED')).toBe('noConnection');
+    // Those of a service that refuses the certificate of the client, in OpenSSL 1.1 and 3.
+    const alerts =
+      'TLSV13_ALERT_CERTIFICATE_REQUIRED TLSV1_ALERT_UNKNOWN_CA TLSV1_ALERT_ACCESS_DENIED SSLV3_ALERT_BAD_CERTIFICATE SSL/TLS_ALERT_CERTIFICATE_EXPIRED SSL/TLS_ALERT_UNSUPPORTED_CERTIFICATE';
+    for (const alert of alerts.split(' '))
+      expect(outcomeOf(`ERR_SSL_${alert}`)).toBe('certificate');
+    expect(outcomeOf('ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE')).toBe('noConnection');
   });
 });

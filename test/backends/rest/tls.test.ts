@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createSecureServer, type SecureServerOptions } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
@@ -63,7 +66,7 @@ const mutual = { requestCert: true, ca: authority.ca };
 
 describe('a REST service with a certificate of a private authority', () => {
   it('is trusted with UPSTREAM_CA_FILE, also beside other authorities', async () => {
-    const both = authority.write('both.pem', other.ca + authority.ca);
+    const both = authority.write('both.pem', `# Two\r\n${other.ca}${authority.ca}`);
     for (const files of [{ caFile }, { caFile: both }]) {
       await using started = await startService(files);
       expect(await started.list()).toEqual([]);
@@ -135,13 +138,27 @@ describe('a REST service with a certificate of a private authority', () => {
   it('can require another client certificate, which is read again without a restart', async () => {
     const { certFile, keyFile } = client;
     await using started = await startService({ caFile }, mutual);
-    await expect(started.list()).rejects.toThrow('closed the connection');
+    const causeCode = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
+    const refused = {
+      message: `The pet store refused the client certificate (${causeCode}).`,
+      writeOutcome: 'NOT_DONE',
+    };
+    await expect(started.checkReady()).rejects.toMatchObject(refused);
+    await expect(started.list()).rejects.toMatchObject(refused);
+    await expect(started.send()).rejects.toMatchObject(refused);
+    // No call is repeated.
+    expect(started.connections()).toBe(3);
+    const entries = started.logged.map((line) => JSON.parse(line));
+    expect(entries).toHaveLength(3);
+    for (const entry of entries) {
+      expect(entry).toMatchObject({ reason: refused.message, causeCode, outcome: 'notSent' });
+    }
     const wrong = { caFile, certFile, keyFile: stranger.keyFile };
     expect(() => started.reload(wrong)).toThrow('UPSTREAM_KEY_FILE: expected the key');
-    await expect(started.list()).rejects.toThrow('closed the connection');
-    await expect(started.send()).rejects.toThrow('closed the connection');
+    await expect(started.list()).rejects.toMatchObject(refused);
     started.reload({ caFile, certFile, keyFile });
     expect(await started.list()).toEqual([]);
+    await started.checkReady();
     // The service of messages, which has another origin, responds with a list.
     await expect(started.send()).rejects.toThrow('body: expected an object');
   });
@@ -149,15 +166,80 @@ describe('a REST service with a certificate of a private authority', () => {
   it('refuses calls with a client certificate of another authority', async () => {
     const { certFile, keyFile } = stranger;
     await using started = await startService({ caFile, certFile, keyFile }, mutual);
+    // Node's server sends no alert.
+    await expect(started.checkReady()).rejects.toThrow('closed the connection');
     await expect(started.list()).rejects.toMatchObject({ name: 'BackendUnavailableError' });
   });
+
+  it.each([
+    '-tls1_2',
+    '-tls1_3',
+  ])('is not ready if it refuses the authority with an alert: %s', async (version) => {
+    await using server = await startOpenssl(version);
+    const { certFile, keyFile } = stranger;
+    await using petStore = openService(server.port, { caFile, certFile, keyFile });
+    const message = 'refused the client certificate (ERR_SSL_TLSV1_ALERT_UNKNOWN_CA).';
+    await expect(petStore.checkReady()).rejects.toThrow(message);
+    petStore.reload({ caFile, certFile: client.certFile, keyFile: client.keyFile });
+    // It sends no session ticket.
+    await petStore.checkReady();
+  });
 });
+
+/** Opens a store for the service at a port. */
+const openService = (port: number, files: TlsFiles) =>
+  openRestPetStore(
+    {
+      baseUrl: new URL(`https://127.0.0.1:${port}/v1`),
+      messagesBaseUrl: undefined,
+      timeoutMs: 10_000,
+      ...files,
+    },
+    quiet,
+    openKeys(),
+  );
+
+/** Starts OpenSSL's server, which requires a client certificate and sends no session tickets. */
+async function startOpenssl(version: string) {
+  const mutual = ['-CAfile', caFile, '-Verify', '1', '-verify_return_error'];
+  const own = ['-cert', service.certFile, '-key', service.keyFile];
+  const options = ['-accept', '127.0.0.1:0', '-num_tickets', '0', '-www', version];
+  const server = spawn('openssl', ['s_server', ...own, ...mutual, ...options]);
+  let port: string | undefined;
+  for await (const line of createInterface(server.stdout)) {
+    port = /^ACCEPT .*:(\d+)$/.exec(line)?.[1];
+    if (port !== undefined) break;
+  }
+  server.stdout.resume();
+  return {
+    port: Number(port),
+    async [Symbol.asyncDispose]() {
+      server.kill('SIGKILL');
+      await once(server, 'exit');
+    },
+  };
+}
 
 describe('a PEM file that cannot be used', () => {
   const garbage = authority.write('garbage.pem', 'garbage');
   const { certFile, keyFile } = client;
+  const damaged = other.ca.replace(/\n.{4}/, '\n....');
+  const cut = other.ca.slice(0, -80);
+  const headless = other.ca.replace('-----BEGIN', '----BEGIN');
+  const second = (text: string, index: number) =>
+    authority.write(`second-${index}.pem`, `# Both\n${authority.ca}\n${text}${service.cert}`);
 
-  it.each([
+  it.each<readonly [TlsFiles, string]>([
+    ...[damaged, cut, headless, 'BEGIN CERTIFICATE-----\n']
+      .map(second)
+      .map((file): [TlsFiles, string] => [
+        { caFile: file },
+        `UPSTREAM_CA_FILE: expected certificates in PEM, in ${file}`,
+      ]),
+    [
+      { certFile: authority.write('chain.pem', client.cert + client.key + damaged), keyFile },
+      'UPSTREAM_CERT_FILE: expected a certificate in PEM',
+    ],
     [
       { caFile: '/nowhere.pem' },
       'UPSTREAM_CA_FILE: expected certificates in PEM, in /nowhere.pem, found: ENOENT',
