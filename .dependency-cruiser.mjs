@@ -26,13 +26,14 @@ const rooms = {
     '^src/(?:cli|workers|config|http|request|yoga|keys|v1|conformance|contract|telemetry)/',
     '^src/(?:tls-files|gateway|backends/open)\\.ts$',
   ],
+  '^src/mounted\\.ts$': ['^src/(?:config|http|request|yoga|telemetry)/', '^src/gateway\\.ts$'],
   '^src/index\\.ts$': [
-    '^src/(?:config|http|request|yoga|telemetry)/',
-    '^src/(?:node-version|gateway)\\.ts$',
+    '^src/(?:config|http|yoga|telemetry)/',
+    '^src/(?:node-version|mounted)\\.ts$',
   ],
   '^src/schema\\.ts$': [
     '^src/(?:config|graphql|http|request|yoga|telemetry)/',
-    '^src/(?:node-version|backends/open|contract/error)\\.ts$',
+    '^src/(?:node-version|mounted|backends/open|contract/error)\\.ts$',
   ],
   '^src/workers/': ['^src/(?:workers|http|request|telemetry)/'],
   '^src/bin\\.ts$': ['^src/(?:node-version|main)\\.ts$'],

@@ -1,6 +1,4 @@
-import type { GraphQLSchema } from 'graphql';
 import { type BackendOptions, demoKeys, openPetStore } from './backends/open.ts';
-import { schema } from './graphql/schema.ts';
 import { createGraphiql, createGraphiqlNotice } from './http/graphiql.ts';
 import { createHealth } from './http/health.ts';
 import { createRefuse } from './http/refuse.ts';
@@ -23,12 +21,10 @@ export interface AppOptions extends Omit<AppParts, 'petStore' | 'persistedDocume
 
 /** The open resources and options that the app is assembled from. */
 export interface AppParts
-  extends Omit<ExecuteOptions, 'schema' | 'telemetry' | 'admission'>,
+  extends Omit<ExecuteOptions, 'telemetry' | 'admission'>,
     Pick<GraphqlHandlerOptions, 'forwardHeaders' | 'maxTimeoutMs'>,
     Pick<RouterOptions, 'corsOrigins' | 'compression' | 'admission' | 'onlyLoopbackHosts'>,
     RequestEnvironment {
-  /** That of the gateway by default. */
-  readonly schema?: GraphQLSchema | undefined;
   /** Serve GraphiQL to browsers. */
   readonly graphiql: boolean;
   /** The API key that GraphiQL and the reference page are prefilled with. */
@@ -84,7 +80,7 @@ export function createApp(parts: AppParts) {
           introspection,
         });
   const refuse = createRefuse(telemetry);
-  const execute = createExecute({ ...parts, schema: parts.schema ?? schema });
+  const execute = createExecute(parts);
   const graphql = createGraphqlHandler({
     ...parts,
     execute,

@@ -1,6 +1,7 @@
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
+import { schema as ownSchema } from '../graphql/schema.ts';
 import { HttpError } from '../http/error.ts';
 import { nextSlice } from '../limits/slices.ts';
 import type { RequestRecord } from '../request/request-record.ts';
@@ -14,7 +15,8 @@ import { createOperationServer, type OperationOptions } from './server.ts';
 
 /** Options of `createExecute`. */
 export interface ExecuteOptions extends OperationOptions {
-  readonly schema: GraphQLSchema;
+  /** That of the gateway by default. */
+  readonly schema?: GraphQLSchema | undefined;
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
 }
@@ -41,12 +43,8 @@ export interface WholeResult {
 export type Execute = ReturnType<typeof createExecute>;
 
 /** Creates the one way of an operation, which HTTP, Fetch and callers in the process share. */
-export function createExecute({
-  schema,
-  petStore,
-  persistedDocuments,
-  ...options
-}: ExecuteOptions) {
+export function createExecute(options: ExecuteOptions) {
+  const { schema = ownSchema, petStore, persistedDocuments } = options;
   const documents = new PreparedDocuments();
   const finder = new DocumentFinder(persistedDocuments);
   const yoga = createOperationServer(schema, documents, finder, options);

@@ -21,7 +21,7 @@ import { examineFields } from '../graphql/examine-fields.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
 import type { Deprecation } from '../graphql/result.ts';
 import type { OperationLabel } from '../request/request-environment.ts';
-import type { OperationContext } from './operation-context.ts';
+import type { Delivery } from './delivery.ts';
 import { type RootFields, rootFieldsOf } from './root-fields.ts';
 
 /** How operations are executed. */
@@ -31,6 +31,12 @@ export interface PreparedOperationOptions {
 }
 
 type VariableValues = Readonly<Record<string, unknown>>;
+
+/** What an execution needs of the context. */
+interface ExecutionContext {
+  /** How deferred fragments are delivered; undefined for a whole result. */
+  readonly delivery: Delivery | undefined;
+}
 
 type MaybePromise<Value> = Value | Promise<Value>;
 
@@ -135,7 +141,7 @@ export class PreparedOperation {
   #execute(
     args: ExecutionArgs & { readonly variableValues: VariableValues },
   ): MaybePromise<ExecutionResult | Parts> {
-    const context = args.contextValue as OperationContext;
+    const context = args.contextValue as ExecutionContext;
     if (context.delivery !== undefined) {
       const isCurrent = context.delivery.format === 'incrementalSpec=v0.2';
       const execute = isCurrent ? experimentalExecuteIncrementally : legacyExecuteIncrementally;
