@@ -44,15 +44,13 @@ export function driftOf(
       const kind = driftOfField(one[field.name], field);
       if (kind !== undefined) add(kind, field.name);
     }
-    if (id && declared['id']?.kind.parse(one['id']) !== id) add('other_id', 'id');
+    const received = id && declared['id']?.kind.parse(one['id']);
+    if (received && received !== id) add('other_id', 'id');
     for (const name in one) if (!Object.hasOwn(declared, name)) add('unknown_member', name);
   }
-  if (list && Array.isArray(json)) {
-    const count = (status?: string) =>
-      records.filter((one) => !status || one?.status === status).length;
-    for (const { kind, field } of driftOfQuery({ count }, path)) add(kind, field);
-  }
-  return found.values();
+  const count = (status = '') => records.filter((one) => !status || one?.status === status).length;
+  const ignored = list && Array.isArray(json) ? driftOfQuery({ count }, path) : [];
+  return [...found.values(), ...ignored];
 }
 
 /** Returns what a list ignores of the query in the path. `count` is of all its animals, or of a status. */

@@ -114,7 +114,8 @@ describe('the issues of BAD_USER_INPUT', () => {
     await using opened = await openGateway();
     const query =
       'query ($n: Int, $s: PetStatus) { __typename ... @defer { pets(limit: $n, status: $s) { id } } }';
-    const headers = { authorization: 'Bearer demo-key', accept: 'multipart/mixed' };
+    const accept = 'multipart/mixed, application/json';
+    const headers = { authorization: 'Bearer demo-key', accept };
     const { errors } = await postGraphQL(opened.gateway, query, { n: 0, s: 'lost' }, headers);
     expect(errors?.[0]?.extensions['issues']).toMatchObject([{ path: ['n'] }, { path: ['s'] }]);
   });

@@ -55,8 +55,8 @@ function createDirectConnector(timeoutMs: number, tls: SecureContextOptions): Co
 }
 
 /**
- * Closes an accepted connection, or @throws its error. In TLS 1.3, the alert that refuses a client certificate
- * follows the handshake; otherwise most services send a session ticket.
+ * Closes a connection once it is accepted, and rejects if it fails. In TLS 1.3, the alert that refuses a
+ * client certificate follows the handshake; otherwise most services send a session ticket.
  */
 export async function closeAccepted(socket: Socket): Promise<undefined> {
   const close = () => void socket.destroy();

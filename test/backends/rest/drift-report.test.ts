@@ -110,6 +110,9 @@ describe('a response that differs from the contract', () => {
       await using service = await start(rex);
       for (const id of ['1', '2']) await service.petStore.getPet(callWith(), id);
       expect(await driftsIn(service)).toEqual({ 'getPet other_id id': 1 });
+      await using untyped = await start({ ...rex, id: '1' });
+      await expect(untyped.petStore.getPet(callWith(), '2')).rejects.toThrow('id: expected');
+      expect(await driftsIn(untyped)).toEqual({ 'getPet wrong_type id': 1 });
     });
   });
 
