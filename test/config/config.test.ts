@@ -319,8 +319,8 @@ describe('loadConfig', () => {
     { DATABASE_URL: 'mysql:u:hunter2@x.example' },
     { RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_STORE: 'redis://:hunter2@x.example/pets' },
     { DATABASE_URL: 'postgres://x.example/db?user=u&password=hunter2' },
-    { DATABASE_URL: 'postgres://x.example/db?passw%6Frd=hunter2' },
-    { DATABASE_URL: 'postgres://x.example/db?sslmode=require&%70assword=hunter2' },
+    { DATABASE_URL: 'postgres://x.example/db?pass%77ord=hunter2' },
+    { DATABASE_URL: 'postgres://x.example/db?sslmode=require&%70ass%77ord=hunter2' },
     { http_proxy: 'ftp://u:hunter2@x' },
     { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash', LOG_CREDENTIAL_SECRET: 'hunter2' },
   ])('does not repeat a password: %j', (env) => {
