@@ -43,7 +43,7 @@ export interface HttpRequest {
   readonly key: ApiKey;
   /** The body, empty if there is none, or the error for a body that was refused. */
   readonly body: Uint8Array | HttpError;
-  /** Whether the response may have a body in parts: HTTP/1.0 has no chunked encoding. */
+  /** Whether the response may have a body in parts: HTTP/1.0 has no chunked encoding, HEAD no body. */
   readonly mayStream: boolean;
 }
 

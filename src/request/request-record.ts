@@ -84,7 +84,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     this.search = head.search ?? '';
     this.headers = headers;
     this.repeated = head.repeated;
-    this.mayStream = head.mayStream ?? true;
+    this.mayStream = head.method !== 'HEAD' && (head.mayStream ?? true);
     this.authorization = headers.authorization;
     this.key.requests++;
     const { 'x-request-id': requestId } = headers;

@@ -105,7 +105,7 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
         status,
         headers: { 'content-type': 'application/json' },
         body: await handlers[operation](petStore, request, parameter),
-        isCompressible: method === 'GET' && parameter === '',
+        isCompressible: method !== 'POST' && parameter === '',
       };
     } catch (error) {
       const body = toErrorBody(error);

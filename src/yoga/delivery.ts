@@ -11,6 +11,8 @@ export const deliveryFormats = ['incrementalSpec=v0.2', 'deferSpec=20220824'] as
 export interface Delivery {
   readonly format: (typeof deliveryFormats)[number];
   readonly contentType: string;
+  /** The status of a refused request; undefined for that of its error. */
+  readonly refusedStatus?: 200;
   /** Formats the JSON of one part, or of a whole result as the only one. */
   readonly frame: (
     json: string,
@@ -52,9 +54,12 @@ function deliveryOf({ type, params }: MediaRange): Delivery | undefined {
     (name) => spec === undefined || name.toLowerCase() === `${spec}=${params[spec]}`,
   );
   if (format === undefined) return undefined;
-  return isMultipart
-    ? { format, contentType: `${type}; boundary="-"; ${format}`, frame: frameMultipart }
-    : { format, contentType: `${type}; charset=utf-8`, frame: frameEvent };
+  if (isMultipart) {
+    return { format, contentType: `${type}; boundary="-"; ${format}`, frame: frameMultipart };
+  }
+  // Its clients read no body of another status, and graphql-sse sends the request again.
+  const contentType = `${type}; charset=utf-8`;
+  return { format, contentType, refusedStatus: 200, frame: frameEvent };
 }
 
 /**

@@ -23,11 +23,13 @@ export function refusalResponse(
 ): HttpResponse {
   const { jsonType, delivery } = formatOf(accept);
   const json = JSON.stringify(graphqlErrorResult(error, requestId));
-  const [contentType, body] =
-    jsonType === undefined && delivery
-      ? [delivery.contentType, frameWhole(delivery, json)]
-      : [`${jsonType}; charset=utf-8`, json];
-  return { status: error.status, headers: { 'content-type': contentType, ...error.headers }, body };
+  const part = jsonType === undefined ? delivery : undefined;
+  const contentType = part?.contentType ?? `${jsonType}; charset=utf-8`;
+  return {
+    status: part?.refusedStatus ?? error.status,
+    headers: { 'content-type': contentType, ...error.headers },
+    body: part ? frameWhole(part, json) : json,
+  };
 }
 
 function formatOf(accept: string | undefined): ResponseFormat {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
+import { petsFirst } from '../support/parts.ts';
 import { rawGet, sendRaw } from '../support/raw-http.ts';
 
 describe('the routes', () => {
@@ -33,6 +34,18 @@ describe('the routes', () => {
     await using service = await startGateway();
     const received = await sendRaw(service.url, rawGet(target, 'Connection: close\r\n'));
     expect(received).toMatch(/^HTTP\/1\.1 (?:200|302|404) /);
+  });
+
+  it('ends the request of a HEAD for deferred fragments', async () => {
+    await using service = await startGateway();
+    const headers = { authorization: 'Bearer demo-key', accept: 'multipart/mixed' };
+    const search = new URLSearchParams({ query: petsFirst });
+    for (const send of [fetch, service.gateway]) {
+      const url = `${service.url}/graphql?${search}`;
+      const request = new Request(url, { method: 'HEAD', headers });
+      expect((await send(request)).headers.get('content-type')).toMatch(/^multipart\/mixed;/);
+    }
+    await vi.waitFor(() => expect(service.requests()).toHaveLength(2));
   });
 
   it('is live while it drains', async () => {
