@@ -115,7 +115,7 @@ function headersOf(incoming: IncomingMessage): Pick<RequestHead, 'headers' | 're
     rawHeaders.filter((_, index) => names[index - 1] === name).join(', ');
   const seen = new Set<string>();
   const repeated = names.filter((name) => seen.has(name) || !seen.add(name));
-  const given = ['authorization', 'content-type'].filter((name) => name in headers);
+  const given = ['authorization', 'content-type'].filter((name) => seen.has(name));
   const all = Object.fromEntries(given.map((name) => [name, joined(name)]));
   return { headers: { ...headers, ...all }, repeated };
 }
