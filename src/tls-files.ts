@@ -33,8 +33,9 @@ export function readTlsFiles(
 
 /** @throws if one of the certificates is damaged. Node reads only the first. */
 function checkCertificates(pem: string): void {
-  const [, first = pem, ...others] = `\n${pem}`.split(/^(?=.*BEGIN .*CERTIFICATE-)/m);
-  for (const certificate of [first, ...others]) new X509Certificate(certificate);
+  const texts = pem.split(/^(?=.*BEGIN .*CERTIFICATE-)|(?<=END .*CERTIFICATE-.*\n)/m);
+  const certificates = texts.filter((text) => /(?:BEGIN|END) .*CERTIFICATE-/.test(text));
+  for (const one of certificates.length > 0 ? certificates : [pem]) new X509Certificate(one);
 }
 
 /** Reads a file. `check` throws if the text is not what is expected. */

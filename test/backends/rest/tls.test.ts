@@ -226,11 +226,12 @@ describe('a PEM file that cannot be used', () => {
   const damaged = other.ca.replace(/\n.{4}/, '\n....');
   const cut = other.ca.slice(0, -80);
   const headless = other.ca.replace('-----BEGIN', '----BEGIN');
+  const beheaded = other.ca.replace(/.*\n/, '');
   const second = (text: string, index: number) =>
     authority.write(`second-${index}.pem`, `# Both\n${authority.ca}\n${text}${service.cert}`);
 
   it.each<readonly [TlsFiles, string]>([
-    ...[damaged, cut, headless, 'BEGIN CERTIFICATE-----\n']
+    ...[damaged, cut, headless, beheaded, 'BEGIN CERTIFICATE-----\n']
       .map(second)
       .map((file): [TlsFiles, string] => [
         { caFile: file },
