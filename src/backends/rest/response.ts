@@ -73,12 +73,15 @@ function readErrorBody(response: Responded, apiKey: string): ErrorBody | undefin
   }
 }
 
-/** Converts `application/problem+json` (RFC 9457), with ASP.NET's errors by field, to an Error body. */
+/** Converts `application/problem+json` (RFC 9457), with errors by field, to an Error body. */
 function decodeProblem(json: unknown, status: number): ErrorBody | undefined {
   const { title, detail, type, errors } = (json ?? {}) as Record<string, unknown>;
-  const fields = jsonType(errors) === 'object' ? Object.entries(errors as object) : [];
+  // ASP.NET's are an object; those of RFC 9457, section 3, a list.
+  const fields: [unknown, unknown][] = Array.isArray(errors)
+    ? errors.map((one) => [one?.pointer, one?.detail])
+    : Object.entries(jsonType(errors) === 'object' ? (errors as object) : {});
   const ofFields = fields.flatMap(([name, found]) =>
-    [found].flat().map((text) => isFilled(text) && `${name}: ${text}`),
+    [found].flat().map((text) => isFilled(text) && (isFilled(name) ? `${name}: ${text}` : text)),
   );
   const message = [[detail, title].find(isFilled), ...ofFields].filter(isFilled).join(' ');
   return message ? { code: isFilled(type) ? type : 'about:blank', message, status } : undefined;

@@ -210,7 +210,17 @@ const statuses = [
     { title: 'Invalid.', errors: { Name: ['Too long.', 'No digits.'], $: 'No JSON.', Tag: null } },
     'Invalid. Name: Too long. Name: No digits. $: No JSON.',
   ),
-  ...[null, 'x', 5, ['No.'], [{ detail: 'No.' }], { Name: { a: 'No.' } }].map((errors) =>
+  explained(
+    '400 with the errors of RFC 9457',
+    { title: 'Bad.', errors: [{ detail: 'No.', pointer: '#/name' }, { detail: 'Go.' }, null, {}] },
+    'Bad. #/name: No. Go.',
+  ),
+  explained(
+    '400 with errors of no field',
+    { title: 'Bad.', errors: { '': ['No.'], Tag: 'Go.' } },
+    'Bad. No. Tag: Go.',
+  ),
+  ...[null, 'x', 5, ['No.'], [{ detail: 5 }], { Name: { a: 'No.' } }].map((errors) =>
     explained(`400 with the errors ${JSON.stringify(errors)}`, { title: 'Bad', errors }, 'Bad'),
   ),
   ...[' ', ''].map((text) => {
