@@ -327,6 +327,7 @@ const bodies = [
       'Content-Length:\t \t_  ': 'blanks around Content-Length',
     }).map(([header, name]) => [name, ok(pets, header.replace('_', `${pets.length}`))] as const),
     ['blanks around Content-Type', ok(pets, 'Content-Type: \t application/json \t')],
+    ['a vendor type', ok(pets, 'Content-Type: application/vnd.pets!v1+hal+json; q="a, b"')],
     ['an empty Content-Type', ok(pets, 'Content-Type:')],
     ['a blank Content-Type', ok(pets, 'Content-Type: \t')],
     ['Content-Type twice', ok(pets, 'Content-Type: application/json', html)],
