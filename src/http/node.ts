@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import type { RequestHead } from '../request/request-environment.ts';
 import { RequestRecord, type RequestServer } from '../request/request-record.ts';
 import type { Connections } from './connections.ts';
-import { internalError } from './error.ts';
+import { HttpError, internalError } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import type { NodeListener } from './handlers.ts';
 import type { HttpResponse, RequestHeaders } from './message.ts';
@@ -63,6 +63,8 @@ export function createNodeListener(
     else {
       // The connection is closed, too.
       incoming.on('error', () => {});
+      const coding = incoming.headers['transfer-encoding'];
+      if (coding && !/^chunked$/i.test(coding)) record.refuseBody(unsupportedTransfer(coding));
       record.readFrom(incoming, onBody);
     }
   };
@@ -78,6 +80,13 @@ function mayHaveBody(incoming: IncomingMessage): boolean {
   if (isGet && readableDidRead) return false;
   if (!isGet && httpVersionMajor > 1) return true;
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/** 501: Node decodes only the coding `chunked` (RFC 9112, section 6.1). */
+function unsupportedTransfer(coding: string): HttpError {
+  const received = JSON.stringify(coding.slice(0, 100));
+  const message = `transfer-encoding: expected chunked, received ${received}.`;
+  return new HttpError(501, 'BAD_REQUEST', message);
 }
 
 function headOf(incoming: IncomingMessage & { readonly originalUrl?: string }): RequestHead {

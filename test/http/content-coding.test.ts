@@ -10,6 +10,7 @@ import { maxBodyBytes } from '../../src/http/body.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { apiKey, openBuiltin, startGateway } from '../support/gateway.ts';
 import { valuesOf } from '../support/metrics.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { recording } from '../support/recording.ts';
 import { startMounted } from '../support/yoga.ts';
 
@@ -138,5 +139,27 @@ describe('the content coding of a request', () => {
     }
     const used = await valuesOf(service.metrics, 'petstore_limit_used', 'limit');
     expect(used).not.toHaveProperty('body_bytes');
+  });
+});
+
+describe('the transfer coding of a request', () => {
+  const post = (path: string, body: Uint8Array, coding: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: ${coding}\r\n\r\n${body.length.toString(16)}\r\n${body.toString()}\r\n0\r\n\r\n`;
+
+  it.each(['foo, chunked', 'gzip, chunked'])('is refused with 501 if it is %s', async (coding) => {
+    calls.length = 0;
+    for (const { url } of [service, mounted]) {
+      const response = await sendRaw(url, post('/graphql', query, coding));
+      expect(response).toMatch(/^HTTP\/1.1 501 /);
+      expect(response).toContain(`transfer-encoding: expected chunked, received \\"${coding}\\".`);
+    }
+    expect(await sendRaw(service.url, post('/v1/pets', pet, coding))).toMatch(/^HTTP\/1.1 501 /);
+    expect(calls).toEqual([]);
+  });
+
+  it('may be chunked in any case', async () => {
+    for (const { url } of [service, mounted]) {
+      expect(await sendRaw(url, post('/graphql', query, 'Chunked '))).toMatch(/^HTTP\/1.1 200 /);
+    }
   });
 });
