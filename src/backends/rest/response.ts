@@ -110,4 +110,4 @@ export function parseRetryAfter(header: string | string[] | undefined): number |
 const httpDate = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
 
 const jsonMediaType = /^\s*application\/(?:[^\s/;,]+\+)?json\s*(?:;|$)/i;
-const oneType = /^\s*[^\s/;,]+\/[^\s/;,]+\s*(?:;(?:[^",]|"[^"]*")*)?$/;
+const oneType = /^\s*[^\s/;,]+\/[^\s/;,]+\s*(?:;(?:[^",]|"(?:[^"\\]|\\.)*")*)?$/;

@@ -65,6 +65,7 @@ describe('a response that differs from the contract', () => {
   it.each([
     ['application/json', {}],
     [undefined, {}],
+    ['application/json; a="b\\", c"; d=e', {}],
     ['text/plain, application/json', { 'listPets header content-type': 1 }],
     ['', { 'listPets header content-type': 1 }],
     ['application/json\r\nContent-Type: application/json', { 'listPets header content-type': 1 }],
