@@ -246,6 +246,16 @@ describe('the gateway as a fetch handler', () => {
     expect(requests()).toMatchObject([{ status: 200, firstPartMs: expect.any(Number) }]);
   });
 
+  it('ends a response in parts to HEAD, whose body nobody reads', async () => {
+    await using opened = await openMountable();
+    const query = encodeURIComponent('{ __typename ... @defer { orders } }');
+    const accept = { ...headers, accept: 'text/event-stream' };
+    const url = `https://shop.example/api/graphql?query=${query}`;
+    const head = await opened.gateway(new Request(url, { method: 'HEAD', headers: accept }));
+    expect(head.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    await vi.waitFor(() => expect(opened.requests()).toMatchObject([{ status: 200 }]));
+  });
+
   it.each([
     ['at the end of a turn', 'none'],
     ['in a slice', 'none'.repeat(100_000)],
