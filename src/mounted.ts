@@ -1,5 +1,5 @@
 import { type Config, ConfigError, warnOfUnknown } from './config/config.ts';
-import { type AppParts, openApp } from './gateway.ts';
+import { openApp } from './gateway.ts';
 import { createFetchHandler } from './http/fetch.ts';
 import type { FetchHandler, NodeListener } from './http/handlers.ts';
 import { createNodeListener } from './http/node.ts';
@@ -9,6 +9,7 @@ import { createEnvironment } from './request/request-environment.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
+import type { HostParts } from './yoga/host-parts.ts';
 import type { LocalExecution } from './yoga/local-caller.ts';
 
 /**
@@ -53,7 +54,7 @@ export type GatewayConfig = Pick<Config, (typeof settings)[number]> &
  */
 export async function openMounted(
   config: GatewayConfig,
-  host: Pick<AppParts, 'schema' | 'plugins'>,
+  host: HostParts,
   log: Log = createLog(config?.logLevel ?? 'info', process.stderr),
 ): Promise<Gateway & AsyncDisposable> {
   const missing = settings.find((name) => !(name in Object(config)));

@@ -1,4 +1,4 @@
-import { type ExecutionResult, GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
+import { type ExecutionResult, GraphQLError, OperationTypeNode } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { schema as ownSchema } from '../graphql/schema.ts';
@@ -6,6 +6,7 @@ import { HttpError } from '../http/error.ts';
 import { nextSlice } from '../limits/slices.ts';
 import type { RequestRecord } from '../request/request-record.ts';
 import type { Delivery } from './delivery.ts';
+import type { HostParts } from './host-parts.ts';
 import { OperationContext } from './operation-context.ts';
 import type { GraphqlParams } from './params.ts';
 import type { DeliveredParts, ResultPart } from './parts.ts';
@@ -14,9 +15,7 @@ import { PreparedDocuments } from './prepared-documents.ts';
 import { createOperationServer, type OperationOptions } from './server.ts';
 
 /** Options of `createExecute`. */
-export interface ExecuteOptions extends OperationOptions {
-  /** That of the gateway by default. */
-  readonly schema?: GraphQLSchema | undefined;
+export interface ExecuteOptions extends OperationOptions, HostParts {
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
 }

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { Admission } from '../request/admission.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
+import type { HostParts } from './host-parts.ts';
 import type { DocumentFinder } from './persisted-documents.ts';
 import type { PreparedDocuments } from './prepared-documents.ts';
 import { useCompiledExecution } from './use-compiled-execution.ts';
@@ -13,13 +14,11 @@ import { type DocumentOptions, usePreparedDocuments } from './use-prepared-docum
 import { useRate } from './use-rate.ts';
 
 /** What operations may contain and do. */
-export interface OperationOptions extends DocumentOptions {
+export interface OperationOptions extends DocumentOptions, Pick<HostParts, 'plugins'> {
   readonly admission: Pick<Admission, 'takeCalls' | 'addRate'>;
   readonly telemetry: Reporting;
   /** Whether callers may ask for their REST calls. */
   readonly explain: boolean;
-  /** Those of the host that the gateway is mounted in. */
-  readonly plugins?: readonly object[] | undefined;
 }
 
 /**

@@ -1,0 +1,9 @@
+import type { GraphQLSchema } from 'graphql';
+
+/** What a host adds. In a file of its own, so that the types of the package need no bundled packages. */
+export interface HostParts {
+  /** That of the gateway by default. */
+  readonly schema?: GraphQLSchema | undefined;
+  /** Plugins of Envelop and Yoga. */
+  readonly plugins?: readonly object[] | undefined;
+}
