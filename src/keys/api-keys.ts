@@ -34,7 +34,7 @@ export class ApiKeys {
     if (key.isAccepted) return;
     for (const limit of this.#limits) limit.move(key, true);
     key.isAccepted = true;
-    this.#accepted.add(key);
+    if (this.#accepted.get(key.credential) !== key) this.#accepted.add(key);
     for (const places of this.#places) places.sendWaiting();
   }
 

@@ -130,6 +130,18 @@ describe('accepted keys', () => {
     expect(keys.find('Bearer revoked')).toBe(key);
   });
 
+  it('replace no others when one of them is refused and accepted again in turn', () => {
+    const keys = new ApiKeys();
+    const [other, one] = [keys.find('Bearer other'), keys.find('Bearer one')];
+    keys.accept(other);
+    for (let count = 0; count < 10_000; count++) {
+      keys.accept(one);
+      keys.refuse(one);
+      keys.find(`Bearer ${count}`);
+    }
+    expect(keys.find('Bearer other')).toBe(other);
+  });
+
   it('are remembered up to 9,000, and always the latest 4,500', () => {
     const keys = new ApiKeys();
     const accept = (key: number) => keys.accept(keys.find(`Bearer ${key}`));
