@@ -1,8 +1,10 @@
+import { connect, createServer } from 'node:net';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createPostgresDatabase } from '../support/databases.ts';
 import { callWith, openBuiltin, openGateway } from '../support/gateway.ts';
 import { withKey } from '../support/graphql.ts';
+import { startServer } from '../support/server.ts';
 
 /** Runs statements in a session of their own. @returns the rows of the last one. */
 async function query(url: string, statements: string): Promise<unknown[]> {
@@ -55,6 +57,27 @@ describe('PostgreSQL that refuses a statement', () => {
     );
     const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
     await expect(add).rejects.toMatchObject({ writeOutcome });
+  });
+
+  it('reports an unknown outcome after a PANIC, at which the commit may be in the log already', async () => {
+    const url = new URL(await createPostgresDatabase());
+    const { port, hostname } = url;
+    await (await openBuiltin(url.href))[Symbol.asyncDispose]();
+    await query(url.href, "alter table pets add constraint mine check (name <> 'Rex')");
+    await using server = await startServer(
+      createServer((client) => {
+        const upstream = connect(Number(port), hostname);
+        client.pipe(upstream).on('error', () => {});
+        upstream.on('close', () => client.destroy()).on('error', () => {});
+        upstream.on('data', (bytes) =>
+          client.write(bytes.toString('latin1').replaceAll('ERROR\0', 'PANIC\0'), 'latin1'),
+        );
+      }),
+    );
+    url.port = String(server.port);
+    await using store = await openBuiltin(url.href);
+    const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    await expect(add).rejects.not.toMatchObject({ writeOutcome: 'NOT_DONE' });
   });
 
   it.each(['LATIN1', 'SQL_ASCII'])('refuses a database in %s', async (encoding) => {

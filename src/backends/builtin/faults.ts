@@ -7,17 +7,19 @@ export class NotConnectedError extends Error {
 
 /**
  * Returns the contract's error for a failure of the database itself, such as a full disk or a restart;
- * one that is not shown if only a statement was refused; undefined for any other error. If the connection broke during a write, the message reports that the
- * outcome is unknown. Writes are never repeated.
+ * one that is not shown if only a statement was refused; undefined for any other error. If the
+ * connection broke during a write, the message reports that the outcome is unknown. Writes are never
+ * repeated.
  */
 export function storageFault(
   cause: unknown,
   isWrite: boolean,
 ): BackendUnavailableError | RefusedStatementError | undefined {
   if (!(cause instanceof Error)) return undefined;
+  const { severity } = cause as { severity?: string };
   // The statement has done nothing, unless the server has ended the session, perhaps after a commit.
-  const isRefused =
-    'errcode' in cause || ('severity' in cause && !/^(?:08|57P|40003)/.test(codeOf(cause)));
+  const mayBeDone = severity === 'PANIC' || /^(?:08|57P|40003)/.test(codeOf(cause));
+  const isRefused = 'errcode' in cause || (severity !== undefined && !mayBeDone);
   const reason =
     cause instanceof NotConnectedError
       ? (reasonOf(cause.cause) ?? 'cannot be reached')
