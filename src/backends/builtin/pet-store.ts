@@ -76,12 +76,13 @@ export async function openBuiltinPetStore(
   const checkApiKey = createApiKeyCheck(database, accepted, send, keys, log);
 
   const file = /^file:(.+)/s.exec(databaseUrl)?.[1];
-  const findFile = () => file && statSync(file, { throwIfNoEntry: false })?.ino;
+  const inode = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
+  const findFile = () => file && `${inode(file)} ${inode(`${file}-wal`)}`;
   const openedFile = findFile();
 
   async function guard<T>(requestId: string, isWrite: boolean, work: () => Promise<T>): Promise<T> {
     try {
-      // SQLite would write to a file that was deleted or replaced. This is its SQLITE_READONLY_DBMOVED.
+      // SQLite would write to files that were deleted or replaced. This is its SQLITE_READONLY_DBMOVED.
       if ((isWrite || requestId === 'readyz') && findFile() !== openedFile) {
         throw Object.assign(new Error('file moved'), { errcode: 1032 });
       }

@@ -71,11 +71,13 @@ describe('the built-in backend on a file', () => {
   });
 
   it.each([
-    ['deleted', async () => {}],
-    ['replaced', (path: string) => copyFile(`${path}.old`, path)],
-  ])('is not ready, and refuses writes, after its file was %s', async (how, replace) => {
-    const path = `${folder}/${how}.db`;
-    await using store = await openBuiltin(`file:${path}`);
+    ['deleted', '', async () => {}],
+    ['replaced', '', (path: string) => copyFile(`${path}.old`, path)],
+    ['deleted beside it', '-wal', async () => {}],
+  ])('is not ready, and refuses writes, after its file was %s', async (how, suffix, replace) => {
+    const database = `${folder}/${how}.db`;
+    const path = database + suffix;
+    await using store = await openBuiltin(`file:${database}`);
     await store.checkReady();
     await rename(path, `${path}.old`);
     await replace(path);
