@@ -172,6 +172,24 @@ describe('the queue before PostgreSQL', () => {
     expect(network.count(lookUpOf(other))).toBe(0);
   });
 
+  it('ends all calls that wait for the look-up of a key at their deadline, not one after the other', async () => {
+    await using opened = await open({ poolSize: 1, timeoutMs: 300 });
+    const { network, petStore } = opened;
+    const [first, other] = opened.created;
+    const release = network.hold(lookUpOf(first));
+    const hanging = petStore.listPets(callWith(first), {});
+    await vi.waitFor(() => expect(network.count(lookUpOf(first))).toBe(1));
+    const caller = callWith(other);
+    // Each call that waits, and each look-up that does.
+    const waits = vi.spyOn(caller, 'whenCancelled');
+    const lists = Array.from({ length: 500 }, () => petStore.listPets(caller, {}));
+    const late = { name: 'BackendTimeoutError' };
+    await Promise.all(lists.map((list) => expect(list).rejects.toMatchObject(late)));
+    expect(waits.mock.calls.length).toBeLessThan(750);
+    release();
+    await hanging;
+  });
+
   it('looks a key up for the callers that wait when the first of them leaves', async () => {
     await using opened = await open({ poolSize: 1 });
     const { network, petStore, queries } = opened;

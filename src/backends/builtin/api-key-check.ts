@@ -86,7 +86,8 @@ export function createApiKeyCheck(
         await known.lookUp;
       } catch (error) {
         // The caller that it was started for has left, or was late: no error of the database.
-        if (isJoined && error instanceof PetStoreError) return check(caller, deadlineAt);
+        const isOver = caller.cancelled !== undefined || performance.now() >= deadlineAt;
+        if (isJoined && !isOver && error instanceof PetStoreError) return check(caller, deadlineAt);
         throw error;
       }
     }
