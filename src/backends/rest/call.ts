@@ -1,246 +1,250 @@
 import type { Dispatcher } from 'undici';
 import { CancelledError } from '../../contract/error.ts';
-import type {
-  Caller,
-  CallSpan,
-  Operation,
-  RestRequest,
-  ServiceCall,
-} from '../../contract/pet-store.ts';
-import type { SharedRead } from '../../keys/api-key.ts';
-import { atEndOfTurn, type EndOfTurnTask } from '../../limits/end-of-turn.ts';
-import { sliceBytes } from '../../limits/slices.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
-import { Attempts } from './attempts.ts';
-import type { Deadlines, DueCall } from './deadlines.ts';
-import type { Origin } from './origin.ts';
-import { consequencesOf, type Failed, isSuccess, type Outcome, toError } from './outcome.ts';
-import { parseRetryAfter } from './response.ts';
+import type { Caller } from '../../contract/pet-store.ts';
+import { atEndOfTurn } from '../../limits/end-of-turn.ts';
+import type { PlacedCall } from '../../limits/places.ts';
+import { waitForSlice } from '../../limits/slices.ts';
+import type { EndedCall, RestCallParts, Waiter } from './completion.ts';
+import { countBytes, releaseBytes } from './completion.ts';
+import type { TrackedClient } from './connections.ts';
+import type { Failed, Outcome, Responded } from './outcome.ts';
+import { consequencesOf, isSuccess, outcomeOfFailure, toError } from './outcome.ts';
+import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from './response.ts';
 
-/** Where calls go, and what they share. */
-export interface Service {
-  readonly origin: Origin;
-  readonly deadlines: Deadlines;
-  /** The longest time of a call, retries included, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly metrics: Pick<Metrics, 'retries'>;
-  /** Reads the outcome of a call, and resolves or rejects it. */
-  readonly completion: { complete(call: RestCall, outcome: Outcome): void };
-  /**
-   * When a write last ended, as a `performance.now()` timestamp. Later reads must see it, which reads in
-   * flight may have missed.
-   */
-  writtenAt: number;
-}
-
-/** Passes on the JSON of a success, and counts how it differs from the contract. */
-export type Inspect = (json: unknown) => unknown;
-
-/** What is declared of a success, and how the text of its body is read. */
-export interface Success<T = unknown> extends Pick<Operation, 'status' | 'record' | 'list'> {
-  readonly read: (text: string, inspect: Inspect) => T;
-}
-
-/** What a call is made of. */
-export interface RestCallParts {
-  readonly service: Service;
-  /** The caller that it is made for. */
-  readonly caller: Caller;
-  /** See `SharedRead`. */
-  readonly id: string;
-  readonly request: RestRequest;
-  /** What is sent. */
-  readonly sent: Dispatcher.DispatchOptions;
-  readonly success: Success;
-  readonly span: CallSpan | undefined;
-}
-
-/** A caller that waits for the result. */
-interface Waiter {
-  readonly caller: Caller;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
+const nothing = new Received(0, {});
+/** The reason given to undici, which nobody reads. */
+const ended = new Error('The call has ended');
 
 /**
- * One REST call: its attempts, its deadline, the callers that wait and what is reported of it. It sends
- * the request again as `consequencesOf` allows, follows no redirect, and never leaves a caller waiting
- * beyond its deadline.
+ * One REST call: its attempts, its deadline and the callers that wait. It follows no redirect. It is
+ * undici's handler: using the dispatcher spares the stream that `request` creates for every body.
+ *
+ * | state      | has a place | waits for                         | then            |
+ * | ---------- | ----------- | --------------------------------- | --------------- |
+ * | queued     |             | a place among those in flight     | connecting or * |
+ * | connecting | yes         | undici, to send the request       | sent or *       |
+ * | sent       | yes         | the response                      | *               |
+ * | pausing    |             | the next attempt                  | queued          |
+ * | reading    |             | a slice, to decode or read a body | ended           |
+ * | dropped    | yes         | undici, to give up connecting     | ended           |
+ * | ended      |             | the end of the turn, or nothing   |                 |
+ *
+ * (*) After an outcome: pausing, reading or ended, as its consequences are. When its deadline passes or
+ * nobody waits any more, a call that is connecting is dropped, and any other has ended.
  */
-export class RestCall extends Attempts implements ServiceCall, SharedRead, DueCall, EndOfTurnTask {
-  readonly parts: RestCallParts;
-  readonly id: string;
-  readonly caller: Caller;
-  readonly operation: string;
-  next: DueCall | undefined;
-  previous: DueCall | undefined;
+export class RestCall implements EndedCall, PlacedCall, Dispatcher.DispatchHandler {
+  readonly parts;
+  readonly id;
+  readonly caller;
+  readonly key;
+  readonly operation;
+  readonly startedAt = performance.now();
+  readonly deadlineAt;
+  next: EndedCall['next'];
+  previous: EndedCall['previous'];
+  /** Set by the client that takes the request. */
+  client: TrackedClient | undefined;
 
-  // What is reported of it; its completion sets it.
   outcome: number | string | undefined;
   ms = 0;
   status: number | null = null;
   bytes = 0;
   retries = 0;
-
-  readonly #service: Service;
-  readonly #isRead: boolean;
-  #waiters: Waiter[] = [];
-  /** What the last attempt is, and what became of the one before. */
-  #attempt: 'first' | 'again' | 'retry' = 'first';
-  #before: Outcome | undefined;
-  #timesSentBefore = 0;
-  #final: Outcome | undefined;
+  bodyBytes = 0;
+  waiters: Waiter[] = [];
+  #state: 'queued' | 'connecting' | 'sent' | 'pausing' | 'reading' | 'dropped' | 'ended' = 'queued';
+  /** The outcome of the attempt before this one; once the call has ended, that of the call. */
+  #last: Outcome | undefined;
+  #timesSent = 0;
+  /** When it got its place, as a `performance.now()` timestamp. */
+  #placedAt = 0;
+  #controller: Dispatcher.DispatchController | undefined;
+  #response = nothing;
+  #timeout: NodeJS.Timeout | undefined;
+  /** The pause before the retry, which is the last attempt; undefined before. */
   #pause: NodeJS.Timeout | undefined;
-  #isEnded = false;
+  #leaveSlices: (() => void) | undefined;
 
   constructor(parts: RestCallParts) {
-    const { service, caller, request, sent } = parts;
-    super(service.origin, caller.key, sent, service.timeoutMs);
     this.parts = parts;
     this.id = parts.id;
-    this.caller = caller;
-    this.operation = request.operation;
-    this.#service = service;
-    this.#isRead = request.method === 'GET';
+    this.caller = parts.caller;
+    this.key = parts.caller.key;
+    this.operation = parts.request.operation;
+    this.deadlineAt = this.startedAt + parts.service.timeoutMs;
   }
 
   /** Adds a caller that waits for the result. */
   wait(caller: Caller): Promise<unknown> {
     caller.calls.push(this);
     const { promise, resolve, reject } = Promise.withResolvers();
-    this.#waiters.push({ caller, resolve, reject });
+    this.waiters.push({ caller, resolve, reject });
     return promise;
   }
 
-  /** Sends the request when the limits of the origin allow it. */
+  /** Begins an attempt, which is sent when the limits of the origin allow it. */
   start(): void {
-    this.#service.deadlines.add(this);
-    this.begin();
+    this.#state = 'queued';
+    if (performance.now() >= this.deadlineAt) return void this.#settle({ why: 'deadline' });
+    const refusedBy = this.parts.service.origin.places.enter(this);
+    const why = refusedBy === 'key' ? 'keyQueueFull' : 'queueFull';
+    if (refusedBy !== undefined) this.#settle({ why, retryAfterMs: 1000 });
   }
 
-  cancel(caller: Caller): void {
-    if (this.#isEnded) return;
-    const isSentWrite = !this.#isRead && this.timesSent > 0;
-    if (isSentWrite && caller.cancelled instanceof CancelledError) return;
-    const error = isSentWrite ? toError(this.late, true) : caller.cancelled;
-    const isOf = (waiter: Waiter) => waiter.caller === caller;
-    const leaving = this.#waiters.filter(isOf);
-    this.#waiters = this.#waiters.filter((waiter) => !isOf(waiter));
-    for (const { reject } of leaving) reject(error);
-    if (!isSentWrite && this.#waiters.length === 0) this.#stop({ why: 'clientLeft' });
-  }
-
-  expire(): void {
-    this.#stop(this.late);
-  }
-
-  /** Passes the result to all callers that wait. */
-  resolve(value: unknown): void {
-    for (const { resolve } of this.#waiters) resolve(value);
-  }
-
-  reject(error: unknown): void {
-    for (const { reject } of this.#waiters) reject(error);
-  }
-
-  /** @param isOver whether the call ends, whatever it could still do */
-  protected conclude(outcome: Outcome, isOver = false): void {
-    const before = this.#before;
-    if (before !== undefined && this.timesSent > this.#timesSentBefore) {
-      const after = before.why ?? String(before.status);
-      this.#service.metrics.retries.inc({ operation: this.operation, after });
-      this.retries++;
-      this.#timesSentBefore = this.timesSent;
+  /** Called when the call has its place among those in flight. Returns whether it uses it. */
+  send(): boolean {
+    const { service, sent } = this.parts;
+    this.#placedAt = performance.now();
+    const refusal = service.origin.refusal(this.key, this.#placedAt);
+    if (refusal !== undefined) this.#settle(refusal);
+    else {
+      this.#state = 'connecting';
+      this.#response = nothing;
+      service.origin.pool.dispatch(sent, this);
     }
+    return refusal === undefined;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (performance.now() >= this.deadlineAt) this.expire();
+    if (this.#state === 'dropped') return void controller.abort(ended);
+    this.#state = 'sent';
+    this.#controller = controller;
+    this.#timesSent++;
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Responded['headers']): void {
+    if (status < 200) return;
+    this.#response = new Received(status, headers);
+    if (status < 300) return;
+    this.#timeout = setTimeout(() => this.#cutOff(this.#response), errorBodyLimits.timeoutMs);
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (this.#state !== 'sent') return;
+    const noMemory = countBytes(this, chunk.byteLength);
+    if (noMemory !== undefined) return void this.#cutOff(noMemory);
+    this.#response.add(chunk);
+    const { status, body } = this.#response;
+    if (status >= 300 && body.byteLength > errorBodyLimits.maxBytes) this.#cutOff(this.#response);
+  }
+
+  onResponseEnd(): void {
+    if (this.client) this.client.wasUsed = true;
+    this.#settle(this.#response);
+  }
+
+  onResponseError(_: unknown, cause: Error): void {
+    if (this.#state === 'dropped') {
+      this.#state = 'ended';
+      this.parts.service.origin.places.leave(this.key);
+    }
+    if (this.#state !== 'connecting' && this.#state !== 'sent') return;
+    if (isMiscounted(this.#response, cause)) return void this.onResponseEnd();
+    const mayBeStale = this.#timesSent === 1 && this.client?.wasUsed === true;
+    const { status } = this.#response;
+    this.#settle(outcomeOfFailure(cause, this.#state === 'sent', status, mayBeStale));
+  }
+
+  /** Settles an attempt early. */
+  #cutOff(outcome: Outcome): void {
+    this.#settle(outcome);
+    this.#controller?.abort(ended);
+  }
+
+  /** Ends the attempt, if there is one, with its outcome, and the call if it `isOver`. */
+  #settle(settledBy: Outcome, isOver = false): void {
+    const { service, request } = this.parts;
+    const before = this.#last;
+    const wasSent = this.#state === 'sent';
+    const hasLeft = settledBy.why === 'clientLeft';
+    // An error response is the outcome although it is not complete.
+    const isEnough = wasSent && this.#response.status >= 300 && !hasLeft;
+    const outcome: Outcome = isEnough ? this.#response : settledBy;
+    clearTimeout(this.#timeout);
+    if (wasSent || this.#state === 'connecting') {
+      service.origin.record(this.key, outcome, this.#placedAt);
+      if (wasSent || !isOver) service.origin.places.leave(this.key);
+    }
+    if (before && wasSent && !hasLeft) service.completion.countRetry(this, before);
     const { kind, repeats } = consequencesOf(outcome);
-    if (before !== undefined) {
-      // A retry that brings no response leaves the callers with the outcome before.
-      const isRefused = kind === 'notSent' && repeats === 'none';
-      const isMissing = outcome.why !== undefined && outcome.why !== 'unread';
-      if (this.#attempt === 'retry' ? isMissing : isRefused) {
-        this.#finish(before);
-        return;
-      }
-    } else if (repeats === 'all at once' || (this.#isRead && repeats === 'reads at once')) {
-      if (!isOver) {
-        this.#repeatAtOnce(outcome);
-        return;
-      }
-    }
-    const mayRetry = this.#isRead && repeats !== 'none' && this.#attempt !== 'retry' && !isOver;
-    if (mayRetry) this.#retryLater(outcome);
-    else if (isSuccess(outcome) && outcome.body.byteLength > sliceBytes) {
-      this.readInSlice(() => this.#finish(outcome, true));
+    const isRead = request.method === 'GET';
+    const isRetry = this.#pause !== undefined;
+    const isRefused = kind === 'notSent' && repeats === 'none';
+    const isMissing = outcome.why !== undefined && outcome.why !== 'unread';
+    const isAtOnce = repeats === 'all at once' || (isRead && repeats === 'reads at once');
+    // A retry that brings no response leaves the callers with the outcome before.
+    if (before && !hasLeft && (isRetry ? isMissing : isRefused)) this.#finish(before);
+    else if (isOver) this.#finish(outcome);
+    else if (before === undefined && isAtOnce) {
+      this.#state = 'pausing';
+      this.#last = outcome;
+      // undici has to return first.
+      queueMicrotask(() => this.#state === 'pausing' && this.start());
+    } else if (isRead && repeats !== 'none' && !isRetry) this.#retryLater(outcome);
+    else if (isSuccess(outcome) && isLarge(outcome)) {
+      this.#state = 'reading';
+      this.#leaveSlices = waitForSlice(this.key, () => this.#finish(outcome));
     } else this.#finish(outcome);
-  }
-
-  #repeatAtOnce(outcome: Outcome): void {
-    this.#attempt = 'again';
-    this.#before = outcome;
-    this.#timesSentBefore = this.timesSent;
-    // undici has to return first.
-    queueMicrotask(() => this.#isEnded || this.begin());
   }
 
   /** Sends a read again after a pause, if the deadlines and the limit on retries allow it. */
   #retryLater(outcome: Outcome): void {
-    const after = outcome.why === undefined && parseRetryAfter(outcome.headers['retry-after']);
-    // The jitter spreads the retries of concurrent calls.
-    const pauseMs = Math.max(20 + 80 * Math.random(), after || 0);
-    const awaitedUntil = Math.max(...this.#waiters.map(({ caller }) => caller.deadlineAt));
+    const pauseMs = pauseMsBefore(outcome);
+    const awaitedUntil = Math.max(...this.waiters.map(({ caller }) => caller.deadlineAt));
     const isLate = performance.now() + pauseMs >= Math.min(this.deadlineAt, awaitedUntil);
-    const { retries } = this.#service.origin;
-    if (isLate || retries.take(this.key) !== undefined) {
-      this.#finish(outcome);
-      return;
-    }
-    this.releaseBody(false);
-    this.#attempt = 'retry';
-    this.#before = outcome;
-    this.#timesSentBefore = this.timesSent;
-    this.#pause = setTimeout(() => this.begin(), pauseMs);
+    const { retries } = this.parts.service.origin;
+    if (isLate || retries.take(this.key) !== undefined) return void this.#finish(outcome);
+    releaseBytes(this, false);
+    this.#state = 'pausing';
+    this.#last = outcome;
+    this.#pause = setTimeout(() => this.start(), pauseMs);
   }
 
-  /** Ends the call, whatever it waits for. */
-  #stop(outcome: Failed): void {
-    if (this.#isEnded) return;
-    const last = this.giveUp(outcome);
-    if (outcome.why === 'clientLeft') this.#finish(outcome);
-    else this.conclude(last, true);
-    this.abort();
-  }
-
-  /** Ends the call with this outcome, once. A response is read at the end of the turn, or in its slice. */
-  #finish(outcome: Outcome, isInSlice = false): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#final = outcome;
+  /** Ends the call with this outcome. A response is read at the end of the turn, or in its slice. */
+  #finish(outcome: Outcome): void {
+    const isInSlice = this.#state === 'reading';
+    this.#state = 'ended';
+    this.#last = outcome;
     clearTimeout(this.#pause);
-    if (this.#attempt === 'retry') this.#service.origin.retries.release(this.key);
-    this.#service.deadlines.remove(this);
-    const { reads } = this.key;
-    const index = reads.indexOf(this);
-    if (index >= 0) reads.splice(index, 1);
+    if (this.#pause !== undefined) this.parts.service.origin.retries.release(this.key);
     if (outcome.why === undefined && !isInSlice) atEndOfTurn(this);
     else this.onEndOfTurn();
   }
 
   onEndOfTurn(): void {
-    this.#service.completion.complete(this, this.#final as Outcome);
+    this.parts.service.completion.complete(this, this.#last as Outcome);
+    // The call itself is reported with the response to its request.
+    this.#last = undefined;
+    this.#response = nothing;
   }
 
-  /**
-   * Stops counting the bytes of the body. Those of a large one that is used stay counted until the
-   * request of the first caller that waits ends, because its response may refer to them.
-   * The call itself, which is reported with that response, lets go of the body.
-   */
-  releaseBody(isUsed: boolean): void {
-    const { bodyBytes } = this.#service.origin;
-    const bytes = this.takeBodyBytes();
-    const [first] = this.#waiters;
-    if (isUsed && bytes > sliceBytes && first !== undefined) first.caller.hold(bodyBytes, bytes);
-    else bodyBytes.release(this.key, bytes);
-    this.#before = undefined;
-    this.#final = undefined;
+  cancel(caller: Caller): void {
+    if (this.#state === 'dropped' || this.#state === 'ended') return;
+    const isSentWrite = this.#timesSent > 0 && this.parts.request.method === 'POST';
+    if (isSentWrite && caller.cancelled instanceof CancelledError) return;
+    const error = isSentWrite ? toError(this.#late, true) : caller.cancelled;
+    for (const waiter of this.waiters) if (waiter.caller === caller) waiter.reject(error);
+    this.waiters = this.waiters.filter((waiter) => waiter.caller !== caller);
+    if (!isSentWrite && this.waiters.length === 0) this.expire({ why: 'clientLeft' });
+  }
+
+  /** The outcome if its time is over now. */
+  get #late(): Failed {
+    if (this.#state === 'reading') return { why: 'unread', status: this.#response.status };
+    if (this.#state === 'sent') return { why: 'timeout' };
+    // The service is not to blame for a call that has waited longer for its place.
+    const isShort = this.deadlineAt - this.#placedAt < this.#placedAt - this.startedAt;
+    return { why: this.#state !== 'connecting' || isShort ? 'deadline' : 'connectTimeout' };
+  }
+
+  expire(outcome: Failed = this.#late): void {
+    const state = this.#state;
+    if (state === 'dropped' || state === 'ended') return;
+    if (state === 'queued') this.parts.service.origin.places.leaveQueue(this);
+    this.#leaveSlices?.();
+    this.#settle(outcome, true);
+    if (state === 'connecting') this.#state = 'dropped';
+    if (state === 'sent') this.#controller?.abort(ended);
   }
 }

@@ -1,16 +1,96 @@
+import type { Dispatcher } from 'undici';
 import { driftOf } from '../../contract/drift.ts';
 import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
-import type { Caller } from '../../contract/pet-store.ts';
+import type {
+  Caller,
+  CallSpan,
+  Operation,
+  RestRequest,
+  ServiceCall,
+} from '../../contract/pet-store.ts';
+import type { ApiKey, SharedRead } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
+import { sliceBytes } from '../../limits/slices.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
-import type { RestCall } from './call.ts';
 import { ConnectionFailed } from './connections.ts';
+import type { Deadlines, DueCall } from './deadlines.ts';
 import { createDriftReport } from './drift-report.ts';
-import { consequencesOf, isSuccess, type Outcome, type Responded, toError } from './outcome.ts';
-import { isUnclearType, readError, readText } from './response.ts';
+import type { Origin } from './origin.ts';
+import type { Failed, Outcome, Responded } from './outcome.ts';
+import { consequencesOf, isSuccess, toError } from './outcome.ts';
+import { decodeBody, errorBodyLimits, isUnclearType, readError, readText } from './response.ts';
 
-/** What follows from the outcome of a call: it is read, reported and passed to the callers that wait. */
+/** Where calls go, and what they share. */
+export interface Service {
+  readonly origin: Origin;
+  readonly deadlines: Deadlines;
+  /** The longest time of a call, retries included, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly completion: Completion;
+  /** When a write last ended, as by `performance.now()`. Later reads don't join those before it. */
+  writtenAt: number;
+}
+
+/** Passes on the JSON of a success, and counts how it differs from the contract. */
+export type Inspect = (json: unknown) => unknown;
+
+/** What is declared of a success, and how the text of its body is read. */
+export interface Success<T = unknown> extends Pick<Operation, 'status' | 'record' | 'list'> {
+  readonly read: (text: string, inspect: Inspect) => T;
+}
+
+/** What a call is made of: `id` as in `SharedRead`, and `sent` for undici. */
+export interface RestCallParts extends Pick<SharedRead, 'id'> {
+  readonly service: Service;
+  readonly caller: Caller;
+  readonly request: RestRequest;
+  readonly sent: Dispatcher.DispatchOptions;
+  readonly success: Success;
+  readonly span: CallSpan | undefined;
+}
+
+/** A caller that waits for the result. */
+export interface Waiter extends Omit<PromiseWithResolvers<unknown>, 'promise'> {
+  readonly caller: Caller;
+}
+
+/** A call as its completion sees it, which sets what is reported of it. */
+export interface EndedCall extends ServiceCall, SharedRead, DueCall {
+  readonly parts: RestCallParts;
+  readonly key: ApiKey;
+  readonly waiters: readonly Waiter[];
+  outcome: number | string | undefined;
+  ms: number;
+  status: number | null;
+  bytes: number;
+  retries: number;
+  /** How many bytes of bodies are counted. */
+  bodyBytes: number;
+}
+
+/** Counts bytes of the body of a call. Returns why there is no memory for them. */
+export function countBytes(call: EndedCall, bytes: number): Failed | undefined {
+  const refusedBy = call.parts.service.origin.bodyBytes.take(call.key, bytes);
+  if (refusedBy !== undefined) return { why: 'noMemory', retryAfterMs: 1000 };
+  call.bodyBytes += bytes;
+  return undefined;
+}
+
+/**
+ * Stops counting the bytes of a body. Those of a large one that is used stay counted until the request
+ * of the first caller that waits ends, because its response may refer to them.
+ */
+export function releaseBytes(call: EndedCall, isUsed: boolean): void {
+  const { parts, key, waiters, bodyBytes: bytes } = call;
+  const { bodyBytes } = parts.service.origin;
+  const [first] = waiters;
+  if (isUsed && bytes > sliceBytes && first !== undefined) first.caller.hold(bodyBytes, bytes);
+  else bodyBytes.release(key, bytes);
+  call.bodyBytes = 0;
+}
+
+/** Reads and reports the outcomes of calls, and passes them to the callers that wait. */
 export class Completion {
   readonly #keys: ApiKeys;
   readonly #log: Log;
@@ -24,21 +104,34 @@ export class Completion {
     this.#reportDrift = createDriftReport(telemetry);
   }
 
-  /** Reads the outcome of a call, and resolves or rejects it. Never throws: other calls wait for their turn. */
-  complete(call: RestCall, outcome: Outcome): void {
+  /** Counts that a call was sent again after an outcome. */
+  countRetry(call: EndedCall, { why, status }: Outcome): void {
+    this.#metrics.retries.inc({ operation: call.operation, after: why ?? String(status) });
+    call.retries++;
+  }
+
+  /** Resolves or rejects a call with its outcome. Never throws: other calls wait for their turn. */
+  complete(call: EndedCall, outcome: Outcome): void {
     const { request, service } = call.parts;
     if (request.method === 'POST') service.writtenAt = performance.now();
+    service.deadlines.remove(call);
+    const index = call.key.reads.indexOf(call);
+    if (index >= 0) call.key.reads.splice(index, 1);
     try {
-      if (isSuccess(outcome)) this.#readSuccess(call, outcome);
-      else this.#fail(call, outcome);
+      const value = this.#read(call, outcome);
+      releaseBytes(call, true);
+      for (const { resolve } of call.waiters) resolve(value);
     } catch (error) {
       // The callers log it.
-      call.releaseBody(false);
-      call.reject(error);
+      releaseBytes(call, false);
+      for (const { reject } of call.waiters) reject(error);
     }
   }
 
-  #readSuccess(call: RestCall, response: Responded): void {
+  /** Returns the value of a success, or @throws the error of the outcome. */
+  #read(call: EndedCall, outcome: Outcome): unknown {
+    const response = isSuccess(outcome) ? decode(call, outcome) : outcome;
+    if (!isSuccess(response)) throw this.#failed(call, response);
     const { caller, operation, parts } = call;
     const { request, success } = parts;
     const { status } = response;
@@ -52,56 +145,51 @@ export class Completion {
         return json;
       });
     } catch (error) {
-      this.#failToRead(call, response, error);
-      return;
+      if (error instanceof InvalidResponseError) {
+        const { message: problem, cause } = error;
+        throw this.#failed(call, { why: 'invalid', status, problem, cause }, response);
+      }
+      this.#report(call, status, response);
+      throw error;
     }
     if (isUnclearType(response.headers)) {
       this.#reportDrift(caller, operation, [{ kind: 'header', field: 'content-type' }]);
     }
     // Another path may need no key.
-    if (parts.request.template !== undefined) this.#keys.accept(call.key);
+    if (request.template !== undefined) this.#keys.accept(call.key);
     this.#report(call, status, response);
-    call.releaseBody(true);
-    call.resolve(value);
+    return value;
   }
 
-  #failToRead(call: RestCall, response: Responded, error: unknown): void {
-    if (error instanceof InvalidResponseError) {
-      const { message: problem, cause } = error;
-      this.#fail(call, { why: 'invalid', status: response.status, problem, cause }, response);
-    } else {
-      this.#report(call, response.status, response);
-      call.releaseBody(false);
-      call.reject(error);
-    }
-  }
-
-  #fail(call: RestCall, outcome: Outcome, response?: Responded): void {
+  /** Reports and logs a call that failed, and returns its error. */
+  #failed(call: EndedCall, outcome: Outcome, response?: Responded): Error {
     const { caller, operation, key, parts } = call;
     const { kind, label, isLogged } = consequencesOf(outcome);
+    const isWrite = parts.request.method === 'POST';
     let error: Error;
     if (outcome.why === undefined) {
-      const response = readError(outcome, key.credential);
+      const decoded = decode(call, outcome);
+      const readable = decoded.why === undefined ? decoded : outcome;
+      const response = readError(readable, key.credential);
       error = response;
       // The contract has a 404 only for an animal, by the service that has accepted the key.
       const isNoPet = outcome.status === 404 && operation === 'getPet' && response.body;
       if (isNoPet) this.#keys.accept(key);
       if (outcome.status === 401) this.#keys.refuse(key);
-      this.#report(call, outcome.status, outcome);
+      this.#report(call, outcome.status, readable);
     } else {
-      error = toError(outcome, parts.request.method === 'POST');
+      error = toError(outcome, isWrite);
       this.#report(call, label, response);
     }
-    call.releaseBody(false);
     // Only a write goes on without the caller that it was started for.
-    const hasLeft = parts.request.method === 'POST' && caller.cancelled instanceof CancelledError;
+    const hasLeft = isWrite && caller.cancelled instanceof CancelledError;
     const { requestId } = caller;
     if (isLogged) logFailure(this.#log, { requestId, hasLeft }, operation, kind, error);
-    call.reject(error);
+    return error;
   }
 
   /** Reports the end of a call, with its complete response if there is one. */
-  #report(call: RestCall, outcome: number | string, response?: Responded): void {
+  #report(call: EndedCall, outcome: number | string, response?: Responded): void {
     call.ms = performance.now() - call.startedAt;
     call.outcome = outcome;
     if (response !== undefined) {
@@ -111,6 +199,16 @@ export class Completion {
     this.#metrics.restCalls.observe({ operation: call.operation, status: outcome }, call.ms / 1000);
     call.parts.span?.end(outcome, call);
   }
+}
+
+/** Returns a response with its body decoded, to which the same limits apply, or why that failed. */
+function decode(call: EndedCall, response: Responded): Outcome {
+  const { status, headers, body } = response;
+  if (body.byteLength === 0 || !headers['content-encoding']) return response;
+  const { maxBodyBytes } = call.parts.service.origin;
+  const decoded = decodeBody(response, status < 300 ? maxBodyBytes : errorBodyLimits.maxBytes);
+  if ('why' in decoded) return decoded;
+  return countBytes(call, decoded.byteLength) ?? { status, headers, body: decoded };
 }
 
 /**

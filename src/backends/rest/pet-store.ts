@@ -21,8 +21,8 @@ import type { ApiKeys } from '../../keys/api-keys.ts';
 import { createLabels } from '../../telemetry/label-values.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
-import { type Inspect, RestCall, type Service, type Success } from './call.ts';
-import { Completion, logFailure } from './completion.ts';
+import { RestCall } from './call.ts';
+import { Completion, type Inspect, logFailure, type Service, type Success } from './completion.ts';
 import { Deadlines } from './deadlines.ts';
 import { defaultLimits, Origin, type OriginLimits } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
@@ -99,7 +99,7 @@ export function openRestPetStore(
     const forwarder = url.protocol === 'http:' ? origin.proxy : undefined;
     const prefix = (forwarder ? url.origin : '') + url.pathname.replace(/\/+$/, '');
     const headers = forwarder?.headers;
-    const shared = { deadlines, timeoutMs, metrics, completion };
+    const shared = { deadlines, timeoutMs, completion };
     return { ...shared, origin, writtenAt: 0, baseUrl: url, prefix, headers };
   }
 
@@ -153,6 +153,7 @@ export function openRestPetStore(
     const sent = { method, path: destination.prefix + path, headers, body: body ?? null };
     const call = new RestCall({ service: destination, caller, id, request, sent, success, span });
     if (isShared) key.reads.push(call);
+    deadlines.add(call);
     const result = call.wait(caller) as Promise<T>;
     call.start();
     return result;

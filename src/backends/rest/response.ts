@@ -1,10 +1,56 @@
+import { errors } from 'undici';
 import { decodeErrorBody } from '../../contract/codec.ts';
 import { decodeContent } from '../../contract/content-coding.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8, jsonType } from '../../contract/json.ts';
 import { redactKey } from '../../contract/redact-key.ts';
 import { readJson } from '../../contract/response-json.ts';
-import type { Failed, Responded } from './outcome.ts';
+import { sliceBytes } from '../../limits/slices.ts';
+import type { Failed, Outcome, Responded } from './outcome.ts';
+
+/** A longer or slower body of an error response is truncated: its status is sufficient. */
+export const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
+
+const noBytes: Buffer = Buffer.alloc(0);
+
+/** A response as far as it has arrived. */
+export class Received implements Responded {
+  readonly status: number;
+  readonly headers: Responded['headers'];
+  body = noBytes;
+  #buffer = noBytes;
+
+  constructor(status: number, headers: Responded['headers']) {
+    this.status = status;
+    this.headers = headers;
+  }
+
+  /** Copies all chunks but a single one into one buffer, because each Buffer has an overhead. */
+  add(chunk: Buffer): void {
+    const start = this.body.byteLength;
+    const size = start + chunk.byteLength;
+    if (start === 0) this.body = chunk;
+    else {
+      if (size > this.#buffer.byteLength) {
+        this.#buffer = Buffer.allocUnsafeSlow(Math.max(2 * size, 4096));
+        this.body.copy(this.#buffer);
+      }
+      chunk.copy(this.#buffer, start);
+      this.body = this.#buffer.subarray(0, size);
+    }
+  }
+}
+
+/** Whether decoding or reading the body takes milliseconds. */
+export function isLarge({ headers, body }: Responded): boolean {
+  return body.byteLength > sliceBytes || headers['content-encoding'] !== undefined;
+}
+
+/** Whether undici refuses a whole body: it reads a blank after Content-Length (RFC 9110, 5.5) as a digit. */
+export function isMiscounted({ headers, body }: Responded, cause: Error): boolean {
+  const isCounted = cause instanceof errors.ResponseContentLengthMismatchError;
+  return isCounted && Number(headers['content-length']) === body.byteLength;
+}
 
 /** Returns the decoded body of a response that is encoded, or why there is none. */
 export function decodeBody(
@@ -105,6 +151,12 @@ export function parseRetryAfter(header: string | string[] | undefined): number |
   // The asctime form has no zone; all HTTP dates are in UTC.
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - Date.now()), maxTimerMs);
+}
+
+/** How long to wait before a retry, in milliseconds. The jitter spreads those of concurrent calls. */
+export function pauseMsBefore(outcome: Outcome): number {
+  const after = outcome.why === undefined && parseRetryAfter(outcome.headers['retry-after']);
+  return Math.max(20 + 80 * Math.random(), after || 0);
 }
 
 const httpDate = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
