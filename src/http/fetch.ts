@@ -78,8 +78,6 @@ export function toFetchResponse(
   method: string,
 ): Response {
   if (method === 'HEAD' || status === 204 || status === 304) {
-    // Nobody reads them. They have reported their own failure.
-    parts?.return().catch(() => {});
     return new Response(null, { status, headers });
   }
   if (typeof body === 'string' && !parts) return new Response(body, { status, headers });
