@@ -195,12 +195,8 @@ export async function openBuiltinPetStore(
         'sendMessage',
         caller,
         async (connection) => {
-          const row = {
-            id: randomUUID(),
-            message,
-            status: 'queued',
-            created_at: new Date().toISOString(),
-          };
+          const created_at = new Date().toISOString();
+          const row = { id: randomUUID(), message, status: 'queued', created_at };
           await connection.insertInto('messages').values(row).execute();
           return { id: row.id, message, status: row.status, createdAt: row.created_at };
         },
