@@ -85,6 +85,13 @@ export function usePetStoreCalls(options: PetStoreOptions): Plugin<GatewayContex
         },
       };
     },
+    onSubscribe({ args }) {
+      const record = records.get(args.contextValue.petStore);
+      const onEnd = () => record?.endUnreported();
+      return {
+        onSubscribeResult: ({ result }) => (isAsyncIterable(result) ? { onEnd } : onEnd()),
+      };
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { useExtendContext } from 'graphql-yoga';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { RequestRecord } from '../../src/request/request-record.ts';
 import { ErrorResponse, type PetStoreContext } from '../../src/schema.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema, openYoga } from '../support/yoga.ts';
@@ -85,6 +86,29 @@ it('limits operations if it is asked to', async () => {
     demo,
   );
   expect((await free.post({ query })).data).toBeDefined();
+});
+
+it('serves subscriptions, and holds nothing of a request after its last event', async () => {
+  await using service = await startUpstream(({ url }, response) => {
+    if (url === '/v1/found') sendJson(response, 200, String(service.seen.length));
+  });
+  const schema = buildSchema((builder) => {
+    builder.subscriptionType({});
+    builder.subscriptionField('reads', (t) =>
+      t.string({
+        subscribe: async function* () {
+          yield* [1, 2];
+        },
+        resolve: async (_event, _args, { petStore }) => String(await petStore.rest.get('/found')),
+      }),
+    );
+  });
+  await using yoga = await openYoga(schema, { PETSTORE_BASE_URL: `${service.url}/v1` });
+  const end = vi.spyOn(RequestRecord.prototype, 'endUnreported');
+  const { text } = await yoga.post({ query: 'subscription { reads }' });
+  expect(text.match(/"reads":"1"/g)).toHaveLength(2);
+  expect(end).toHaveBeenCalledOnce();
+  end.mockRestore();
 });
 
 it('has the calls in the context of plugins after it', async () => {
