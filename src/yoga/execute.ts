@@ -74,7 +74,7 @@ export function createExecute(options: ExecuteOptions) {
       record.operation = operation.label;
       // A link must not change data.
       const isQuery = operation.definition.operation === OperationTypeNode.QUERY;
-      if (!isQuery && record.method !== 'POST' && record.method !== 'execute') throw expectedPost();
+      if (!isQuery && /^(?:GET|HEAD)$/.test(record.method)) throw expectedPost(record.method);
       if (operation.isDeferred || operation.isIntrospection) await nextSlice(record);
       context.operation = operation;
       context.delivery = operation.isDeferred ? delivery : undefined;
@@ -114,7 +114,7 @@ function unknownOperation(
   return new HttpError(400, 'OPERATION_RESOLUTION_FAILURE', message);
 }
 
-function expectedPost(): HttpError {
-  const message = 'Expected POST for a mutation, received GET. Send it as the JSON body of a POST.';
+function expectedPost(received: string): HttpError {
+  const message = `Expected POST for a mutation, received ${received}. Send it as the JSON body of a POST.`;
   return new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
 }

@@ -149,6 +149,11 @@ describe('a client that accepts one kind of parts only', () => {
     expect(head?.status).toBe(200);
     expect(headersOf(head)).toEqual(headersOf(get));
     expect(await head?.text()).toBe('');
+    const write = 'mutation { sendMessage(message: "x") { id } }';
+    const refused = await fetch(`${service.url}/graphql?query=${encodeURIComponent(write)}`, {
+      method: 'HEAD',
+    });
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
     const put = await fetch(url, { method: 'PUT' });
     expect(put.headers.get('allow')).toBe('GET, HEAD, POST');
   });
