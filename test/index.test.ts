@@ -24,7 +24,7 @@ const list = JSON.stringify({ query: '{ pets(limit: 1) { id } }' });
 
 const animals = '[{"id":1,"name":"a","categoryId":1}]';
 
-/** It waits for a slice. */
+/** It waits for a turn. */
 const longDocument = `{ orders } #${'x'.repeat(250)}`;
 
 const post = (init: RequestInit = {}) =>
@@ -258,7 +258,7 @@ describe('the gateway as a fetch handler', () => {
 
   it.each([
     ['at the end of a turn', 'none'],
-    ['in a slice', 'none'.repeat(100_000)],
+    ['in a turn of its own', 'none'.repeat(100_000)],
   ])('fails only the call whose log line throws %s', async (_, invalid) => {
     await using upstream = await startUpstream(({ url }, response) =>
       sendJson(response, 200, url.includes('orders') ? invalid : '[]'),

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
-import { sliceBytes } from '../limits/slices.ts';
+import { turnBytes } from '../limits/turns.ts';
 import { parseAccept } from './media-type.ts';
 import type { HttpResponse } from './message.ts';
 
@@ -24,7 +24,7 @@ export async function compress(
   coding: Coding,
   effort: number,
 ): Promise<Bytes> {
-  const isLarge = Buffer.byteLength(body) > sliceBytes;
+  const isLarge = Buffer.byteLength(body) > turnBytes;
   const options = {
     // The default of 16 KiB for each small body would cause most of the garbage collections.
     chunkSize: isLarge ? 65_536 : 2048,
@@ -72,7 +72,7 @@ export async function compressResponse(
   if (length < minBytes) return response;
   headers['vary'] = headers['vary'] ? `${headers['vary']}, Accept-Encoding` : 'Accept-Encoding';
   const coding = negotiateCoding(accepted);
-  const large = Number(length > sliceBytes);
+  const large = Number(length > turnBytes);
   if (coding === 'identity' || inFlight + large > maxInFlight) return response;
   inFlight += large;
   try {

@@ -6,7 +6,7 @@ import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
 import type { HttpResponse } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
-import { nextSlice, sliceBytes } from '../limits/slices.ts';
+import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
 import { refusalResponse } from '../yoga/refusal.ts';
@@ -56,7 +56,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     admission.admit(record);
     const coding = headers['content-encoding'];
     if (coding === undefined) return serve(record);
-    return nextSlice(record).then(() => serve(record, coding));
+    return nextTurn(record).then(() => serve(record, coding));
   }
 
   function serve(record: RequestRecord, coding?: string): HttpResponse | Promise<HttpResponse> {
@@ -67,8 +67,8 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     if (isGraphql) record.route = '/graphql';
     if (mounted || isGraphql) return graphql(record);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) {
-      if (record.size <= sliceBytes) return v1(record);
-      return nextSlice(record).then(() => v1(record));
+      if (record.size <= turnBytes) return v1(record);
+      return nextTurn(record).then(() => v1(record));
     }
     if (path !== '/') {
       throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');

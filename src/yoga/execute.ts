@@ -3,7 +3,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { schema as ownSchema } from '../graphql/schema.ts';
 import { HttpError } from '../http/error.ts';
-import { nextSlice } from '../limits/slices.ts';
+import { nextTurn } from '../limits/turns.ts';
 import type { RequestRecord } from '../request/request-record.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostParts } from './host-parts.ts';
@@ -59,7 +59,7 @@ export function createExecute(options: ExecuteOptions) {
   ): Promise<Executed> {
     const text = finder.find(params, record.key);
     if (typeof text !== 'string') return notExecuted([text]);
-    if (documents.isLong(text)) await nextSlice(record);
+    if (documents.isLong(text)) await nextTurn(record);
     const context = new OperationContext(record, params, {
       petStore,
       isExplained: isExplained && options.explain,
@@ -75,7 +75,7 @@ export function createExecute(options: ExecuteOptions) {
       // A link must not change data.
       const isQuery = operation.definition.operation === OperationTypeNode.QUERY;
       if (!isQuery && /^(?:GET|HEAD)$/.test(record.method)) throw expectedPost(record.method);
-      if (operation.isDeferred || operation.isIntrospection) await nextSlice(record);
+      if (operation.isDeferred || operation.isIntrospection) await nextTurn(record);
       context.operation = operation;
       context.delivery = operation.isDeferred ? delivery : undefined;
       context.petStore.hasEqualReads = operation.rootFields.mayBeEqual;

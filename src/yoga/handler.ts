@@ -1,7 +1,7 @@
 import type { GraphiqlPage } from '../http/graphiql.ts';
 import type { HttpResponse } from '../http/message.ts';
 import type { Refuse } from '../http/refuse.ts';
-import { nextSlice, sliceBytes } from '../limits/slices.ts';
+import { nextTurn, turnBytes } from '../limits/turns.ts';
 import { readClientLibrary } from '../request/client-name.ts';
 import { setDeadline, timeoutHeader } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
@@ -42,7 +42,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const format = readFormat(headers.accept);
     const timeout = headers[timeoutHeader];
     if (timeout !== undefined) setDeadline(record, timeoutHeader, timeout, options.maxTimeoutMs);
-    if (record.size > sliceBytes) await nextSlice(record);
+    if (record.size > turnBytes) await nextTurn(record);
     const params = readParams(record);
     const library = params.extensions?.['clientLibrary'];
     if (library !== undefined) record.clientLibrary = readClientLibrary(library);

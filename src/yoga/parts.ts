@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import type { TypedError } from '../graphql/result.ts';
 import type { BodyParts } from '../http/message.ts';
-import { nextSlice, sliceBytes } from '../limits/slices.ts';
+import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { RequestRecord } from '../request/request-record.ts';
 import type { Delivery } from './delivery.ts';
 import {
@@ -89,7 +89,7 @@ function typePart(
 
 /**
  * Writes each part. One limit applies to all of them: the part that exceeds it is replaced by a last
- * one, with an error for every pending fragment. A large part waits for a slice.
+ * one, with an error for every pending fragment. A large part waits for a turn.
  */
 async function* writeParts(
   { parts, delivery }: DeliveredParts,
@@ -104,7 +104,7 @@ async function* writeParts(
     for await (const untyped of parts) {
       const part = typePart(untyped, context);
       if (isLast) continue;
-      if (lengthOf(part, sliceBytes) > sliceBytes) await nextSlice({ key: record.key });
+      if (lengthOf(part, turnBytes) > turnBytes) await nextTurn({ key: record.key });
       if (isFirst && !record.cancelled) record.onFirstPart();
       // Measured first: V8 fails to write a part that is far too large.
       let text = lengthOf(part, left) > left ? undefined : write(part);

@@ -3,7 +3,7 @@ import { JsonText, stringifyJson } from '../contract/json.ts';
 import { type FailedRequest, typedError } from '../graphql/errors.ts';
 import type { TypedError } from '../graphql/result.ts';
 import type { Refuse } from '../http/refuse.ts';
-import { nextSlice, sliceBytes } from '../limits/slices.ts';
+import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { RequestRecord } from '../request/request-record.ts';
 
 /** A result, without `data` if nothing was executed; as the client receives it if its errors are typed. */
@@ -33,7 +33,7 @@ export const maxDataLength = 8 * 1024 * 1024;
 const maxErrorsLength = 1024 * 1024;
 
 /**
- * Encodes a result as `writeBounded` does. A large result waits for a slice, also after a deadline: the
+ * Encodes a result as `writeBounded` does. A large result waits for a turn, also after a deadline: the
  * fields that were in time have their data.
  */
 export function encodeResult(
@@ -42,9 +42,9 @@ export function encodeResult(
 ): EncodedResult | Promise<EncodedResult> {
   const typed: TypedResult = typeErrors(result, context);
   const isExecuted = 'data' in typed;
-  if (lengthOf(typed, sliceBytes) <= sliceBytes) return { body: write(typed), isExecuted };
+  if (lengthOf(typed, turnBytes) <= turnBytes) return { body: write(typed), isExecuted };
   const { record } = context;
-  return nextSlice({ key: record.key }).then(() => ({
+  return nextTurn({ key: record.key }).then(() => ({
     body: writeBounded(typed, record),
     isExecuted,
   }));

@@ -211,7 +211,7 @@ describe('PostgreSQL', () => {
         name: 'CancelledError',
       }),
     );
-    // For its key, a slice, the connection and its place in the queue; and for the check of its key and
+    // For its key, a turn, the connection and its place in the queue; and for the check of its key and
     // the place that it needs.
     await vi.waitFor(() => {
       expect(whenCancelled.map(({ mock }) => mock.calls.length)).toEqual([4, 2]);

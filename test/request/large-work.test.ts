@@ -2,9 +2,9 @@ import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it, vi } from 'vitest';
 import { apiKey, openGateway, type TestOptions } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
+import { holdTurns } from '../support/held-turns.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { petsFirst, sendForParts } from '../support/parts.ts';
-import { holdSlices } from '../support/slices.ts';
 import { countTurns } from '../support/turns.ts';
 
 const aliases = (count: number, field: (index: number) => string) =>
@@ -64,7 +64,7 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
   });
 });
 
-describe('a large response in parts waits for slices like a whole one', () => {
+describe('a large response in parts waits for turns like a whole one', () => {
   const pet = { id: '1', name: 'x'.repeat(10_000), categoryId: '1' };
   const large = `pets { ${aliases(10, () => 'name')} }`;
 
@@ -106,7 +106,7 @@ it('an accepted key does not wait for the large work of callers without one', as
   await Promise.all(flood);
 });
 
-describe('large work that waits for its slice ends with its request', () => {
+describe('large work that waits for its turn ends with its request', () => {
   const work = [
     ['a long document', long],
     ['@defer', petsFirst],
@@ -114,11 +114,11 @@ describe('large work that waits for its slice ends with its request', () => {
     ['a large body', '{ pets { id } }'.padEnd(100_000)],
   ] as const;
 
-  /** Opens a gateway in which the demo key waits for slices. */
+  /** Opens a gateway in which the demo key waits for turns. */
   async function openHeld() {
     const opened = await openGateway();
     await postGraphQL(opened.gateway, '{ pets { id } }');
-    const held = holdSlices(opened.environment.keys.find(withKey.authorization));
+    const held = holdTurns(opened.environment.keys.find(withKey.authorization));
     return {
       ...opened,
       isHeld: held.isHeld,

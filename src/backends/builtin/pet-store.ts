@@ -16,7 +16,7 @@ import {
 import type { NewPet } from '../../contract/records.ts';
 import { readJsonText } from '../../contract/response-json.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
-import { nextSlice } from '../../limits/slices.ts';
+import { nextTurn } from '../../limits/turns.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase, type Query } from './database.ts';
@@ -109,7 +109,7 @@ export async function openBuiltinPetStore(
     const isWrite = operations[operation].method === 'POST';
     const staged = accepted.has(key.credential) ? demoKeys.get(key.credential) : undefined;
     // SQLite writes inside the event loop, and ends when the disk has it.
-    if (isWrite) await nextSlice(caller);
+    if (isWrite) await nextTurn(caller);
     if (caller.cancelled) throw caller.cancelled;
     const start = performance.now();
     const endSpan = caller.trace?.startQuery(queries[operation], databaseUrl);

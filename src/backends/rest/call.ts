@@ -3,7 +3,7 @@ import { CancelledError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
 import { atEndOfTurn } from '../../limits/end-of-turn.ts';
 import type { PlacedCall } from '../../limits/places.ts';
-import { waitForSlice } from '../../limits/slices.ts';
+import { waitForTurn } from '../../limits/turns.ts';
 import type { EndedCall, RestCallParts, Waiter } from './completion.ts';
 import { countBytes, releaseBytes } from './completion.ts';
 import type { TrackedClient } from './connections.ts';
@@ -25,7 +25,7 @@ const ended = new Error('The call has ended');
  * | connecting | yes         | undici, to send the request       | sent or *       |
  * | sent       | yes         | the response                      | *               |
  * | pausing    |             | the next attempt                  | queued          |
- * | reading    |             | a slice, to decode or read a body | ended           |
+ * | reading    |             | a turn, to decode or read a body | ended           |
  * | dropped    | yes         | undici, to give up connecting     | ended           |
  * | ended      |             | the end of the turn, or nothing   |                 |
  *
@@ -63,7 +63,7 @@ export class RestCall implements EndedCall, PlacedCall, Dispatcher.DispatchHandl
   #timeout: NodeJS.Timeout | undefined;
   /** The pause before the retry, which is the last attempt; undefined before. */
   #pause: NodeJS.Timeout | undefined;
-  #leaveSlices: (() => void) | undefined;
+  #leaveTurns: (() => void) | undefined;
 
   constructor(parts: RestCallParts) {
     this.parts = parts;
@@ -184,7 +184,7 @@ export class RestCall implements EndedCall, PlacedCall, Dispatcher.DispatchHandl
     } else if (isRead && repeats !== 'none' && !isRetry) this.#retryLater(outcome);
     else if (isSuccess(outcome) && isLarge(outcome)) {
       this.#state = 'reading';
-      this.#leaveSlices = waitForSlice(this.key, () => this.#finish(outcome));
+      this.#leaveTurns = waitForTurn(this.key, () => this.#finish(outcome));
     } else this.#finish(outcome);
   }
 
@@ -201,14 +201,14 @@ export class RestCall implements EndedCall, PlacedCall, Dispatcher.DispatchHandl
     this.#pause = setTimeout(() => this.start(), pauseMs);
   }
 
-  /** Ends the call with this outcome. A response is read at the end of the turn, or in its slice. */
+  /** Ends the call with this outcome. A response is read at the end of the turn, or in one of its own. */
   #finish(outcome: Outcome): void {
-    const isInSlice = this.#state === 'reading';
+    const isInTurn = this.#state === 'reading';
     this.#state = 'ended';
     this.#last = outcome;
     clearTimeout(this.#pause);
     if (this.#pause !== undefined) this.parts.service.origin.retries.release(this.key);
-    if (outcome.why === undefined && !isInSlice) atEndOfTurn(this);
+    if (outcome.why === undefined && !isInTurn) atEndOfTurn(this);
     else this.onEndOfTurn();
   }
 
@@ -242,7 +242,7 @@ export class RestCall implements EndedCall, PlacedCall, Dispatcher.DispatchHandl
     const state = this.#state;
     if (state === 'dropped' || state === 'ended') return;
     if (state === 'queued') this.parts.service.origin.places.leaveQueue(this);
-    this.#leaveSlices?.();
+    this.#leaveTurns?.();
     this.#settle(outcome, true);
     if (state === 'connecting') this.#state = 'dropped';
     if (state === 'sent') this.#controller?.abort(ended);

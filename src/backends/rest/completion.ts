@@ -10,7 +10,7 @@ import type {
 } from '../../contract/pet-store.ts';
 import type { ApiKey, SharedRead } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
-import { sliceBytes } from '../../limits/slices.ts';
+import { turnBytes } from '../../limits/turns.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { ConnectionFailed } from './connections.ts';
@@ -85,7 +85,7 @@ export function releaseBytes(call: EndedCall, isUsed: boolean): void {
   const { parts, key, waiters, bodyBytes: bytes } = call;
   const { bodyBytes } = parts.service.origin;
   const [first] = waiters;
-  if (isUsed && bytes > sliceBytes && first !== undefined) first.caller.hold(bodyBytes, bytes);
+  if (isUsed && bytes > turnBytes && first !== undefined) first.caller.hold(bodyBytes, bytes);
   else bodyBytes.release(key, bytes);
   call.bodyBytes = 0;
 }

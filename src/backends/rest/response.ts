@@ -5,7 +5,7 @@ import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contr
 import { decodeUtf8, jsonType } from '../../contract/json.ts';
 import { redactKey } from '../../contract/redact-key.ts';
 import { readJson } from '../../contract/response-json.ts';
-import { sliceBytes } from '../../limits/slices.ts';
+import { turnBytes } from '../../limits/turns.ts';
 import type { Failed, Outcome, Responded } from './outcome.ts';
 
 /** A longer or slower body of an error response is truncated: its status is sufficient. */
@@ -43,7 +43,7 @@ export class Received implements Responded {
 
 /** Whether decoding or reading the body takes milliseconds. */
 export function isLarge({ headers, body }: Responded): boolean {
-  return body.byteLength > sliceBytes || headers['content-encoding'] !== undefined;
+  return body.byteLength > turnBytes || headers['content-encoding'] !== undefined;
 }
 
 /** Whether undici refuses a whole body: it reads a blank after Content-Length (RFC 9110, 5.5) as a digit. */

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { encodeResponse } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 import { callWith } from '../../support/gateway.ts';
+import { holdTurns } from '../../support/held-turns.ts';
 import { valuesOf } from '../../support/metrics.ts';
-import { holdSlices } from '../../support/slices.ts';
 import { onUndici } from './undici-events.ts';
 
 const rex = { name: 'Rex', categoryId: '2' };
@@ -22,12 +22,12 @@ async function expectUnused({ metrics }: Awaited<ReturnType<typeof startRest>>) 
   );
 }
 
-describe('a complete response that waits for its slice', () => {
+describe('a complete response that waits for its turn', () => {
   it('counts within the deadline of a read', async () => {
     const large = encodeResponse('200 OK', list);
     await using rest = await startRest((socket) => socket.write(large), {}, timeoutMs);
     const caller = callWith('k');
-    using _held = holdSlices(caller.key);
+    using _held = holdTurns(caller.key);
     await expect(rest.petStore.listPets(caller, {})).rejects.toMatchObject(late);
     await expectUnused(rest);
   });
@@ -43,7 +43,7 @@ describe('a complete response that waits for its slice', () => {
     );
     const caller = callWith('k');
     {
-      using _held = holdSlices(caller.key);
+      using _held = holdTurns(caller.key);
       const done = { ...late, writeOutcome: 'DONE' };
       await expect(rest.petStore.createPet(caller, rex)).rejects.toMatchObject(done);
       await expectUnused(rest);
@@ -59,7 +59,7 @@ describe('a complete response that waits for its slice', () => {
       timeoutMs,
     );
     const caller = callWith('k');
-    using _held = holdSlices(caller.key);
+    using _held = holdTurns(caller.key);
     await expect(rest.petStore.listPets(caller, {})).rejects.toMatchObject(late);
     expect(caller.calls).toMatchObject([{ retries: 1 }]);
   });
@@ -70,7 +70,7 @@ describe('a complete response that waits for its slice', () => {
     );
     const reader = callWith('k');
     const writer = callWith('k');
-    using _held = holdSlices(reader.key);
+    using _held = holdTurns(reader.key);
     const atEnd = (end: () => void) => onUndici('request:trailers', () => queueMicrotask(end));
     {
       using _left = atEnd(() => reader.cancel());

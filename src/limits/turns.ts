@@ -1,11 +1,11 @@
 import type { ApiKey } from '../keys/api-key.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** Work on more bytes or characters than this takes milliseconds: let it wait for a slice. */
-export const sliceBytes = 64 * 1024;
+/** Work on more bytes or characters than this takes milliseconds: let it wait for a turn of its own. */
+export const turnBytes = 64 * 1024;
 
-/** Who waits for a slice: the record of a request, or only its key for what cannot be cancelled. */
-export interface SliceCaller {
+/** Who waits for a turn: the record of a request, or only its key for what cannot be cancelled. */
+export interface TurnCaller {
   readonly key: ApiKey;
   /** Why it no longer waits; undefined until then. */
   readonly cancelled?: Error | undefined;
@@ -15,17 +15,17 @@ export interface SliceCaller {
 /** Shared by all gateways of the process, which share its event loop. */
 const waiting = new FairQueue<() => void>();
 let isScheduled = false;
-/** Whether the next slice is offered first to keys that were accepted, or to those that were not. */
+/** Whether the next turn is offered first to keys that were accepted, or to those that were not. */
 let offersToAccepted = true;
 
 /**
- * Resolves when the caller may do work that takes milliseconds, as in `waitForSlice`. Rejects with
+ * Resolves when the caller may do work that takes milliseconds, as in `waitForTurn`. Rejects with
  * `cancelled` once that is set.
  */
-export function nextSlice(caller: SliceCaller): Promise<void> {
+export function nextTurn(caller: TurnCaller): Promise<void> {
   if (caller.cancelled) return Promise.reject(caller.cancelled);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const leave = waitForSlice(caller.key, resolve);
+  const leave = waitForTurn(caller.key, resolve);
   caller.whenCancelled?.(() => {
     leave();
     reject(caller.cancelled);
@@ -34,11 +34,11 @@ export function nextSlice(caller: SliceCaller): Promise<void> {
 }
 
 /**
- * Runs work that takes milliseconds in a slice: one in each turn of the event loop, so that other work
- * runs in between. Keys are served one after the other; those that were never accepted get no more than
- * every second slice while accepted ones wait. Returns what removes work that still waits.
+ * Runs work that takes milliseconds in a turn of the event loop of its own, so that other
+ * work runs in between. Keys are served one after the other; those that were never accepted get no more than
+ * every second turn while accepted ones wait. Returns what removes work that still waits.
  */
-export function waitForSlice(key: ApiKey, work: () => void): () => void {
+export function waitForTurn(key: ApiKey, work: () => void): () => void {
   waiting.add(key, work);
   if (!isScheduled) setImmediate(runNext);
   isScheduled = true;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiKey } from '../../src/keys/api-key.ts';
-import { nextSlice, waitForSlice } from '../../src/limits/slices.ts';
+import { nextTurn, waitForTurn } from '../../src/limits/turns.ts';
 import { countTurns } from '../support/turns.ts';
 
 function keyOf(name: string, isAccepted: boolean): ApiKey {
@@ -11,7 +11,7 @@ function keyOf(name: string, isAccepted: boolean): ApiKey {
 async function orderOf(keys: readonly ApiKey[]): Promise<string[]> {
   const done: string[] = [];
   const wait = async (key: ApiKey) => {
-    await nextSlice({ key });
+    await nextTurn({ key });
     done.push(key.credential);
   };
   await Promise.all(keys.map(wait));
@@ -20,14 +20,14 @@ async function orderOf(keys: readonly ApiKey[]): Promise<string[]> {
 
 const times = (count: number, key: ApiKey) => Array.from({ length: count }, () => key);
 
-describe('slices', () => {
+describe('turns', () => {
   const [a, b] = [keyOf('a', true), keyOf('b', true)];
   const [none, unknown] = [keyOf('', false), keyOf('unknown', false)];
 
   it('are one in each turn of the event loop', async () => {
     using counted = countTurns();
     const turns: number[] = [];
-    const wait = () => nextSlice({ key: a }).then(() => turns.push(counted.turns));
+    const wait = () => nextTurn({ key: a }).then(() => turns.push(counted.turns));
     await Promise.all(Array.from({ length: 10 }, wait));
     expect(new Set(turns).size).toBe(10);
   });
@@ -66,16 +66,16 @@ describe('slices', () => {
       },
     };
     const done: string[] = [];
-    const waits = nextSlice(caller).then(() => done.push('cancelled'));
-    const leave = waitForSlice(a, () => done.push('removed'));
-    const other = nextSlice({ key: b }).then(() => done.push('other'));
+    const waits = nextTurn(caller).then(() => done.push('cancelled'));
+    const leave = waitForTurn(a, () => done.push('removed'));
+    const other = nextTurn({ key: b }).then(() => done.push('other'));
     caller.cancelled = new Error('It left.');
     caller.cancel();
     leave();
     await expect(waits).rejects.toBe(caller.cancelled);
     await other;
-    await expect(nextSlice(caller)).rejects.toBe(caller.cancelled);
-    await nextSlice({ key: a });
+    await expect(nextTurn(caller)).rejects.toBe(caller.cancelled);
+    await nextTurn({ key: a });
     expect(done).toEqual(['other']);
   });
 });

@@ -1,15 +1,15 @@
 import type { ApiKey } from '../../src/keys/api-key.ts';
-import { waitForSlice } from '../../src/limits/slices.ts';
+import { waitForTurn } from '../../src/limits/turns.ts';
 
 /** Gives a key large work for twenty seconds, which its further work waits for, until it is disposed. */
-export function holdSlices(key: ApiKey) {
+export function holdTurns(key: ApiKey) {
   const clock = new Int32Array(new SharedArrayBuffer(4));
   let left = 20_000;
   const work = () => {
     left--;
     Atomics.wait(clock, 0, 0, 1);
   };
-  const leave = Array.from({ length: left }, () => waitForSlice(key, () => work()));
+  const leave = Array.from({ length: left }, () => waitForTurn(key, () => work()));
   return {
     isHeld: () => left > 0,
     [Symbol.dispose]: () => leave.forEach((end) => void end()),
