@@ -7,9 +7,9 @@ import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
 
 export type { Administration } from './builtin/administration.ts';
-export type { CreatedApiKey } from './builtin/api-keys.ts';
 export { demoKeys } from './builtin/demo-keys.ts';
 export { maxLineBytes } from './builtin/import-line.ts';
+export type { CreatedApiKey } from './builtin/stored-api-keys.ts';
 
 /** The backend to open, with its options. */
 export type BackendOptions =

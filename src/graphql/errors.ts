@@ -13,7 +13,7 @@ import {
   type WriteOutcome,
 } from '../contract/error.ts';
 import type { InputIssue } from './invalid-input.ts';
-import type { TypedError } from './result.ts';
+import type { TypedError } from './result-types.ts';
 
 const codeOfStatus = {
   400: 'BAD_USER_INPUT',

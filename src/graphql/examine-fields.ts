@@ -7,7 +7,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import type { Deprecation } from './result.ts';
+import type { Deprecation } from './result-types.ts';
 
 /** Arguments of other types, except for enums, may take text. */
 const scalarsWithoutText = /^(?:Int|Boolean)$/;

@@ -7,7 +7,7 @@ import {
   type ServiceCall,
   searchOf,
 } from '../contract/pet-store.ts';
-import type { ExplainedCall } from './result.ts';
+import type { ExplainedCall } from './result-types.ts';
 
 /** The response key of the root field that makes a call. */
 export type ResponseKey = string | number;

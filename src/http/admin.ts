@@ -4,9 +4,9 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { HttpError, methodNotAllowed } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import { type Health, probePaths } from './health.ts';
+import type { HttpRequest, HttpResponse } from './http-message.ts';
 import { type Listener, listen } from './listen.ts';
 import { parseAccept } from './media-type.ts';
-import type { HttpRequest, HttpResponse } from './message.ts';
 import { oncePer } from './once.ts';
 
 /** Where to serve metrics and health checks. */

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import { turnBytes } from '../limits/turns.ts';
+import type { HttpResponse } from './http-message.ts';
 import { parseAccept } from './media-type.ts';
-import type { HttpResponse } from './message.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -1,6 +1,6 @@
 import type { Log } from '../telemetry/log.ts';
 import { HttpError } from './error.ts';
-import type { HttpRequest, HttpResponse } from './message.ts';
+import type { HttpRequest, HttpResponse } from './http-message.ts';
 
 /** Comma-separated header names. Anything else in a preflight request is not echoed. */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;

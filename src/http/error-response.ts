@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../contract/error.ts';
 import type { HttpError } from './error.ts';
-import type { HttpResponse } from './message.ts';
+import type { HttpResponse } from './http-message.ts';
 
 /** Formats an error as an Error body (contract, "Error"), for all other paths. */
 export function restErrorResponse({ status, code, message, headers }: HttpError): HttpResponse {

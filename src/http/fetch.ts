@@ -3,7 +3,7 @@ import type { RequestHead } from '../request/request-environment.ts';
 import { RequestRecord, type RequestServer } from '../request/request-record.ts';
 import { maxBodyBytes } from './body.ts';
 import type { FetchHandler } from './handlers.ts';
-import { type HttpResponse, type RequestHeaders, requestHeaders } from './message.ts';
+import { type HttpResponse, type RequestHeaders, requestHeaders } from './http-message.ts';
 
 /**
  * Translates between Fetch and the gateway. Rejects if the request body can't be read.

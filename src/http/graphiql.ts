@@ -1,6 +1,6 @@
 import { type Graphiql, listOperations, locateGraphiql, readAsset } from './assets.ts';
+import type { HttpRequest, HttpResponse, RequestHeaders } from './http-message.ts';
 import { isJson, readAccept } from './media-type.ts';
-import type { HttpRequest, HttpResponse, RequestHeaders } from './message.ts';
 import { createStaticFile } from './static-file.ts';
 
 /** Variables to run operations without changes. The tabs of others, without any, follow theirs. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { methodNotAllowed } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
-import type { HttpRequest, HttpResponse } from './message.ts';
+import type { HttpRequest, HttpResponse } from './http-message.ts';
 import { oncePer } from './once.ts';
 
 /** The paths of health checks. */

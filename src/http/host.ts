@@ -1,5 +1,5 @@
 import { badRequest } from './error.ts';
-import type { RequestHeaders } from './message.ts';
+import type { RequestHeaders } from './http-message.ts';
 
 /**
  * Checks that a Host header is a host with an optional port, or empty as for a Unix domain socket (RFC

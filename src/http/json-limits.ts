@@ -1,6 +1,6 @@
 import { decodeUtf8, parseJson, sizeOfJson, toBigInt } from '../contract/json.ts';
 import { badRequest, HttpError } from './error.ts';
-import type { HttpRequest } from './message.ts';
+import type { HttpRequest } from './http-message.ts';
 
 /**
  * Reads the JSON body of a request, with exact int64 values.

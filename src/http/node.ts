@@ -8,7 +8,7 @@ import type { Connections } from './connections.ts';
 import { HttpError, internalError } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import type { NodeListener } from './handlers.ts';
-import type { HttpResponse, RequestHeaders } from './message.ts';
+import type { HttpResponse, RequestHeaders } from './http-message.ts';
 
 /**
  * Translates between `node:http` and the gateway. If the client disconnects early, the request is

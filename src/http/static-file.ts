@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Coding, compress, negotiateCoding } from './compression.ts';
-import type { HttpResponse, RequestHeaders } from './message.ts';
+import type { HttpResponse, RequestHeaders } from './http-message.ts';
 import { once } from './once.ts';
 
 /** Responds to a GET or HEAD request with these headers. All responses share the same bytes. */

@@ -1,4 +1,4 @@
-import type { RequestHeaders } from '../http/message.ts';
+import type { RequestHeaders } from '../http/http-message.ts';
 
 /** The name by which a client identifies itself, unverified; only for logs and metrics. */
 export interface ClientName {

@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../http/message.ts';
+import type { HttpResponse } from '../http/http-message.ts';
 import { Refusal } from '../http/refuse.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';

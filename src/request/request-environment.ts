@@ -1,4 +1,4 @@
-import type { BodyParts, RequestHeaders } from '../http/message.ts';
+import type { BodyParts, RequestHeaders } from '../http/http-message.ts';
 import { ApiKeys } from '../keys/api-keys.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';

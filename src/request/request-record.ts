@@ -3,7 +3,7 @@ import { BackendTimeoutError, CancelledError } from '../contract/error.ts';
 import type { Caller, CallerIdentity, ServiceCall } from '../contract/pet-store.ts';
 import { RequestBody } from '../http/body.ts';
 import { internalError } from '../http/error.ts';
-import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/message.ts';
+import type { HttpRequest, HttpResponse, RequestHeaders } from '../http/http-message.ts';
 import type { Releasable } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { EndedRequest, RequestTrace } from '../telemetry/trace.ts';

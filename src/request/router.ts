@@ -4,7 +4,7 @@ import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
 import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
-import type { HttpResponse } from '../http/message.ts';
+import type { HttpResponse } from '../http/http-message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';

@@ -8,7 +8,7 @@ import {
   InvalidResponseError,
   UnauthenticatedError,
 } from '../contract/error.ts';
-import type { BodyParts, HttpResponse } from '../http/message.ts';
+import type { BodyParts, HttpResponse } from '../http/http-message.ts';
 
 /**
  * Returns the Error body for an error. The contract does not specify codes, so these are our own. An

@@ -4,8 +4,8 @@ import { parseInt64 } from '../contract/int64.ts';
 import type { Caller, OperationId, PetStore } from '../contract/pet-store.ts';
 import { isPageSize, pageSize } from '../contract/records.ts';
 import { HttpError } from '../http/error.ts';
+import type { HttpRequest } from '../http/http-message.ts';
 import { readJsonBody } from '../http/json-limits.ts';
-import type { HttpRequest } from '../http/message.ts';
 
 /**
  * Handles a request of an operation, and returns the JSON of its success. `parameter` is the one in

@@ -8,7 +8,7 @@ import {
 } from '../contract/pet-store.ts';
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
-import type { HttpRequest, HttpResponse } from '../http/message.ts';
+import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { retryAfterOf, toErrorBody, toStagedResponse } from './errors.ts';
 import { handlers } from './handlers.ts';

@@ -1,5 +1,5 @@
 import type { GraphiqlPage } from '../http/graphiql.ts';
-import type { HttpResponse } from '../http/message.ts';
+import type { HttpResponse } from '../http/http-message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import { readClientLibrary } from '../request/client-name.ts';
@@ -7,10 +7,10 @@ import { setDeadline, timeoutHeader } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
 import type { RequestRecord } from '../request/request-record.ts';
 import { frameWhole, type ResponseFormat, readFormat } from './delivery.ts';
+import { type EncodedResult, encodeResult } from './encode-result.ts';
 import type { Execute } from './execute.ts';
 import { readParams } from './params.ts';
 import { type EncodedParts, encodeParts } from './parts.ts';
-import { type EncodedResult, encodeResult } from './result.ts';
 
 /** Options of `createGraphqlHandler`. */
 export interface GraphqlHandlerOptions {

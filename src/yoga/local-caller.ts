@@ -1,4 +1,4 @@
-import type { Deprecation, ResultExtensions, TypedError } from '../graphql/result.ts';
+import type { Deprecation, ResultExtensions, TypedError } from '../graphql/result-types.ts';
 
 export type { Deprecation, ResultExtensions, TypedError };
 

@@ -4,12 +4,12 @@ import type { Admission } from '../request/admission.ts';
 import { setDeadline } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
 import { RequestRecord, type RequestServer } from '../request/request-record.ts';
+import { encodeResult } from './encode-result.ts';
 import { refuseRounded } from './exact-variables.ts';
 import type { WholeResult } from './execute.ts';
 import type { GraphqlHandlerOptions } from './handler.ts';
 import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
 import { graphqlErrorResult } from './refusal.ts';
-import { encodeResult } from './result.ts';
 
 /** What local execution shares with HTTP requests. */
 interface LocalExecuteOptions

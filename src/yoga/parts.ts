@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
-import type { TypedError } from '../graphql/result.ts';
-import type { BodyParts } from '../http/message.ts';
+import type { TypedError } from '../graphql/result-types.ts';
+import type { BodyParts } from '../http/http-message.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { RequestRecord } from '../request/request-record.ts';
 import type { Delivery } from './delivery.ts';
@@ -13,7 +13,7 @@ import {
   typeErrors,
   write,
   writeBounded,
-} from './result.ts';
+} from './encode-result.ts';
 
 type Path = readonly (string | number)[];
 

@@ -1,5 +1,5 @@
 import type { HttpError } from '../http/error.ts';
-import type { HttpRequest, HttpResponse } from '../http/message.ts';
+import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
 import { frameWhole, type ResponseFormat, readFormat } from './delivery.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { hashOf } from '../../src/backends/builtin/api-keys.ts';
+import { hashOf } from '../../src/backends/builtin/stored-api-keys.ts';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
 import { createPostgresDatabase } from '../support/databases.ts';
 import { callWith, openKeys, startGateway } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { compressResponse } from '../../src/http/compression.ts';
-import type { HttpResponse } from '../../src/http/message.ts';
+import type { HttpResponse } from '../../src/http/http-message.ts';
 
 const animals = 'Biscuit, '.repeat(1000);
 

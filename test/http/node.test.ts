@@ -4,7 +4,7 @@ import * as http2 from 'node:http2';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
-import type { BodyParts } from '../../src/http/message.ts';
+import type { BodyParts } from '../../src/http/http-message.ts';
 import { createNodeListener } from '../../src/http/node.ts';
 import { createGateway, loadConfig } from '../../src/index.ts';
 import { createEnvironment } from '../../src/request/request-environment.ts';

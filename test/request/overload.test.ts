@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
 import type { Caller } from '../../src/contract/pet-store.ts';
-import type { HttpResponse } from '../../src/http/message.ts';
+import type { HttpResponse } from '../../src/http/http-message.ts';
 import { openBuiltin, openGateway, type TestOptions } from '../support/gateway.ts';
 import { refusalsIn } from '../support/metrics.ts';
 import { startHolding } from '../support/parts.ts';

@@ -1,9 +1,9 @@
 import type { Log } from '../../telemetry/log.ts';
-import { ApiKeys } from './api-keys.ts';
 import { engineOf, openDatabase } from './database.ts';
 import { exportLines } from './export.ts';
 import { importLines } from './import.ts';
 import { migrate } from './migrations.ts';
+import { StoredApiKeys } from './stored-api-keys.ts';
 
 /** Administrative access to the built-in backend's database: API keys, import and export. */
 export type Administration = Awaited<ReturnType<typeof openAdministration>>;
@@ -13,7 +13,7 @@ export async function openAdministration(databaseUrl: string, log: Log) {
   const database = await openDatabase(databaseUrl, log);
   const engine = engineOf(databaseUrl);
   return {
-    keys: new ApiKeys(database),
+    keys: new StoredApiKeys(database),
     /** Imports all lines or none; see `importLines`. */
     importLines: importLines.bind(undefined, database, engine),
     /** Exports all records of a kind as JSON Lines. */

@@ -3,8 +3,8 @@ import type { Caller, CallerIdentity } from '../../contract/pet-store.ts';
 import type { ApiKey } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { hashOf, keyColumns, timeAfter } from './api-keys.ts';
 import type { Database, Query } from './database.ts';
+import { hashOf, keyColumns, timeAfter } from './stored-api-keys.ts';
 
 /** How long the look-up of a valid key counts, and that of another, in milliseconds. */
 const cacheMs = { valid: 2000, refused: 1000 };

@@ -20,12 +20,12 @@ import { nextTurn } from '../../limits/turns.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase, type Query } from './database.ts';
-import { takePlace, untilDeadline } from './deadline.ts';
 import { addDemoData } from './demo.ts';
 import { callStaged, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
 import { atStart, whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
+import { takePlace, untilDeadline } from './query-deadline.ts';
 import { requirePetStorable, requireStorable, selectedPet, toPet, toPetRow } from './rows.ts';
 
 /** Options of the built-in backend. */

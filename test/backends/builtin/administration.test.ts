@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { hashOf } from '../../../src/backends/builtin/api-keys.ts';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
+import { hashOf } from '../../../src/backends/builtin/stored-api-keys.ts';
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { petFields } from '../../../src/contract/records.ts';
 import type { Telemetry } from '../../../src/telemetry/telemetry.ts';

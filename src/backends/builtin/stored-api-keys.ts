@@ -17,7 +17,7 @@ export const keyColumns = [
 ] as const;
 
 /** The accounts and API keys of the built-in backend. */
-export class ApiKeys {
+export class StoredApiKeys {
   readonly #database: Database;
 
   constructor(database: Database) {

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { JsonText, stringifyJson } from '../contract/json.ts';
 import { type FailedRequest, typedError } from '../graphql/errors.ts';
-import type { TypedError } from '../graphql/result.ts';
+import type { TypedError } from '../graphql/result-types.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { RequestRecord } from '../request/request-record.ts';
