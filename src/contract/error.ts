@@ -57,6 +57,18 @@ export class InvalidInputError extends PetStoreError {
   readonly writeOutcome = 'NOT_DONE';
 }
 
+/** The caller used an `Idempotency-Key` again for another write. No call was made. */
+export class IdempotencyKeyReusedError extends PetStoreError {
+  override readonly name = 'IdempotencyKeyReusedError';
+  readonly writeOutcome = 'NOT_DONE';
+
+  constructor() {
+    super(
+      'idempotency-key: expected the parameters of its first write, received others. Use a new key.',
+    );
+  }
+}
+
 /** The caller sent no API key, or a malformed one (RFC 6750). No call was made. */
 export class UnauthenticatedError extends PetStoreError {
   override readonly name = 'UnauthenticatedError';

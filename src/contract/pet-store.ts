@@ -1,6 +1,7 @@
 import type { ApiKey } from '../keys/api-key.ts';
 import type { Releasable } from '../limits/limit.ts';
 import type { Field } from './fields.ts';
+import type { WriteKey } from './idempotency.ts';
 import type { Int64 } from './int64.ts';
 import type { JsonText } from './json.ts';
 import {
@@ -33,6 +34,10 @@ export interface Caller {
   readonly cancelled: Error | undefined;
   /** When its own deadline passes, as a `performance.now()` timestamp; Infinity without one. */
   readonly deadlineAt: number;
+  /** Its `Idempotency-Key`, without quotes. */
+  readonly idempotencyKey: string | undefined;
+  /** Set by the backend when a write was not done again, because it was done before. */
+  isReplayed: boolean;
   /** Set by the backend when it knows who made the request. */
   identity: CallerIdentity | undefined;
   /** The calls to another service that were started for it or that it joined, in order. */
@@ -120,7 +125,7 @@ export interface RestRequest extends Pick<Operation, 'method'> {
 export type OperationId = Exclude<keyof PetStore, symbol | 'checkReady' | 'send' | 'isBuiltin'>;
 
 /** The method of any operation. */
-export type Method = (caller: Caller, value: unknown) => Promise<unknown>;
+export type Method = (caller: Caller, value: unknown, write?: WriteKey) => Promise<unknown>;
 
 /** The operations of the contract ("Endpoints"). Clients, routes and joined reads follow it. */
 export const operations: Readonly<Record<OperationId, Operation>> = {
@@ -177,6 +182,10 @@ export function searchOf({ limit, status }: ListPetsQuery): string {
  * The REST contract as an interface, with one method per operation. Every method rejects with
  * `ErrorResponse` for an error status, `BackendTimeoutError`, `BackendUnavailableError` or
  * `InvalidResponseError`; a wrong or revoked key is an `ErrorResponse` with status 401.
+ *
+ * A write with a key is done once per API key: its repetition waits for the one in flight, resolves to
+ * what that one did, or rejects as it did if its outcome is unknown. After `NOT_DONE`, it is a new attempt.
+ * With other parameters, it rejects with `IdempotencyKeyReusedError`.
  */
 export interface PetStore extends AsyncDisposable {
   /** Whether it serves the operations itself, without calls to another service. */
@@ -184,13 +193,13 @@ export interface PetStore extends AsyncDisposable {
   /** `GET /pets`: at most `limit` animals, only of `status` if given. */
   listPets(caller: Caller, query: ListPetsQuery): Promise<Pets>;
   /** `POST /pets`: resolves after the animal is stored durably. */
-  createPet(caller: Caller, pet: NewPet): Promise<Pet>;
+  createPet(caller: Caller, pet: NewPet, write?: WriteKey): Promise<Pet>;
   /** `GET /pets/{petId}`, deprecated; `ErrorResponse` 404 for an unknown animal. */
   getPet(caller: Caller, petId: Int64): Promise<Pet>;
   /** `GET /store/orders`: JSON of unpublished shape. */
   listOrders(caller: Caller): Promise<JsonText>;
   /** `POST /messages` of the quickstart. */
-  sendMessage(caller: Caller, message: string): Promise<Message>;
+  sendMessage(caller: Caller, message: string, write?: WriteKey): Promise<Message>;
   /** Calls another path of the REST service; a backend without one rejects. */
   send(caller: Caller, request: RestRequest): Promise<JsonText>;
   /** Resolves if the backend can take calls; otherwise rejects with the reason. */

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { readBearer } from '../contract/bearer.ts';
+import { writeKeyOf } from '../contract/idempotency.ts';
 import type { JsonText } from '../contract/json.ts';
 import {
   type Caller,
@@ -119,7 +120,10 @@ export class PetStoreCalls {
     }
     caller.usedKey = true;
     const { length } = calls;
-    const result = (this.#petStore[one.id] as Method)(caller, one.parameters);
+    const { id, parameters } = one;
+    // Only writes are made for a field.
+    const write = field === undefined ? undefined : writeKeyOf(caller, field, id, parameters);
+    const result = (this.#petStore[id] as Method)(caller, parameters, write);
     this.explained?.add(field ?? nameOf(one), caller, calls[length], this.#petStore.isBuiltin);
     return result as Promise<Result>;
   }

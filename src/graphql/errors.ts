@@ -4,6 +4,7 @@ import {
   BackendUnavailableError,
   CancelledError,
   type ErrorResponse,
+  IdempotencyKeyReusedError,
   InvalidInputError,
   InvalidResponseError,
   NotConfiguredError,
@@ -27,6 +28,7 @@ const codeOfStatus = {
 
 const codeOfError = [
   [InvalidInputError, 'BAD_USER_INPUT'],
+  [IdempotencyKeyReusedError, 'IDEMPOTENCY_KEY_REUSED'],
   [UnauthenticatedError, 'UNAUTHENTICATED'],
   [NotConfiguredError, 'NOT_CONFIGURED'],
   [CancelledError, 'CANCELLED'],

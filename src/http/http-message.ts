@@ -16,6 +16,7 @@ export const requestHeaders = [
   'graphql-client-name',
   'graphql-client-version',
   'host',
+  'idempotency-key',
   'if-none-match',
   'origin',
   'traceparent',

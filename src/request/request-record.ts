@@ -32,6 +32,8 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
   readonly requestId: string;
   readonly trace: RequestTrace | undefined;
   forwarded: Caller['forwarded'];
+  idempotencyKey: string | undefined;
+  isReplayed = false;
   readonly calls: ServiceCall[] = [];
   cancelled: Error | undefined;
   deadlineAt = Number.POSITIVE_INFINITY;
@@ -191,6 +193,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
     if (v1Operation !== undefined) {
       metrics.v1Requests.observe({ operation: v1Operation, status }, ms / 1000);
     }
+    if (this.isReplayed) metrics.replays.inc();
     this.trace?.end(this);
     log.request({
       requestId: this.requestId,
@@ -204,6 +207,7 @@ export class RequestRecord extends RequestBody implements HttpRequest, Caller, E
       codes: codes.length > 1 ? [...new Set(codes)] : codes,
       ms,
       firstPartMs: this.firstPartMs,
+      replayed: this.isReplayed || undefined,
       calls: reportCalls(this, now),
       ...this.identity,
     });

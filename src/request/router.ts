@@ -4,13 +4,14 @@ import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
 import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
-import type { HttpResponse } from '../http/http-message.ts';
+import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
 import { refusalResponse } from '../yoga/refusal.ts';
 import type { Admission } from './admission.ts';
+import { setIdempotencyKey } from './idempotency-key.ts';
 import type { RequestEnvironment } from './request-environment.ts';
 import type { RequestRecord, RequestServer } from './request-record.ts';
 
@@ -60,9 +61,10 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
   }
 
   function serve(record: RequestRecord, coding?: string): HttpResponse | Promise<HttpResponse> {
-    const { method, path } = record;
+    const { path } = record;
     if (coding !== undefined) record.decodeBody(coding);
     if (record.refusal) throw record.refusal;
+    setIdempotencyKey(record, 'idempotency-key', record.headers['idempotency-key']);
     const isGraphql = isGraphqlPath(path);
     if (isGraphql) record.route = '/graphql';
     if (mounted || isGraphql) return graphql(record);
@@ -70,11 +72,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
       if (record.size <= turnBytes) return v1(record);
       return nextTurn(record).then(() => v1(record));
     }
-    if (path !== '/') {
-      throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
-    }
-    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
-    return { status: 302, headers: { location: './graphql' }, body: '' };
+    return redirectRoot(record);
   }
 
   function refuse(error: unknown, record: RequestRecord): HttpResponse {
@@ -103,6 +101,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     if (options.corsOrigins.length > 0) cors.addHeaders(record, response);
     admission.addRate?.(record.key, response.headers);
     response.headers['x-request-id'] = record.requestId;
+    if (record.isReplayed) response.headers['idempotent-replayed'] = 'true';
     const { parts } = response;
     if (parts === undefined) record.end();
     else {
@@ -111,4 +110,13 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     }
     return response;
   };
+}
+
+/** Redirects `/` to GraphQL. @throws HttpError for any other path */
+function redirectRoot({ method, path }: HttpRequest): HttpResponse {
+  if (path !== '/') {
+    throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
+  }
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
+  return { status: 302, headers: { location: './graphql' }, body: '' };
 }

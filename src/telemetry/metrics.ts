@@ -119,6 +119,11 @@ export class Metrics {
     'Calls that were retried, by the outcome of the attempt before.',
     ['operation', 'after'],
   );
+  readonly replays = this.#counter(
+    'petstore_idempotent_replays',
+    'Requests with a write that was not done again, because an earlier one with its Idempotency-Key did it.',
+    [],
+  );
   readonly contractDrift = this.#counter(
     'petstore_contract_drift',
     'Successful REST responses that differ from the contract, by kind of difference and field.',

@@ -4,6 +4,7 @@ import {
   CancelledError,
   type ErrorBody,
   ErrorResponse,
+  IdempotencyKeyReusedError,
   InvalidInputError,
   InvalidResponseError,
   UnauthenticatedError,
@@ -19,6 +20,9 @@ export function toErrorBody(error: unknown): ErrorBody {
     return { ...error.body, status: error.status };
   }
   if (error instanceof InvalidInputError) return body(400, 'invalid_value', error.message);
+  if (error instanceof IdempotencyKeyReusedError) {
+    return body(422, 'idempotency_key_reused', error.message);
+  }
   if (error instanceof UnauthenticatedError) return body(401, 'unauthenticated', error.message);
   if (error instanceof ErrorResponse || error instanceof InvalidResponseError) {
     return body(502, 'bad_gateway', 'The upstream service returned an invalid response.');

@@ -1,5 +1,6 @@
 import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../contract/codec.ts';
 import { InvalidInputError } from '../contract/error.ts';
+import { writeKeyOf } from '../contract/idempotency.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import type { Caller, OperationId, PetStore } from '../contract/pet-store.ts';
 import { isPageSize, pageSize } from '../contract/records.ts';
@@ -28,8 +29,9 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
   },
 
   async createPet(petStore, request) {
-    const pet = await petStore.createPet(request, decodeNewPet(readRequestJson(request)));
-    return JSON.stringify(encodePet(pet));
+    const newPet = decodeNewPet(readRequestJson(request));
+    const write = writeKeyOf(request, request.path, 'createPet', newPet);
+    return JSON.stringify(encodePet(await petStore.createPet(request, newPet, write)));
   },
 
   async getPet(petStore, request, parameter) {
@@ -46,7 +48,8 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
 
   async sendMessage(petStore, request) {
     const message = decodeNewMessage(readRequestJson(request));
-    return JSON.stringify(await petStore.sendMessage(request, message));
+    const write = writeKeyOf(request, request.path, 'sendMessage', message);
+    return JSON.stringify(await petStore.sendMessage(request, message, write));
   },
 };
 

@@ -19,6 +19,8 @@ export interface LocalCaller {
   readonly timeoutMs?: number | undefined;
   /** Identifies the request in the log, in errors and in REST calls; a new id by default. */
   readonly requestId?: string | null | undefined;
+  /** Makes it safe to execute a mutation again: with the same key, each write is done once. */
+  readonly idempotencyKey?: string | null | undefined;
   /** The trace to join (W3C Trace Context). */
   readonly traceparent?: string | null | undefined;
   /** The headers of the request; those in `FORWARD_HEADERS` are passed on to the REST service. */

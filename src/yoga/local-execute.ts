@@ -3,6 +3,7 @@ import { parseJson } from '../contract/json.ts';
 import type { Admission } from '../request/admission.ts';
 import { setDeadline } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
+import { setIdempotencyKey } from '../request/idempotency-key.ts';
 import { RequestRecord, type RequestServer } from '../request/request-record.ts';
 import { encodeResult } from './encode-result.ts';
 import { refuseRounded } from './exact-variables.ts';
@@ -45,6 +46,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     if (signal) record.follow({ signal });
     try {
       admission.admit(record);
+      setIdempotencyKey(record, 'idempotencyKey', caller.idempotencyKey);
       setDeadline(record, 'timeoutMs', caller.timeoutMs, options.maxTimeoutMs);
       if (forwardHeaders && caller.headers) {
         record.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });

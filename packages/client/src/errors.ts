@@ -36,6 +36,8 @@ interface FieldErrors {
    * variables have no `path`, because no field was executed.
    */
   BAD_USER_INPUT: Partial<RestResponse> & { readonly issues?: readonly InputIssue[] };
+  /** The `Idempotency-Key` was used before, for a write with other parameters. */
+  IDEMPOTENCY_KEY_REUSED: object;
   /** No key, a malformed `Authorization` header, or a key that the service rejected. */
   UNAUTHENTICATED: Partial<RestResponse>;
   FORBIDDEN: RestResponse;
@@ -119,6 +121,7 @@ export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
 /** The HTTP status that fits each code, for a server that calls the gateway. */
 const statuses: Readonly<Record<GatewayErrorCode, number>> = {
   BAD_USER_INPUT: 400,
+  IDEMPOTENCY_KEY_REUSED: 422,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,

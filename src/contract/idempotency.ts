@@ -1,0 +1,24 @@
+import { hash } from 'node:crypto';
+
+/** Identifies a write of a caller, so that a repetition is not done again. */
+export interface WriteKey {
+  /** A hash of the caller's `Idempotency-Key` and the response path: 43 characters, per API key. */
+  readonly id: string;
+  /** A hash of the operation and its parameters, which must be the same in each repetition. */
+  readonly fingerprint: string;
+}
+
+/**
+ * Returns the key of a write, or undefined if its caller sent none.
+ * @param path the response path of the root field, or the path of the REST interface
+ */
+export function writeKeyOf(
+  { idempotencyKey }: { readonly idempotencyKey: string | undefined },
+  path: string | number,
+  operation: string,
+  parameters: unknown,
+): WriteKey | undefined {
+  if (idempotencyKey === undefined) return undefined;
+  const digest = (...parts: unknown[]) => hash('sha256', JSON.stringify(parts), 'base64url');
+  return { id: digest(idempotencyKey, path), fingerprint: digest(operation, parameters) };
+}
