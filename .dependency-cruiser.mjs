@@ -11,7 +11,7 @@ const rooms = {
   '^src/graphql/': ['^src/(?:graphql|contract)/'],
   '^src/conformance/': ['^src/(?:conformance|contract)/'],
   '^src/v1/': ['^src/(?:v1|contract|http)/'],
-  '^src/http/': ['^src/(?:http|request|contract|keys|limits|telemetry)/'],
+  '^src/http/': ['^src/(?:http|contract|limits|telemetry)/'],
   '^src/request/': ['^src/(?:request|http|v1|yoga|contract|keys|limits|telemetry)/'],
   '^src/yoga/': ['^src/(?:yoga|request|http|graphql|execution|contract|keys|limits|telemetry)/'],
   '^src/backends/rest/': [

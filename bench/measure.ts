@@ -4,7 +4,7 @@ import type { Stack } from './stacks.ts';
 import { type Fixtures, type RunningServer, startServer } from './start.ts';
 import type { Workload } from './workloads.ts';
 
-/** The metrics of one load. */
+/** The metrics of one load, of a process of its own. */
 export interface Round {
   /** The server's CPU time per request, in microseconds. */
   readonly cpuMicros: number;
@@ -28,54 +28,39 @@ export interface Plan {
 }
 
 /**
- * Starts all servers and puts them under load in turn. Each round, after a first one to warm up, has
- * another order: in a fixed one, the same neighbours make a server slower in every round. A server
- * that fails is removed, with the reason in its result.
+ * Starts each server anew in each round, warms it up, and puts it under load: one process of a build may
+ * need 40 % more CPU than another for its whole life. Each round has another order. A server that fails
+ * is removed, with the reason in its result.
  */
 export async function measure(
   { stacks, workloads, rounds, seconds }: Plan,
   fixtures: Fixtures,
   report: (text: string) => void,
 ): Promise<Result[]> {
-  await using servers = new AsyncDisposableStack();
-  const running = new Map<Stack, RunningServer>();
   const results = new Map<Stack, Result>();
-  const fail = (stack: Stack, reason: string) => {
-    running.delete(stack);
-    results.set(stack, { stack, rounds: new Map(), reason });
-    report(`${stack.title}: ${reason}`);
-  };
-
   for (const stack of stacks) {
-    const unsupported = stack.unsupportedReason?.();
-    if (unsupported !== undefined) {
-      fail(stack, unsupported);
-      continue;
-    }
-    report(`Starting ${stack.title}`);
-    try {
-      running.set(stack, servers.use(await startServer(stack, workloads, fixtures)));
-      results.set(stack, { stack, rounds: new Map(workloads.map((workload) => [workload, []])) });
-    } catch (error) {
-      fail(stack, (error as Error).message);
-    }
+    const reason = stack.unsupportedReason?.();
+    if (reason !== undefined) report(`${stack.title}: ${reason}`);
+    const empty = new Map<Workload, Round[]>(workloads.map((workload) => [workload, []]));
+    results.set(stack, { stack, rounds: empty, ...(reason !== undefined && { reason }) });
   }
-
-  const pairs = [...running.keys()].flatMap((stack) =>
-    workloads.map((workload) => ({ stack, workload })),
-  );
-  for (let round = 0; round <= rounds; round++) {
-    const minutes = ((rounds + 1 - round) * pairs.length * (seconds + 0.2)) / 60;
-    const name = round === 0 ? 'Warm-up' : `Round ${round} of ${rounds}`;
-    report(`${name}: ${pairs.length} loads, about ${Math.ceil(minutes)} min left`);
-    for (const { stack, workload } of shuffle(pairs)) {
-      const server = running.get(stack);
-      if (server === undefined) continue;
+  for (let round = 1; round <= rounds; round++) {
+    const running = shuffle(stacks.filter((stack) => results.get(stack)?.reason === undefined));
+    const loads = (rounds + 1 - round) * running.length * workloads.length * 2;
+    const minutes = Math.ceil((loads * (seconds + 0.2)) / 60);
+    report(`Round ${round} of ${rounds}: ${running.length} servers, about ${minutes} min left`);
+    for (const stack of running) {
       try {
-        const measured = await runRound(server, workload, seconds);
-        if (round > 0) results.get(stack)?.rounds.get(workload)?.push(measured);
+        await using server = await startServer(stack, workloads, fixtures);
+        for (const workload of shuffle(workloads)) await runRound(server, workload, seconds);
+        for (const workload of shuffle(workloads)) {
+          const measured = await runRound(server, workload, seconds);
+          results.get(stack)?.rounds.get(workload)?.push(measured);
+        }
       } catch (error) {
-        fail(stack, `${workload.name}: ${(error as Error).message}`);
+        const reason = (error as Error).message;
+        results.set(stack, { stack, rounds: new Map(), reason });
+        report(`${stack.title}: ${reason}`);
       }
     }
   }

@@ -23,7 +23,7 @@ the servers, ${defaultConnections} connections, ${workloads.length} workloads in
 13 minutes. Needs Linux, two cores and wrk. The first run installs the peers into bench/peers.
 
 Options:
-  --rounds N     measure each server N times per workload (default: 7)
+  --rounds N     start and measure each server N times (default: 5)
   --seconds N    put a server under load for N seconds at a time (default: 2)
   --only NAMES   measure only these servers, separated by commas:
                  ${stacks.map(({ name }) => name).join(', ')}
@@ -59,7 +59,7 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
   const chosen = only === undefined ? (folder ? [gateway] : stacks) : selectStacks(only);
   return {
     stacks: folder === undefined ? chosen : [...chosen, against(folder)],
-    rounds: readCount('--rounds', rounds ?? '7'),
+    rounds: readCount('--rounds', rounds ?? '5'),
     seconds: readCount('--seconds', seconds ?? '2'),
     json: values.json,
     svg: values.svg ?? (isDefault ? docsChart : undefined),

@@ -4,7 +4,7 @@ import type { Workload } from './workloads.ts';
 
 /** The figures of a server under one workload. */
 export interface Figures {
-  /** The least CPU time per request of all rounds, in microseconds. */
+  /** The median of the CPU time per request, in microseconds. */
   readonly cpuMicros: number;
   /** The median rate. */
   readonly requestsPerSecond: number;
@@ -15,7 +15,7 @@ export function figuresOf({ rounds }: Result, workload: Workload): Figures | und
   const measured = rounds.get(workload);
   return (
     measured && {
-      cpuMicros: Math.min(...measured.map(({ cpuMicros }) => cpuMicros)),
+      cpuMicros: median(measured.map(({ cpuMicros }) => cpuMicros)),
       requestsPerSecond: median(measured.map(({ requestsPerSecond }) => requestsPerSecond)),
     }
   );

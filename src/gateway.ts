@@ -2,6 +2,7 @@ import { type BackendOptions, demoKeys, openPetStore } from './backends/open.ts'
 import { createGraphiql, createGraphiqlNotice } from './http/graphiql.ts';
 import { createHealth } from './http/health.ts';
 import { createRefuse } from './http/refuse.ts';
+import { openRequests } from './request/gateway-request.ts';
 import type { RequestEnvironment } from './request/request-environment.ts';
 import { createRouter, type RouterOptions } from './request/router.ts';
 import type { createV1 } from './v1/routes.ts';
@@ -99,11 +100,12 @@ export function createApp(parts: AppParts) {
       petStore,
       demoKey,
       refuse,
-      takeCall: (request) => parts.admission.takeCalls(request, 1),
+      takeCall: (key) => parts.admission.takeCalls(key, 1),
     }),
     mounted: isDraining === undefined,
   });
-  const local = createLocalExecute({ ...parts, environment: parts, refuse, execute });
+  const requests = openRequests(parts);
+  const local = createLocalExecute({ ...parts, ...requests, refuse, execute });
   const disposePlugins = () => execute[Symbol.asyncDispose]();
-  return { environment: parts, handle, execute: local, health, checkReady, disposePlugins };
+  return { ...requests, handle, execute: local, health, checkReady, disposePlugins };
 }

@@ -180,7 +180,7 @@ async function open(
     }),
   );
   const tls = tlsOf(options);
-  const admin = await listenAdmin(environment, metrics, app.health, options);
+  const admin = await listenAdmin(app, metrics, app.health, options);
   opened.defer(() => admin?.close(0));
   // Last: once it listens, requests are in flight that a failed start would drop.
   const listener = await listen(app, { ...options, tls, metrics });

@@ -18,7 +18,7 @@ import {
 /** Who made a request, for the log and traces: `credential` is a keyed hash of the API key. */
 export type CallerIdentity = Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>;
 
-/** Who calls a backend: the record of a request. */
+/** Who calls a backend: the scope of a request. */
 export interface Caller {
   /** What is known of the caller's API key. */
   readonly key: ApiKey;

@@ -15,7 +15,7 @@ import type { Message, NewPet, Pet, Pets } from '../contract/records.ts';
 import { ExplainedCalls, type ResponseKey } from './explained-calls.ts';
 import { RestCalls } from './rest-calls.ts';
 
-/** The caller of an operation: the record of the request. */
+/** The caller of an operation: the scope of the request. */
 export interface OperationCaller extends Caller {
   /** Set when a field needs the key and it is well-formed. */
   usedKey: boolean;

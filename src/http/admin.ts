@@ -1,5 +1,3 @@
-import type { RequestEnvironment } from '../request/request-environment.ts';
-import type { RequestRecord } from '../request/request-record.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { HttpError, methodNotAllowed } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
@@ -8,6 +6,7 @@ import type { HttpRequest, HttpResponse } from './http-message.ts';
 import { type Listener, listen } from './listen.ts';
 import { parseAccept } from './media-type.ts';
 import { oncePer } from './once.ts';
+import type { RequestServer, ServedRequest } from './request-server.ts';
 
 /** Where to serve metrics and health checks. */
 export interface AdminOptions {
@@ -29,7 +28,7 @@ function toText(openMetrics: string): string {
 
 /** Serves `/metrics`, with one scrape per second, `/livez` and `/readyz` on the admin port, if there is one. */
 export async function listenAdmin(
-  environment: RequestEnvironment,
+  server: Omit<RequestServer, 'handle'>,
   metrics: Pick<Metrics, 'scrape'>,
   health: Health | undefined,
   { adminHost: host, adminPort: port }: AdminOptions,
@@ -54,6 +53,7 @@ export async function listenAdmin(
     return { status: 200, headers, body: toText(text) };
   }
 
-  const handle = (record: RequestRecord) => respond(record).finally(() => record.endUnreported());
-  return listen({ environment, handle }, { host, port, maxConnections: 100 });
+  const handle = (request: ServedRequest) =>
+    respond(request).finally(() => request.endUnreported());
+  return listen({ ...server, handle }, { host, port, maxConnections: 100 });
 }

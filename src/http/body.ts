@@ -1,9 +1,6 @@
 import type { Readable } from 'node:stream';
 import { decodeContent } from '../contract/content-coding.ts';
-import type { ApiKey } from '../keys/api-key.ts';
-import type { Limit } from '../limits/limit.ts';
 import { badRequest, HttpError } from './error.ts';
-import { Refusal } from './refuse.ts';
 
 /** The most bytes of a request body. */
 export const maxBodyBytes = 256 * 1024;
@@ -23,14 +20,22 @@ const tinyChunkBytes = 64;
 /** The bytes of each body that count towards no limit below. Most operations are smaller. */
 const freeBytes = 16 * 1024;
 
+/** What limits the bytes of a body beyond `freeBytes`, until its request ends. */
+export interface BodyBudget {
+  /** Whether the request has no API key. */
+  readonly isAnonymous: boolean;
+  /** Takes bytes; returns the error if they are refused. */
+  take(bytes: number): HttpError | undefined;
+  release(bytes: number): void;
+}
+
 /**
  * The body of a request of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks after the first
  * are copied into one buffer that doubles, because even a chunk of one byte takes several hundred
  * bytes of memory.
  */
 export class RequestBody {
-  readonly key: ApiKey;
-  readonly #limit: Limit;
+  readonly #budget: BodyBudget;
   #bytes: Uint8Array = empty;
   /** The number of bytes received, refused ones included. */
   size = 0;
@@ -42,15 +47,13 @@ export class RequestBody {
   /** Called when nothing more is read of the stream. */
   onDiscarded: (() => void) | undefined;
 
-  /** @param limit limits the bytes of bodies beyond `freeBytes` each, until their requests end */
-  constructor(key: ApiKey, limit: Limit) {
-    this.key = key;
-    this.#limit = limit;
+  constructor(budget: BodyBudget) {
+    this.#budget = budget;
   }
 
-  /** The bytes so far, or the error for a body that was refused. */
-  get body(): Uint8Array | HttpError {
-    if (this.refusal !== undefined) return this.refusal;
+  /** Returns the bytes so far, none if there is no body. @throws HttpError if it was refused */
+  read(): Uint8Array {
+    if (this.refusal !== undefined) throw this.refusal;
     const isWhole = this.#bytes.byteLength === this.size;
     return isWhole ? this.#bytes : this.#bytes.subarray(0, this.size);
   }
@@ -61,7 +64,7 @@ export class RequestBody {
     this.size += chunk.byteLength;
     if (++this.#chunks === maxChunks + 1) {
       const problem = `arrives in too many chunks: expected at most ${maxChunks}`;
-      this.refuseBody(bodyTooLarge(problem));
+      this.refuse(bodyTooLarge(problem));
     }
     if (this.refusal === undefined && (this.size <= freeBytes || this.#fits())) {
       if (start === 0) this.#bytes = chunk;
@@ -77,7 +80,7 @@ export class RequestBody {
   readFrom(stream: Readable, onEnd: () => void): void {
     if (stream.readableDidRead) {
       const message = 'The request body was already read: mount the gateway before body parsers.';
-      this.refuseBody(new HttpError(500, 'BODY_ALREADY_READ', message));
+      this.refuse(new HttpError(500, 'BODY_ALREADY_READ', message));
       onEnd();
       return;
     }
@@ -102,33 +105,33 @@ export class RequestBody {
   }
 
   /** Decodes the whole body by its `Content-Encoding`. The limits then count what it expands to. */
-  decodeBody(header: string): void {
-    const { body } = this;
-    if (body instanceof HttpError || this.size === 0) return;
-    this.releaseBody();
+  decode(header: string): void {
+    if (this.refusal !== undefined || this.size === 0) return;
+    const body = this.read();
+    this.release();
     try {
       const decoded = decodeContent(body, header, this.#maximum);
       [this.size, this.#chunks] = [0, 0];
-      if (decoded === undefined) this.refuseBody(unsupportedCoding(header));
+      if (decoded === undefined) this.refuse(unsupportedCoding(header));
       else this.push(decoded);
     } catch (error) {
       const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
       const problem = 'body: expected the encoding of its Content-Encoding, received other bytes.';
-      this.refuseBody(isTooLarge ? this.#tooLarge() : badRequest(problem));
+      this.refuse(isTooLarge ? this.#tooLarge() : badRequest(problem));
     }
   }
 
   /** Stops counting the body. Call it when the request ends. */
-  releaseBody(): void {
-    if (this.#counted > 0) this.#limit.release(this.key, this.#counted);
+  release(): void {
+    if (this.#counted > 0) this.#budget.release(this.#counted);
     this.#counted = 0;
   }
 
   /** Refuses the body, whatever arrives. */
-  refuseBody(refusal: HttpError): void {
+  refuse(refusal: HttpError): void {
     this.refusal ??= refusal;
     this.#bytes = empty;
-    this.releaseBody();
+    this.release();
   }
 
   get #isTiny(): boolean {
@@ -136,24 +139,24 @@ export class RequestBody {
   }
 
   get #maximum(): number {
-    return this.key.credential === '' ? freeBytes : maxBodyBytes;
+    return this.#budget.isAnonymous ? freeBytes : maxBodyBytes;
   }
 
   #tooLarge(): HttpError {
-    const condition = this.key.credential === '' ? ' without an API key' : '';
+    const condition = this.#budget.isAnonymous ? ' without an API key' : '';
     return bodyTooLarge(`is too large: expected at most ${this.#maximum} bytes${condition}`);
   }
 
   #fits(): boolean {
     if (this.size > this.#maximum) {
-      this.refuseBody(this.#tooLarge());
+      this.refuse(this.#tooLarge());
       return false;
     }
     const more = this.size - freeBytes - this.#counted;
-    const refusedBy = this.#limit.take(this.key, more);
-    if (refusedBy === undefined) this.#counted += more;
-    else this.refuseBody(new Refusal(refusedBy === 'key' ? 'body_bytes_of_key' : 'body_bytes'));
-    return refusedBy === undefined;
+    const refusal = this.#budget.take(more);
+    if (refusal === undefined) this.#counted += more;
+    else this.refuse(refusal);
+    return refusal === undefined;
   }
 
   #append(chunk: Uint8Array, start: number): void {

@@ -21,12 +21,11 @@ export function createCors(origins: readonly string[], log: Pick<Log, 'warn'>) {
     origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`);
   return {
     /** Returns the response to an OPTIONS request that is a preflight, or the error if it is refused. */
-    preflight(record: Head & { refusedOrigin: string | undefined }) {
-      const { headers } = record;
+    preflight({ headers, report }: Head & { report: { refusedOrigin: string | undefined } }) {
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
       if (!allows(origin)) {
-        record.refusedOrigin = origin;
+        report.refusedOrigin = origin;
         if (warned.size < 20 && !warned.has(origin) && httpOrigin.test(origin)) {
           warned.add(origin);
           const allowed = { CORS_ORIGINS: [...origins, origin].join() };

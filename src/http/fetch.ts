@@ -1,31 +1,35 @@
 import { ReadableStream, TextEncoderStream } from 'node:stream/web';
-import type { RequestHead } from '../request/request-environment.ts';
-import { RequestRecord, type RequestServer } from '../request/request-record.ts';
-import { maxBodyBytes } from './body.ts';
+import { maxBodyBytes, type RequestBody } from './body.ts';
 import type { FetchHandler } from './handlers.ts';
-import { type HttpResponse, type RequestHeaders, requestHeaders } from './http-message.ts';
+import {
+  type HttpResponse,
+  type RequestHead,
+  type RequestHeaders,
+  requestHeaders,
+} from './http-message.ts';
+import type { RequestServer } from './request-server.ts';
 
 /**
  * Translates between Fetch and the gateway. Rejects if the request body can't be read.
  * @param forwardHeaders further headers to read
  */
 export function createFetchHandler(
-  { environment, handle }: RequestServer,
+  server: RequestServer,
   forwardHeaders?: readonly string[],
 ): FetchHandler {
   return async (request) => {
-    const record = new RequestRecord(environment, readHead(request, forwardHeaders));
+    const served = server.open(readHead(request, forwardHeaders));
     const wasAborted = request.signal.aborted;
     try {
-      await readBody(request, record);
+      await readBody(request, served.body);
     } catch (error) {
-      record.endUnreported();
+      served.endUnreported();
       throw error;
     }
     const { aborted, reason } = request.signal;
     // Reading fails if the client leaves: srvx 0.8 aborts the signal of every body that has been read.
-    if (wasAborted || !aborted || reason?.name === 'TimeoutError') record.follow(request);
-    return toFetchResponse(await handle(record), request.method);
+    if (wasAborted || !aborted || reason?.name === 'TimeoutError') served.scope.follow(request);
+    return toFetchResponse(await server.handle(served), request.method);
   };
 }
 
@@ -46,13 +50,13 @@ export function readHead(
  * Reads the body of a request, up to its limit. Trusts `Content-Length`, which the server has enforced,
  * because `arrayBuffer` is faster than a stream in Hono (docs/performance.md).
  */
-export async function readBody(request: Request, record: RequestRecord): Promise<void> {
+export async function readBody(request: Request, body: RequestBody): Promise<void> {
   if (request.method === 'GET' || request.method === 'HEAD') return;
   const length = request.headers.get('content-length');
   if (length !== null && Number(length) <= maxBodyBytes) {
-    record.push(new Uint8Array(await request.arrayBuffer()));
+    body.push(new Uint8Array(await request.arrayBuffer()));
   } else if (request.body !== null) {
-    for await (const chunk of request.body) if (!record.push(chunk)) break;
+    for await (const chunk of request.body) if (!body.push(chunk)) break;
   }
 }
 

@@ -1,5 +1,4 @@
-import type { ApiKey } from '../keys/api-key.ts';
-import type { HttpError } from './error.ts';
+import type { RequestBody } from './body.ts';
 
 /** The request headers that the gateway reads; translators may leave out all others. */
 export const requestHeaders = [
@@ -32,20 +31,28 @@ export type RequestHeaders = Readonly<
   Partial<Record<(typeof requestHeaders)[number], string | undefined>>
 >;
 
-/** An HTTP request as plain data, independent of the server that received it. */
-export interface HttpRequest {
+/** What a request begins with, independent of the server that received it. */
+export interface RequestHead {
   readonly method: string;
+  /** Undefined if the caller is in this process. */
+  readonly scheme?: 'http' | 'https';
   /** The path of the request target, percent-encoding included: `/v1/pets`. */
   readonly path: string;
-  /** The query string without the `?`; empty if there is none. */
-  readonly search: string;
+  /** The query string without the `?`. */
+  readonly search?: string;
   readonly headers: RequestHeaders;
-  /** What is known of its API key. */
-  readonly key: ApiKey;
-  /** The body, empty if there is none, or the error for a body that was refused. */
-  readonly body: Uint8Array | HttpError;
-  /** Whether the response may have a body in parts: HTTP/1.0 has no chunked encoding, HEAD no body. */
+  /** The lower-case names of headers that it has more than once, if the server shows it. */
+  readonly repeated?: readonly string[] | undefined;
+  /** Whether the response may have a body in parts; HTTP/1.0 has no chunked encoding. */
+  readonly mayStream?: boolean;
+}
+
+/** A request that has arrived. */
+export interface HttpRequest extends RequestHead {
+  readonly search: string;
+  /** Of HEAD, the response has no body. */
   readonly mayStream: boolean;
+  readonly body: Pick<RequestBody, 'read' | 'size'>;
 }
 
 /** A body in parts. Read it to the end, or call `return` to cancel the rest. */

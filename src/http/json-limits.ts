@@ -8,10 +8,10 @@ import type { HttpRequest } from './http-message.ts';
  */
 export function readJsonBody({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): unknown {
   requireJson(headers['content-type']);
-  if (body instanceof HttpError) throw body;
+  const bytes = body.read();
   let text: string;
   try {
-    text = decodeUtf8(body);
+    text = decodeUtf8(bytes);
   } catch {
     throw badRequest('body: expected UTF-8 text, received other bytes.');
   }

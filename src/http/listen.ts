@@ -5,10 +5,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, Server } from 'node:net';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
-import type { RequestServer } from '../request/request-record.ts';
 import { type ConnectionMetrics, Connections } from './connections.ts';
 import { createNodeListener } from './node.ts';
 import { connectionLimit } from './open-files.ts';
+import type { RequestServer } from './request-server.ts';
 import { unixSocketOf } from './unix-socket.ts';
 
 /** Where to listen. */
@@ -106,7 +106,7 @@ export async function listen(
       await connections.portClosed;
       server.keepAliveTimeout = idleWhileClosingMs;
       const endParts = () => {
-        for (const parts of gateway.environment.streams) parts.end();
+        for (const parts of gateway.streams) parts.end();
       };
       const timers = [
         setTimeout(() => server.closeIdleConnections(), idleWhileClosingMs),

@@ -2,41 +2,38 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
-import type { RequestHead } from '../request/request-environment.ts';
-import { RequestRecord, type RequestServer } from '../request/request-record.ts';
 import type { Connections } from './connections.ts';
 import { HttpError, internalError } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import type { NodeListener } from './handlers.ts';
-import type { HttpResponse, RequestHeaders } from './http-message.ts';
+import type { HttpResponse, RequestHead, RequestHeaders } from './http-message.ts';
+import type { RequestServer, ServedRequest } from './request-server.ts';
 
 /**
  * Translates between `node:http` and the gateway. If the client disconnects early, the request is
  * cancelled and nothing is written.
  * @param connections those of a server of the gateway's own
  */
-export function createNodeListener(
-  { environment, handle }: RequestServer,
-  connections?: Connections,
-): NodeListener {
+export function createNodeListener(server: RequestServer, connections?: Connections): NodeListener {
   async function respond(
-    record: RequestRecord,
+    request: ServedRequest,
     incoming: IncomingMessage,
     outgoing: ServerResponse,
   ): Promise<void> {
     try {
-      const response = await handle(record);
+      const response = await server.handle(request);
       if (connections?.portClosed) {
         await connections.portClosed;
         if (connections.isLast(incoming)) response.headers['connection'] = 'close';
       }
-      if (record.refusal && !incoming.complete) writeEarly(response, record, incoming, outgoing);
-      else write(response, incoming, outgoing, connections);
+      if (request.body.refusal && !incoming.complete) {
+        writeEarly(response, request, incoming, outgoing);
+      } else write(response, incoming, outgoing, connections);
     } catch (err) {
-      record.fail();
-      const entry = { err, requestId: record.requestId };
+      request.fail();
+      const entry = { err, requestId: request.requestId };
       // A request that can't be reported or written must not end the process.
-      Promise.try(() => environment.telemetry.log.error(entry, 'unexpected error')).catch(() => {});
+      Promise.try(() => server.log.error(entry, 'unexpected error')).catch(() => {});
       Promise.try(write, restErrorResponse(internalError()), incoming, outgoing, connections)
         .catch(() => {})
         .finally(() => outgoing.writableEnded || outgoing.destroy());
@@ -46,26 +43,26 @@ export function createNodeListener(
   return (incoming, outgoing) => {
     // The client may have left before a server that it is mounted in calls the listener.
     if (outgoing.destroyed || connections?.start(incoming) === false) return;
-    const record = new RequestRecord(environment, headOf(incoming));
+    const request = server.open(headOf(incoming));
     let isHandled = false;
     outgoing.once('close', () => {
-      if (!isHandled) record.fail();
+      if (!isHandled) request.fail();
       // Over HTTP/2, Node finishes the stream of a client that has left.
-      else if (!outgoing.writableEnded || !outgoing.writableFinished) record.cancel();
+      else if (!outgoing.writableEnded || !outgoing.writableFinished) request.scope.cancel();
       connections?.end(incoming);
     });
     const onBody = () => {
-      if (record.cancelled) return;
+      if (request.scope.cancelled) return;
       isHandled = true;
-      respond(record, incoming, outgoing);
+      respond(request, incoming, outgoing);
     };
     if (!mayHaveBody(incoming)) onBody();
     else {
       // The connection is closed, too.
       incoming.on('error', () => {});
       const coding = incoming.headers['transfer-encoding'];
-      if (coding && !/^chunked$/i.test(coding)) record.refuseBody(unsupportedTransfer(coding));
-      record.readFrom(incoming, onBody);
+      if (coding && !/^chunked$/i.test(coding)) request.body.refuse(unsupportedTransfer(coding));
+      request.body.readFrom(incoming, onBody);
     }
   };
 }
@@ -160,7 +157,7 @@ function write(
 /** Writes the response to a body that is refused, and closes the connection after its rest. */
 function writeEarly(
   { status, headers, body }: HttpResponse,
-  record: RequestRecord,
+  request: ServedRequest,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): void {
@@ -172,5 +169,5 @@ function writeEarly(
   outgoing.write(body);
   const end = () => void outgoing.end();
   if (incoming.isPaused() || incoming.readableEnded || incoming.destroyed) end();
-  else record.onDiscarded = end;
+  else request.body.onDiscarded = end;
 }

@@ -4,7 +4,7 @@ import { FairQueue } from './fair-queue.ts';
 /** Work on more bytes or characters than this takes milliseconds: let it wait for a turn of its own. */
 export const turnBytes = 64 * 1024;
 
-/** Who waits for a turn: the record of a request, or only its key for what cannot be cancelled. */
+/** Who waits for a turn: the scope of a request, or only its key for what cannot be cancelled. */
 export interface TurnCaller {
   readonly key: ApiKey;
   /** Why it no longer waits; undefined until then. */

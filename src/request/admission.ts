@@ -1,16 +1,17 @@
 import { HttpError } from '../http/error.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { RequestRecord } from './request-record.ts';
+import type { Scope } from './scope.ts';
 
 /** Decides whether requests are admitted, before any work is done for them. */
 export interface Admission {
   /** Admits a request until its end. @throws HttpError if it is refused. */
-  admit(record: RequestRecord): void;
+  admit(scope: Scope): void;
   /**
-   * Takes the calls of a request from the rate of its key. Returns a promise if it has to wait.
+   * Takes calls from the rate of a key. Returns a promise if it has to wait.
    * @throws HttpError if the rate is exceeded; the promise may reject with one.
    */
-  takeCalls(request: Pick<RequestRecord, 'key'>, calls: number): Promise<unknown> | undefined;
+  takeCalls(key: ApiKey, calls: number): Promise<unknown> | undefined;
   /** Adds the rate of a key to the headers of a response; undefined without a rate. */
   readonly addRate?: RateLimit['addHeaders'] | undefined;
 }
@@ -30,14 +31,14 @@ export function openGate() {
     },
   };
   return {
-    admit(record: RequestRecord) {
+    admit(scope: Scope) {
       if (isClosed) {
         const message =
           'This gateway was disposed before this request arrived. Dispose it when your server shuts down.';
         throw new HttpError(503, 'GATEWAY_CLOSED', message, { 'retry-after': '1' });
       }
       inFlight++;
-      record.hold(place, 1);
+      scope.hold(place, 1);
     },
     takeCalls: () => undefined,
     /** Resolves when no request is in flight. */

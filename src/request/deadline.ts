@@ -1,5 +1,5 @@
 import { badRequest } from '../http/error.ts';
-import type { RequestRecord } from './request-record.ts';
+import type { Scope } from './scope.ts';
 
 /** The header with the deadline of a request, which `setDeadline` reads. */
 export const timeoutHeader = 'x-petstore-timeout-ms';
@@ -10,7 +10,7 @@ export const timeoutHeader = 'x-petstore-timeout-ms';
  * @throws HttpError if it is no whole number from 1 to `maxMs`
  */
 export function setDeadline(
-  record: RequestRecord,
+  scope: Scope,
   name: string,
   value: string | number | undefined,
   maxMs: number,
@@ -21,5 +21,5 @@ export function setDeadline(
     const received = JSON.stringify(String(value).slice(0, 32));
     throw badRequest(`${name}: expected a whole number from 1 to ${maxMs}, received ${received}.`);
   }
-  record.setDeadline(ms);
+  scope.setDeadline(ms);
 }

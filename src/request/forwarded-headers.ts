@@ -1,5 +1,5 @@
 import { badRequest, HttpError } from '../http/error.ts';
-import type { RequestHead } from './request-environment.ts';
+import type { RequestHead } from '../http/http-message.ts';
 
 /** Maximum size of the forwarded headers of a request, in bytes. */
 const maxBytes = 4096;

@@ -1,5 +1,5 @@
 import { badRequest } from '../http/error.ts';
-import type { RequestRecord } from './request-record.ts';
+import type { Scope } from './scope.ts';
 
 /** A string of visible characters, as a String of RFC 9651 or without its quotes. */
 const keyHeader = /^(?:"((?:[!#-[\]-~]|\\["\\]){1,255})"|([!#-~][!-~]{0,254}))$/;
@@ -10,7 +10,7 @@ const keyHeader = /^(?:"((?:[!#-[\]-~]|\\["\\]){1,255})"|([!#-~][!-~]{0,254}))$/
  * @throws HttpError if it is malformed
  */
 export function setIdempotencyKey(
-  record: RequestRecord,
+  scope: Scope,
   name: string,
   value: string | null | undefined,
 ): void {
@@ -21,5 +21,5 @@ export function setIdempotencyKey(
     const received = JSON.stringify(value.slice(0, 64));
     throw badRequest(`${name}: expected 1 to 255 visible characters, received ${received}.`);
   }
-  record.idempotencyKey = key;
+  scope.idempotencyKey = key;
 }

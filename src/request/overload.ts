@@ -52,18 +52,18 @@ export function openOverloadGuard(
   }, intervalMs).unref();
 
   return {
-    admit(record) {
-      const { key } = record;
+    admit(scope) {
+      const { key } = scope;
       const refusedBy = requests.take(key);
       if (refusedBy === 'key') throw new Refusal('requests_of_key');
       if (refusedBy !== undefined) throw new Refusal('requests_in_flight');
-      record.hold(requests, 1);
+      scope.hold(requests, 1);
       const { ofAcceptedKeys, ofUnknownKeys } = slowIntervals;
       if (slow >= (key.isAccepted ? ofAcceptedKeys : ofUnknownKeys)) {
         throw new Refusal('event_loop_lag');
       }
     },
-    takeCalls: ({ key }, calls) => rateLimit?.take(key, calls),
+    takeCalls: (key, calls) => rateLimit?.take(key, calls),
     addRate: rateLimit?.addHeaders,
     [Symbol.dispose]() {
       clearInterval(timer);

@@ -1,4 +1,8 @@
-import type { BodyParts, RequestHeaders } from '../http/http-message.ts';
+import type { BodyBudget } from '../http/body.ts';
+import type { HttpError } from '../http/error.ts';
+import type { BodyParts } from '../http/http-message.ts';
+import { Refusal } from '../http/refuse.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import { ApiKeys } from '../keys/api-keys.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -24,22 +28,27 @@ export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): R
   return { telemetry, keys, bodyBytes, streams: new Set() };
 }
 
-/** What a request begins with; without a scheme if its caller is in this process. */
-export interface RequestHead {
-  readonly method: string;
-  readonly scheme?: 'http' | 'https';
-  readonly path: string;
-  readonly search?: string;
-  readonly headers: RequestHeaders;
-  /** The lower-case names of headers that it has more than once, if the server shows it. */
-  readonly repeated?: readonly string[] | undefined;
-  readonly mayStream?: boolean;
-}
+/** The bytes of the body of one request in the limit of all. */
+export class BodyBytes implements BodyBudget {
+  readonly #limit: Limit;
+  readonly #key: ApiKey;
 
-/** How an operation is reported. Its name is truncated, because clients choose it. */
-export interface OperationLabel {
-  readonly type: string;
-  readonly name: string | undefined;
-  /** Both, as the log shows them. */
-  readonly title: string;
+  constructor(limit: Limit, key: ApiKey) {
+    this.#limit = limit;
+    this.#key = key;
+  }
+
+  get isAnonymous(): boolean {
+    return this.#key.credential === '';
+  }
+
+  take(bytes: number): HttpError | undefined {
+    const refusedBy = this.#limit.take(this.#key, bytes);
+    if (refusedBy === undefined) return undefined;
+    return new Refusal(refusedBy === 'key' ? 'body_bytes_of_key' : 'body_bytes');
+  }
+
+  release(bytes: number): void {
+    this.#limit.release(this.#key, bytes);
+  }
 }

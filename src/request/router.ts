@@ -6,14 +6,15 @@ import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
 import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
 import type { Refuse } from '../http/refuse.ts';
+import type { RequestServer } from '../http/request-server.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
 import { refusalResponse } from '../yoga/refusal.ts';
 import type { Admission } from './admission.ts';
+import type { GatewayRequest } from './gateway-request.ts';
 import { setIdempotencyKey } from './idempotency-key.ts';
 import type { RequestEnvironment } from './request-environment.ts';
-import type { RequestRecord, RequestServer } from './request-record.ts';
 
 /** The handlers of each path, and what applies to all paths. */
 export interface RouterOptions extends Pick<RequestEnvironment, 'streams' | 'telemetry'> {
@@ -39,74 +40,74 @@ export interface RouterOptions extends Pick<RequestEnvironment, 'streams' | 'tel
 const isGraphqlPath = (path: string) => path === '/graphql' || path === '/graphql/';
 
 /**
- * Creates the handler of all paths. The record of a request ends before its response is written; that of
- * a response in parts is ended by its body.
+ * Creates the handler of all paths. A request ends before its response is written; that of a response in
+ * parts is ended by its body.
  */
-export function createRouter(options: RouterOptions): RequestServer['handle'] {
+export function createRouter(options: RouterOptions): RequestServer<GatewayRequest>['handle'] {
   const { admission, compression, health, graphql, v1, mounted, streams } = options;
   const cors = createCors(options.corsOrigins, options.telemetry.log);
   const forwarded = options.forwardHeaders?.map((name) => `, ${name}`).join('');
 
   /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
-  function route(record: RequestRecord): HttpResponse | Promise<HttpResponse> {
-    const { method, headers } = record;
+  function route(request: GatewayRequest): HttpResponse | Promise<HttpResponse> {
+    const { method, headers } = request;
     checkHost(headers, options.onlyLoopbackHosts, mounted);
-    const preflight = method === 'OPTIONS' ? cors.preflight(record) : undefined;
+    const preflight = method === 'OPTIONS' ? cors.preflight(request) : undefined;
     if (preflight instanceof HttpError) throw preflight;
     if (preflight !== undefined) return preflight;
-    admission.admit(record);
+    admission.admit(request.scope);
     const coding = headers['content-encoding'];
-    if (coding === undefined) return serve(record);
-    return nextTurn(record).then(() => serve(record, coding));
+    if (coding === undefined) return serve(request);
+    return nextTurn(request.scope).then(() => serve(request, coding));
   }
 
-  function serve(record: RequestRecord, coding?: string): HttpResponse | Promise<HttpResponse> {
-    const { path } = record;
-    if (coding !== undefined) record.decodeBody(coding);
-    if (record.refusal) throw record.refusal;
-    setIdempotencyKey(record, 'idempotency-key', record.headers['idempotency-key']);
+  function serve(request: GatewayRequest, coding?: string): HttpResponse | Promise<HttpResponse> {
+    const { path } = request;
+    if (coding !== undefined) request.body.decode(coding);
+    if (request.body.refusal) throw request.body.refusal;
+    setIdempotencyKey(request.scope, 'idempotency-key', request.headers['idempotency-key']);
     const isGraphql = isGraphqlPath(path);
-    if (isGraphql) record.route = '/graphql';
-    if (mounted || isGraphql) return graphql(record);
+    if (isGraphql) request.report.route = '/graphql';
+    if (mounted || isGraphql) return graphql(request);
     if (v1 && /^\/(?:v1|quickstart)\//.test(path)) {
-      if (record.size <= turnBytes) return v1(record);
-      return nextTurn(record).then(() => v1(record));
+      if (request.body.size <= turnBytes) return v1(request);
+      return nextTurn(request.scope).then(() => v1(request));
     }
-    return redirectRoot(record);
+    return redirectRoot(request);
   }
 
-  function refuse(error: unknown, record: RequestRecord): HttpResponse {
-    const refusal = options.refuse(error, record.requestId);
-    if (!mounted && !isGraphqlPath(record.path)) return restErrorResponse(refusal);
-    record.codes = [refusal.code];
-    return refusalResponse(refusal, record, record.requestId);
+  function refuse(error: unknown, request: GatewayRequest): HttpResponse {
+    const refusal = options.refuse(error, request.requestId);
+    if (!mounted && !isGraphqlPath(request.path)) return restErrorResponse(refusal);
+    request.report.codes = [refusal.code];
+    return refusalResponse(refusal, request, request.requestId);
   }
 
-  return async (record) => {
-    if (health && probePaths.has(record.path)) {
-      return health(record).finally(() => record.endUnreported());
+  return async (request) => {
+    if (health && probePaths.has(request.path)) {
+      return health(request).finally(() => request.endUnreported());
     }
     let response: HttpResponse;
     try {
-      const routed = route(record);
+      const routed = route(request);
       response = routed instanceof Promise ? await routed : routed;
     } catch (error) {
-      response = refuse(error, record);
+      response = refuse(error, request);
     }
-    record.status = response.status;
+    request.report.status = response.status;
     if (compression) {
-      response = await compressResponse(response, record.headers['accept-encoding']);
+      response = await compressResponse(response, request.headers['accept-encoding']);
     }
     if (forwarded && response.headers['vary']) response.headers['vary'] += forwarded;
-    if (options.corsOrigins.length > 0) cors.addHeaders(record, response);
-    admission.addRate?.(record.key, response.headers);
-    response.headers['x-request-id'] = record.requestId;
-    if (record.isReplayed) response.headers['idempotent-replayed'] = 'true';
+    if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
+    admission.addRate?.(request.scope.key, response.headers);
+    response.headers['x-request-id'] = request.requestId;
+    if (request.scope.isReplayed) response.headers['idempotent-replayed'] = 'true';
     const { parts } = response;
-    if (parts === undefined) record.end();
+    if (parts === undefined) request.end();
     else {
       streams.add(parts);
-      record.hold({ release: () => streams.delete(parts) }, 1);
+      request.scope.hold({ release: () => streams.delete(parts) }, 1);
     }
     return response;
   };

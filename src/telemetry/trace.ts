@@ -6,7 +6,7 @@ export interface RequestHead {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the trace of a request shows of its end; see the record of the server. */
+/** What the trace of a request shows of its end. */
 export interface EndedRequest {
   readonly requestId: string;
   readonly status: number;

@@ -14,7 +14,7 @@ import { readJsonBody } from '../http/json-limits.ts';
  */
 type Handler = (
   petStore: PetStore,
-  request: HttpRequest & Caller,
+  request: HttpRequest & { readonly scope: Caller },
   parameter: string,
 ) => Promise<string>;
 
@@ -24,32 +24,32 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
     const search = new URLSearchParams(request.search);
     const limit = readParameter(search, 'limit', parseLimit);
     const status = readParameter(search, 'status', decodePetStatus);
-    const pets = await petStore.listPets(request, { limit, status });
+    const pets = await petStore.listPets(request.scope, { limit, status });
     return JSON.stringify(Array.from(pets, encodePet));
   },
 
   async createPet(petStore, request) {
     const newPet = decodeNewPet(readRequestJson(request));
-    const write = writeKeyOf(request, request.path, 'createPet', newPet);
-    return JSON.stringify(encodePet(await petStore.createPet(request, newPet, write)));
+    const write = writeKeyOf(request.scope, request.path, 'createPet', newPet);
+    return JSON.stringify(encodePet(await petStore.createPet(request.scope, newPet, write)));
   },
 
   async getPet(petStore, request, parameter) {
     const petId = parseInt64(decodeSegment(parameter));
     if (petId !== undefined) {
-      return JSON.stringify(encodePet(await petStore.getPet(request, petId)));
+      return JSON.stringify(encodePet(await petStore.getPet(request.scope, petId)));
     }
     throw new InvalidInputError(`petId: expected an int64, received ${JSON.stringify(parameter)}.`);
   },
 
   async listOrders(petStore, request) {
-    return (await petStore.listOrders(request)).text;
+    return (await petStore.listOrders(request.scope)).text;
   },
 
   async sendMessage(petStore, request) {
     const message = decodeNewMessage(readRequestJson(request));
-    const write = writeKeyOf(request, request.path, 'sendMessage', message);
-    return JSON.stringify(await petStore.sendMessage(request, message, write));
+    const write = writeKeyOf(request.scope, request.path, 'sendMessage', message);
+    return JSON.stringify(await petStore.sendMessage(request.scope, message, write));
   },
 };
 

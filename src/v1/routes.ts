@@ -18,21 +18,20 @@ import { createReference } from './reference.ts';
 export interface V1Options {
   readonly petStore: PetStore;
   /** Takes a call from the rate of its key. @throws HttpError, or rejects with one, if it is exceeded. */
-  readonly takeCall: (request: V1Request) => Promise<unknown> | undefined;
+  readonly takeCall: (key: Caller['key']) => Promise<unknown> | undefined;
   /** Logs unexpected errors; the response has no details of them. */
   readonly refuse: Refuse;
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
 }
 
-/** The record of a request to `/v1/…` or `/quickstart/…`. */
-export interface V1Request extends HttpRequest, Caller {
-  /** Set to the operation of the contract, and the template of its path. */
-  v1Operation: string | undefined;
-  route: string | undefined;
-  /** The HTTP status of the response. */
-  status: number;
-  /** Ends the record of a response in parts. */
+/** A request to `/v1/…` or `/quickstart/…`. */
+export interface V1Request extends HttpRequest {
+  /** Who makes the call. */
+  readonly scope: Caller;
+  /** The operation of the contract, the template of its path, and the HTTP status are set. */
+  readonly report: { v1Operation: string | undefined; route: string | undefined; status: number };
+  /** Ends the request of a response in parts. */
   end(): void;
 }
 
@@ -93,9 +92,9 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
     }
     const operation = route.operations.get(method);
     if (!operation) throw methodNotAllowed([...route.operations.keys()].join(', '), method);
-    request.v1Operation = operation;
-    request.route = route.template;
-    await takeCall(request);
+    request.report.v1Operation = operation;
+    request.report.route = route.template;
+    await takeCall(request.scope.key);
     const { status = 200 } = operations[operation];
     let response: HttpResponse;
     try {
@@ -109,10 +108,10 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
       };
     } catch (error) {
       const body = toErrorBody(error);
-      if (body.code === 'internal_error') refuse(error, request.requestId);
+      if (body.code === 'internal_error') refuse(error, request.scope.requestId);
       const staged = toStagedResponse(error, status);
       if (staged?.parts) {
-        request.status = staged.status;
+        request.report.status = staged.status;
         request.end();
       }
       response = staged ?? errorBodyResponse(body, retryAfterOf(error));

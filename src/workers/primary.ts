@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type AdminOptions, listenAdmin } from '../http/admin.ts';
 import { createHealth } from '../http/health.ts';
 import type { Listener } from '../http/listen.ts';
+import { openRequests } from '../request/gateway-request.ts';
 import { createEnvironment } from '../request/request-environment.ts';
 import type { MetricsSnapshot } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -73,8 +74,8 @@ export class Supervisor {
    */
   async start(): Promise<RunningGateway> {
     const health = createHealth(checkAnyReady, () => this.#isStopping);
-    const environment = createEnvironment(this.#telemetry);
-    this.#admin = await listenAdmin(environment, this, health, this.#options);
+    const requests = openRequests(createEnvironment(this.#telemetry));
+    this.#admin = await listenAdmin(requests, this, health, this.#options);
     // The first worker starts alone: it migrates the database, and a failed start is logged once.
     await this.#startWorker();
     const others = Array.from({ length: this.#options.workers - 1 }, () => this.#startWorker());

@@ -4,7 +4,7 @@ import { type FailedRequest, typedError } from '../graphql/errors.ts';
 import type { TypedError } from '../graphql/result-types.ts';
 import type { Refuse } from '../http/refuse.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
-import type { RequestRecord } from '../request/request-record.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 
 /** A result, without `data` if nothing was executed; as the client receives it if its errors are typed. */
 export interface Result<Failure> {
@@ -23,7 +23,7 @@ export interface EncodedResult {
 
 /** The request whose result is encoded. */
 export interface EncodingContext {
-  readonly record: RequestRecord;
+  readonly request: GatewayRequest;
   /** Logs unexpected errors. */
   readonly refuse: Refuse;
 }
@@ -43,9 +43,9 @@ export function encodeResult(
   const typed: TypedResult = typeErrors(result, context);
   const isExecuted = 'data' in typed;
   if (lengthOf(typed, turnBytes) <= turnBytes) return { body: write(typed), isExecuted };
-  const { record } = context;
-  return nextTurn({ key: record.key }).then(() => ({
-    body: writeBounded(typed, record),
+  const { request } = context;
+  return nextTurn({ key: request.scope.key }).then(() => ({
+    body: writeBounded(typed, request),
     isExecuted,
   }));
 }
@@ -56,12 +56,12 @@ export function encodeResult(
  */
 export function writeBounded(
   { errors, data, extensions }: TypedResult,
-  record: RequestRecord,
+  request: GatewayRequest,
 ): string {
   let reported = errors;
   if (errors && lengthOf(errors, maxErrorsLength) > maxErrorsLength) {
-    reported = [responseTooLarge(record, 'UNKNOWN')];
-    record.codes = ['RESPONSE_TOO_LARGE'];
+    reported = [responseTooLarge(request, 'UNKNOWN')];
+    request.report.codes = ['RESPONSE_TOO_LARGE'];
   }
   // What is left if every field is null.
   let left = maxDataLength;
@@ -75,8 +75,8 @@ export function writeBounded(
       left = space - text.length;
       return text;
     }
-    reported = [...(reported ?? []), { ...responseTooLarge(record), path: [name] }];
-    record.codes.push('RESPONSE_TOO_LARGE');
+    reported = [...(reported ?? []), { ...responseTooLarge(request), path: [name] }];
+    request.report.codes.push('RESPONSE_TOO_LARGE');
     return 'null';
   }
 
@@ -90,13 +90,13 @@ export function writeBounded(
  */
 export function typeErrors<Entry extends { readonly errors?: readonly GraphQLError[] }>(
   entry: Entry,
-  { record, refuse }: EncodingContext,
+  { request, refuse }: EncodingContext,
 ) {
   if (entry.errors === undefined) return entry as Omit<Entry, 'errors'>;
   const { errors, ...rest } = entry;
-  const report = (cause: unknown) => refuse(cause, record.requestId);
-  const typed = errors.map((error) => typedError(error, record, report));
-  for (const { extensions } of typed) record.codes.push(extensions.code);
+  const report = (cause: unknown) => refuse(cause, request.requestId);
+  const typed = errors.map((error) => typedError(error, request, report));
+  for (const { extensions } of typed) request.report.codes.push(extensions.code);
   return { errors: typed, ...rest };
 }
 

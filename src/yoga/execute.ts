@@ -4,7 +4,7 @@ import type { PetStore } from '../contract/pet-store.ts';
 import { schema as ownSchema } from '../graphql/schema.ts';
 import { HttpError } from '../http/error.ts';
 import { nextTurn } from '../limits/turns.ts';
-import type { RequestRecord } from '../request/request-record.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostParts } from './host-parts.ts';
 import { OperationContext } from './operation-context.ts';
@@ -53,14 +53,14 @@ export function createExecute(options: ExecuteOptions) {
    * @throws HttpError if the document has no operation of the name, or the request may not execute it
    */
   async function execute(
-    record: RequestRecord,
+    request: GatewayRequest,
     params: GraphqlParams,
     { isExplained, delivery }: ExecuteRequest,
   ): Promise<Executed> {
-    const text = finder.find(params, record.key);
+    const text = finder.find(params, request.scope.key);
     if (typeof text !== 'string') return notExecuted([text]);
-    if (documents.isLong(text)) await nextTurn(record);
-    const context = new OperationContext(record, params, {
+    if (documents.isLong(text)) await nextTurn(request.scope);
+    const context = new OperationContext(request, params, {
       petStore,
       isExplained: isExplained && options.explain,
     });
@@ -71,11 +71,11 @@ export function createExecute(options: ExecuteOptions) {
       if (errors.length > 0) return notExecuted(errors);
       const operation = documents.get(document)?.find(params.operationName);
       if (!operation) throw unknownOperation(documents.get(document)?.operationNames ?? [], params);
-      record.operation = operation.label;
+      request.report.operation = operation.label;
       // A link must not change data.
       const isQuery = operation.definition.operation === OperationTypeNode.QUERY;
-      if (!isQuery && /^(?:GET|HEAD)$/.test(record.method)) throw expectedPost(record.method);
-      if (operation.isDeferred || operation.isIntrospection) await nextTurn(record);
+      if (!isQuery && /^(?:GET|HEAD)$/.test(request.method)) throw expectedPost(request.method);
+      if (operation.isDeferred || operation.isIntrospection) await nextTurn(request.scope);
       context.operation = operation;
       context.delivery = operation.isDeferred ? delivery : undefined;
       context.petStore.hasEqualReads = operation.rootFields.mayBeEqual;
@@ -87,9 +87,10 @@ export function createExecute(options: ExecuteOptions) {
         variableValues: params.variables ?? {},
         operationName: params.operationName,
       });
-      return isAsyncIterable(result)
-        ? { parts: result, delivery: context.delivery as Delivery }
-        : { result, takesText: operation.takesText };
+      if (!isAsyncIterable(result)) return { result, takesText: operation.takesText };
+      if (delivery !== undefined) return { parts: result, delivery };
+      // Of a plugin: other operations have parts only if the client accepts them.
+      throw new HttpError(406, 'NOT_ACCEPTABLE', 'accept: expected a type for parts.');
     } catch (error) {
       if (error instanceof GraphQLError) return notExecuted([error]);
       throw error;

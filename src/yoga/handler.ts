@@ -5,7 +5,7 @@ import { nextTurn, turnBytes } from '../limits/turns.ts';
 import { readClientLibrary } from '../request/client-name.ts';
 import { setDeadline, timeoutHeader } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
-import type { RequestRecord } from '../request/request-record.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 import { frameWhole, type ResponseFormat, readFormat } from './delivery.ts';
 import { type EncodedResult, encodeResult } from './encode-result.ts';
 import type { Execute } from './execute.ts';
@@ -26,7 +26,7 @@ export interface GraphqlHandlerOptions {
 }
 
 /** Responds to the HTTP requests for GraphQL. */
-export type GraphqlHandler = (record: RequestRecord) => Promise<HttpResponse>;
+export type GraphqlHandler = (request: GatewayRequest) => Promise<HttpResponse>;
 
 /**
  * Creates the handler: exact parameters in, JSON text or parts out. A large body waits for a turn. It
@@ -35,26 +35,27 @@ export type GraphqlHandler = (record: RequestRecord) => Promise<HttpResponse>;
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
   const { execute, forwardHeaders, graphiql, refuse } = options;
 
-  return async (record) => {
-    const page = graphiql?.(record);
+  return async (request) => {
+    const page = graphiql?.(request);
     if (page !== undefined) return page;
-    const { headers } = record;
+    const { headers } = request;
     const format = readFormat(headers.accept);
     const timeout = headers[timeoutHeader];
-    if (timeout !== undefined) setDeadline(record, timeoutHeader, timeout, options.maxTimeoutMs);
-    if (record.size > turnBytes) await nextTurn(record);
-    const params = readParams(record);
+    if (timeout !== undefined)
+      setDeadline(request.scope, timeoutHeader, timeout, options.maxTimeoutMs);
+    if (request.body.size > turnBytes) await nextTurn(request.scope);
+    const params = readParams(request);
     const library = params.extensions?.['clientLibrary'];
-    if (library !== undefined) record.clientLibrary = readClientLibrary(library);
-    if (forwardHeaders) record.forwarded = pickHeaders(forwardHeaders, record);
+    if (library !== undefined) request.report.clientLibrary = readClientLibrary(library);
+    if (forwardHeaders) request.scope.forwarded = pickHeaders(forwardHeaders, request);
     const isExplained = headers['x-petstore-explain'] === '1';
-    const delivery = record.mayStream ? format.delivery : undefined;
-    const executed = await execute(record, params, { isExplained, delivery });
+    const delivery = request.mayStream ? format.delivery : undefined;
+    const executed = await execute(request, params, { isExplained, delivery });
     if ('parts' in executed) {
-      return toResponseInParts(record, encodeParts(executed, { record, refuse }));
+      return toResponseInParts(request, encodeParts(executed, { request, refuse }));
     }
-    const encoded = await encodeResult(executed.result, { record, refuse });
-    return toResponse(record, format, encoded, executed.takesText);
+    const encoded = await encodeResult(executed.result, { request, refuse });
+    return toResponse(request, format, encoded, executed.takesText);
   };
 }
 
@@ -63,7 +64,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
  * the status 400, or 200 for `application/json`, whose clients may predate that specification.
  */
 function toResponse(
-  record: RequestRecord,
+  request: GatewayRequest,
   { jsonType, delivery }: ResponseFormat,
   { body: json, isExecuted }: EncodedResult,
   takesText: boolean,
@@ -72,16 +73,16 @@ function toResponse(
   const body = isPart ? frameWhole(delivery, json) : json;
   const type = isPart ? delivery.contentType : `${jsonType}; charset=utf-8`;
   const headers: Record<string, string> = { 'content-type': type };
-  if (record.method !== 'POST') {
+  if (request.method !== 'POST') {
     // A browser may store the response; a shared cache may not.
     headers['cache-control'] = 'private';
     headers['vary'] = 'Authorization, Accept, X-Petstore-Explain';
   }
-  const isExplained = Boolean(record.headers['x-petstore-explain']);
+  const isExplained = Boolean(request.headers['x-petstore-explain']);
   if (isExplained) headers['cache-control'] = 'no-store';
   const status = isExecuted || jsonType !== 'application/graphql-response+json' ? 200 : 400;
   // Errors and explained calls quote the request.
-  const isCompressible = !takesText && !isExplained && record.codes.length === 0;
+  const isCompressible = !takesText && !isExplained && request.report.codes.length === 0;
   return { status, headers, body, isCompressible };
 }
 
@@ -90,13 +91,13 @@ function toResponse(
  * because clients may disconnect before the first one is written.
  */
 function toResponseInParts(
-  record: RequestRecord,
+  request: GatewayRequest,
   { body, contentType }: EncodedParts,
 ): HttpResponse {
   // The body has reported its own failure.
   const cancel = () => void body.return().catch(() => {});
-  if (record.hasLeft) cancel();
-  else record.onLeave = cancel;
+  if (request.scope.hasLeft) cancel();
+  else request.scope.onLeave = cancel;
   const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
   return { status: 200, headers, body: '', parts: body };
 }

@@ -1,10 +1,11 @@
 import { type DocumentNode, print } from 'graphql';
 import { parseJson } from '../contract/json.ts';
+import type { RequestServer } from '../http/request-server.ts';
 import type { Admission } from '../request/admission.ts';
 import { setDeadline } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 import { setIdempotencyKey } from '../request/idempotency-key.ts';
-import { RequestRecord, type RequestServer } from '../request/request-record.ts';
 import { encodeResult } from './encode-result.ts';
 import { refuseRounded } from './exact-variables.ts';
 import type { WholeResult } from './execute.ts';
@@ -15,7 +16,7 @@ import { graphqlErrorResult } from './refusal.ts';
 /** What local execution shares with HTTP requests. */
 interface LocalExecuteOptions
   extends Pick<GraphqlHandlerOptions, 'execute' | 'forwardHeaders' | 'maxTimeoutMs' | 'refuse'>,
-    Pick<RequestServer, 'environment'> {
+    Pick<RequestServer<GatewayRequest>, 'open'> {
   readonly admission: Admission;
 }
 
@@ -42,28 +43,29 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
       accept: 'application/graphql-response+json',
     };
     const head = { method: 'execute', path: '', headers };
-    const record = new RequestRecord(options.environment, head);
-    if (signal) record.follow({ signal });
+    const request = options.open(head);
+    const { scope, report } = request;
+    if (signal) scope.follow({ signal });
     try {
-      admission.admit(record);
-      setIdempotencyKey(record, 'idempotencyKey', caller.idempotencyKey);
-      setDeadline(record, 'timeoutMs', caller.timeoutMs, options.maxTimeoutMs);
+      admission.admit(scope);
+      setIdempotencyKey(scope, 'idempotencyKey', caller.idempotencyKey);
+      setDeadline(scope, 'timeoutMs', caller.timeoutMs, options.maxTimeoutMs);
       if (forwardHeaders && caller.headers) {
-        record.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });
+        scope.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });
       }
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
-      const executed = await execute(record, params, { isExplained: caller.explain === true });
+      const executed = await execute(request, params, { isExplained: caller.explain === true });
       const { result } = executed as WholeResult;
-      const { body, isExecuted } = await encodeResult(result, { record, refuse });
-      record.status = isExecuted ? 200 : 400;
+      const { body, isExecuted } = await encodeResult(result, { request, refuse });
+      report.status = isExecuted ? 200 : 400;
       return parseJson(body, String) as LocalResult<never>;
     } catch (error) {
-      const refusal = refuse(error, record.requestId);
-      record.codes = [refusal.code];
-      record.status = refusal.status;
-      return graphqlErrorResult(refusal, record.requestId);
+      const refusal = refuse(error, request.requestId);
+      report.codes = [refusal.code];
+      report.status = refusal.status;
+      return graphqlErrorResult(refusal, request.requestId);
     } finally {
-      record.end();
+      request.end();
     }
   };
 }

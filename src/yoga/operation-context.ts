@@ -1,7 +1,9 @@
 import type { Plugin } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { PetStoreCalls } from '../graphql/context.ts';
-import type { RequestRecord } from '../request/request-record.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
+import type { Report } from '../request/report.ts';
+import type { Scope } from '../request/scope.ts';
 import type { Delivery } from './delivery.ts';
 import type { GraphqlParams } from './params.ts';
 import type { PreparedOperation } from './prepared-operation.ts';
@@ -21,20 +23,22 @@ export class OperationContext {
   readonly petStore: PetStoreCalls;
   /** The parameters of the request, as Yoga's context has them. */
   readonly params: GraphqlParams;
-  readonly record: RequestRecord;
+  readonly scope: Scope;
+  readonly report: Report;
   /** Set when the document is valid and has the operation. */
   operation: PreparedOperation | undefined = undefined;
   /** How deferred fragments are delivered; undefined for a whole result. */
   delivery: Delivery | undefined = undefined;
 
   constructor(
-    record: RequestRecord,
+    { scope, report }: Pick<GatewayRequest, 'scope' | 'report'>,
     params: GraphqlParams,
     { petStore, isExplained }: OperationContextOptions,
   ) {
-    this.petStore = new PetStoreCalls(record, petStore, isExplained);
+    this.petStore = new PetStoreCalls(scope, petStore, isExplained);
     this.params = params;
-    this.record = record;
+    this.scope = scope;
+    this.report = report;
   }
 }
 

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { TypedError } from '../graphql/result-types.ts';
 import type { BodyParts } from '../http/http-message.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
-import type { RequestRecord } from '../request/request-record.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Delivery } from './delivery.ts';
 import {
   type EncodingContext,
@@ -52,17 +52,17 @@ export interface EncodedParts {
 
 /**
  * Encodes the parts of a result, each when it is read. Read them to the end, or call `return`, which
- * cancels the calls in flight. The end of the parts is that of the record.
+ * cancels the calls in flight. The end of the parts is that of the request.
  */
 export function encodeParts(
   { parts, delivery }: DeliveredParts,
   context: EncodingContext,
 ): EncodedParts {
-  const { record } = context;
+  const { request } = context;
   const texts = writeParts({ parts, delivery }, context);
   const body: BodyParts = Object.assign(texts, {
     async return() {
-      record.cancel();
+      request.scope.cancel();
       // The rest is read, so that its errors are recorded.
       while (!(await texts.next()).done);
       return { value: undefined, done: true as const };
@@ -70,7 +70,7 @@ export function encodeParts(
     // Node's streams call it when the client disconnects.
     throw: () => body.return(),
     end() {
-      record.cancel('deadline');
+      request.scope.cancel('deadline');
     },
   });
   return { body, contentType: delivery.contentType };
@@ -95,7 +95,7 @@ async function* writeParts(
   { parts, delivery }: DeliveredParts,
   context: EncodingContext,
 ): AsyncGenerator<string, undefined, void> {
-  const { record, refuse } = context;
+  const { request, refuse } = context;
   const pending = new Set<string>();
   let left = maxDataLength;
   let isFirst = true;
@@ -104,15 +104,15 @@ async function* writeParts(
     for await (const untyped of parts) {
       const part = typePart(untyped, context);
       if (isLast) continue;
-      if (lengthOf(part, turnBytes) > turnBytes) await nextTurn({ key: record.key });
-      if (isFirst && !record.cancelled) record.onFirstPart();
+      if (lengthOf(part, turnBytes) > turnBytes) await nextTurn({ key: request.scope.key });
+      if (isFirst && !request.scope.cancelled) request.onFirstPart();
       // Measured first: V8 fails to write a part that is far too large.
       let text = lengthOf(part, left) > left ? undefined : write(part);
       const isExcess = text === undefined || text.length > left;
       if (text === undefined || isExcess) {
-        record.cancel();
-        record.codes.push('RESPONSE_TOO_LARGE');
-        text = isFirst ? writeOnly(part, record) : write(endOf(pending, delivery, record));
+        request.scope.cancel();
+        request.report.codes.push('RESPONSE_TOO_LARGE');
+        text = isFirst ? writeOnly(part, request) : write(endOf(pending, delivery, request));
       }
       for (const { id } of part.pending ?? []) pending.add(id);
       for (const { id } of part.completed ?? []) pending.delete(id);
@@ -122,22 +122,26 @@ async function* writeParts(
       isFirst = false;
     }
   } catch (error) {
-    refuse(error, record.requestId);
+    refuse(error, request.requestId);
     throw error;
   } finally {
-    record.end();
+    request.end();
   }
 }
 
 /** Writes the first part as the only one. */
-function writeOnly({ errors = [], ...part }: TypedPart, record: RequestRecord): string {
-  const text = writeBounded({ ...part, errors: [...errors, responseTooLarge(record)] }, record);
+function writeOnly({ errors = [], ...part }: TypedPart, request: GatewayRequest): string {
+  const text = writeBounded({ ...part, errors: [...errors, responseTooLarge(request)] }, request);
   return `${text.slice(0, -1)},"hasNext":false}`;
 }
 
 /** Returns a last part with an error for the fragments that are pending. */
-function endOf(pending: Iterable<string>, { format }: Delivery, record: RequestRecord): TypedPart {
-  const errors = [responseTooLarge(record)];
+function endOf(
+  pending: Iterable<string>,
+  { format }: Delivery,
+  request: GatewayRequest,
+): TypedPart {
+  const errors = [responseTooLarge(request)];
   return format === 'deferSpec=20220824'
     ? { incremental: [{ data: null, path: [], errors }], hasNext: false }
     : { completed: Array.from(pending, (id) => ({ id, errors })), hasNext: false };

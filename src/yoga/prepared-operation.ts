@@ -20,7 +20,7 @@ import { conditionsOf } from '../execution/field-collector.ts';
 import { examineFields } from '../graphql/examine-fields.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
 import type { Deprecation } from '../graphql/result-types.ts';
-import type { OperationLabel } from '../request/request-environment.ts';
+import type { OperationLabel } from '../request/report.ts';
 import type { Delivery } from './delivery.ts';
 import { type RootFields, rootFieldsOf } from './root-fields.ts';
 

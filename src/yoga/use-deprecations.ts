@@ -8,9 +8,9 @@ export function useDeprecations(): OperationPlugin {
     'data' in result ? { deprecations: operation?.deprecations } : undefined,
   );
   return {
-    onExecute({ context: { record, operation } }) {
+    onExecute({ context: { report, operation } }) {
       if (operation === undefined || operation.deprecations.length === 0) return undefined;
-      record.deprecatedFields = operation.deprecations.map(({ field }) => field);
+      report.deprecatedFields = operation.deprecations.map(({ field }) => field);
       return hooks;
     },
   };

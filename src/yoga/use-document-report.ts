@@ -19,18 +19,18 @@ export function useDocumentReport(
   return {
     onExecute: () => ({
       onExecuteDone({ args: { contextValue } }) {
-        const { record, params } = contextValue;
-        finder.register(params, record.key);
+        const { scope, report, params } = contextValue;
+        finder.register(params, scope.key);
         const source = finder.sourceOf(params);
-        record.documentSource = source;
-        if (!record.key.isAccepted) return;
-        const operation = metrics.operationLabel(record.operation?.name);
-        const client = metrics.clientLabel(record.clientName);
+        report.documentSource = source;
+        if (!scope.key.isAccepted) return;
+        const operation = metrics.operationLabel(report.operation?.name);
+        const client = metrics.clientLabel(report.clientName);
         metrics.documents.inc({ source, operation, client });
         if (finder.mode === 'allow' || source === 'manifest') return;
         const shown = {
-          operation: record.operation?.name ?? operation,
-          client: record.clientName ?? client,
+          operation: report.operation?.name ?? operation,
+          client: report.clientName ?? client,
         };
         const name = `${shown.operation} ${shown.client}`;
         if (performance.now() < (warnFrom.get(name) ?? 0)) return;

@@ -8,13 +8,15 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { type GatewayContext, PetStoreCalls } from '../graphql/context.ts';
-import { isOfPetStore, typedError } from '../graphql/errors.ts';
+import { type FailedRequest, isOfPetStore, typedError } from '../graphql/errors.ts';
+import type { HttpError } from '../http/error.ts';
 import { readHead } from '../http/fetch.ts';
 import type { Refuse } from '../http/refuse.ts';
+import { pickHeaders } from '../request/forwarded-headers.ts';
+import { setIdempotencyKey } from '../request/idempotency-key.ts';
 import type { RequestEnvironment } from '../request/request-environment.ts';
-import { RequestRecord } from '../request/request-record.ts';
+import { Scope } from '../request/scope.ts';
 import { refuseRounded } from './exact-variables.ts';
-import { labelOf } from './prepared-operation.ts';
 
 /** What the plugin makes calls with. */
 interface PetStoreOptions {
@@ -31,37 +33,46 @@ interface PetStoreOptions {
  */
 export function usePetStoreCalls(options: PetStoreOptions): Plugin<GatewayContext> {
   const { petStore, environment, forwardHeaders, refuse } = options;
-  const records = new WeakMap<PetStoreCalls, RequestRecord>();
+  const scopes = new WeakMap<PetStoreCalls, Scope>();
 
   function typeErrors(
     { errors, ...rest }: ExecutionResult,
-    record: RequestRecord,
+    failed: FailedRequest,
   ): ExecutionResult {
-    return errors ? { ...rest, errors: errors.map((error) => typeError(error, record)) } : rest;
+    return errors ? { ...rest, errors: errors.map((error) => typeError(error, failed)) } : rest;
   }
 
-  function typeError(error: GraphQLError, record: RequestRecord): GraphQLError {
+  function typeError(error: GraphQLError, failed: FailedRequest): GraphQLError {
     // Others are masked by the server.
     if (!isOfPetStore(error)) return error;
     const { nodes, source, positions, path } = error;
-    const report = (cause: unknown) => refuse(cause, record.requestId);
-    const { message, extensions } = typedError(error, record, report);
+    const report = (cause: unknown) => refuse(cause, failed.requestId);
+    const { message, extensions } = typedError(error, failed, report);
     return new GraphQLError(message, { nodes, source, positions, path, extensions });
   }
 
   return {
     onContextBuilding({ context: { request }, extendContext }) {
-      const record = new RequestRecord(environment, readHead(request, forwardHeaders));
-      record.follow(request);
-      const calls = new PetStoreCalls(record, petStore);
-      records.set(calls, record);
+      const head = readHead(request, forwardHeaders);
+      const scope = new Scope(environment, head);
+      scope.follow(request);
+      try {
+        if (forwardHeaders) scope.forwarded = pickHeaders(forwardHeaders, head);
+        setIdempotencyKey(scope, 'idempotency-key', head.headers['idempotency-key']);
+      } catch (error) {
+        scope.end();
+        throw toGraphQLError(error as HttpError);
+      }
+      const calls = new PetStoreCalls(scope, petStore);
+      scopes.set(calls, scope);
       extendContext({ petStore: calls });
     },
     onExecute({ args }) {
-      const record = records.get(args.contextValue.petStore);
-      if (record === undefined) return undefined;
+      const scope = scopes.get(args.contextValue.petStore);
+      if (scope === undefined) return undefined;
       const operation = getOperationAST(args.document, args.operationName);
-      if (operation) record.operation = labelOf(operation);
+      const { requestId } = scope;
+      const failed = { requestId, isMutation: operation?.operation === 'mutation' };
       const ids = operation?.variableDefinitions?.filter(takesId);
       for (const {
         variable: { name },
@@ -75,19 +86,19 @@ export function usePetStoreCalls(options: PetStoreOptions): Plugin<GatewayContex
         onExecuteDone({ result, setResult }) {
           if (isAsyncIterable(result)) {
             return {
-              onNext: (next) => next.setResult(typeErrors(next.result, record)),
-              onEnd: () => record.endUnreported(),
+              onNext: (next) => next.setResult(typeErrors(next.result, failed)),
+              onEnd: () => scope.end(),
             };
           }
-          setResult(typeErrors(result, record));
-          record.endUnreported();
+          setResult(typeErrors(result, failed));
+          scope.end();
           return undefined;
         },
       };
     },
     onSubscribe({ args }) {
-      const record = records.get(args.contextValue.petStore);
-      const onEnd = () => record?.endUnreported();
+      const scope = scopes.get(args.contextValue.petStore);
+      const onEnd = () => void scope?.end();
       return {
         onSubscribeResult: ({ result }) => (isAsyncIterable(result) ? { onEnd } : onEnd()),
       };
@@ -98,4 +109,9 @@ export function usePetStoreCalls(options: PetStoreOptions): Plugin<GatewayContex
 /** Whether the type of a variable is an id or has one of the pet store. */
 function takesId({ type }: VariableDefinitionNode): boolean {
   return /^(?:ID|AddPetInput)$/.test(print(type).replace(/[[\]!]/g, ''));
+}
+
+/** Yoga responds with the HTTP status in the extensions. */
+function toGraphQLError({ message, code, status }: HttpError): GraphQLError {
+  return new GraphQLError(message, { extensions: { code, http: { status } } });
 }

@@ -22,7 +22,7 @@ export function usePreparedDocuments(
   const validate = createBoundedValidate(options.introspection);
   return {
     onParse({ context, params: { source }, setParsedDocument, setParseFn }) {
-      const found = documents.find(source, context.record.key);
+      const found = documents.find(source, context.scope.key);
       if (found === undefined) setParseFn(parse);
       else setParsedDocument(found.document);
     },
@@ -36,7 +36,7 @@ export function usePreparedDocuments(
       return ({ valid }) => {
         if (!valid) return;
         const prepared = new PreparedDocument(document, schema, rules, options);
-        documents.add(prepared, context.record.key);
+        documents.add(prepared, context.scope.key);
       };
     },
   };

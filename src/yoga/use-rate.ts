@@ -7,10 +7,10 @@ import type { OperationPlugin } from './operation-context.ts';
  */
 export function useRate({ takeCalls }: Pick<Admission, 'takeCalls'>): OperationPlugin {
   return {
-    onExecute({ context: { record, operation } }) {
+    onExecute({ context: { scope, operation } }) {
       if (operation === undefined) return undefined;
       const { rootFields, needsKey } = operation;
-      return takeCalls(record, rootFields.count + Number(needsKey)) as
+      return takeCalls(scope.key, rootFields.count + Number(needsKey)) as
         | Promise<undefined>
         | undefined;
     },

@@ -57,8 +57,8 @@ describe('the Kubernetes manifests', () => {
   it('probe paths of the admin port, which no client can fill', async () => {
     await using opened = await openGateway();
     const address = { adminHost: '127.0.0.1', adminPort: 0 };
-    const { environment, metrics, health } = opened;
-    const admin = await listenAdmin(environment, metrics, health, address);
+    const { metrics, health } = opened;
+    const admin = await listenAdmin(opened, metrics, health, address);
     const { spec } = (await read('deployment.yaml')).spec.template;
     const [{ ports, startupProbe, livenessProbe, readinessProbe }] = spec.containers;
     for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {

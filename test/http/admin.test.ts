@@ -13,7 +13,7 @@ describe('the admin port', () => {
       },
     };
     const address = { adminHost: '127.0.0.1', adminPort: 0 };
-    const admin = await listenAdmin(opened.environment, metrics, opened.health, address);
+    const admin = await listenAdmin(opened, metrics, opened.health, address);
     await using _ = { [Symbol.asyncDispose]: async () => admin?.close(0) };
     const scrape = async () => (await fetch(`${admin?.url}/metrics`)).text();
     const start = performance.now();

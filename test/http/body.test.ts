@@ -1,20 +1,19 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { maxBodyBytes, RequestBody } from '../../src/http/body.ts';
-import { HttpError } from '../../src/http/error.ts';
-import { createEnvironment } from '../../src/request/request-environment.ts';
+import { BodyBytes, createEnvironment } from '../../src/request/request-environment.ts';
 import { quiet } from '../support/log.ts';
 
 const { keys, bodyBytes } = createEnvironment(quiet);
 
 /** Reads the body of a request with an API key, or without one. */
 function read(chunks: Iterable<Uint8Array>, key: string | undefined = 'one'): RequestBody {
-  const reader = new RequestBody(keys.find(key || undefined), bodyBytes);
+  const reader = new RequestBody(new BodyBytes(bodyBytes, keys.find(key || undefined)));
   for (const chunk of chunks) reader.push(chunk);
   return reader;
 }
 
-const statusOf = ({ body }: RequestBody) => (body instanceof HttpError ? body.status : 200);
+const statusOf = ({ refusal }: RequestBody) => refusal?.status ?? 200;
 
 describe('RequestBody', () => {
   it.each([
@@ -29,20 +28,20 @@ describe('RequestBody', () => {
       bytes.subarray(index * size, (index + 1) * size),
     );
     const reader = read(chunks);
-    expect(Buffer.compare(reader.body as Uint8Array, bytes)).toBe(0);
-    reader.releaseBody();
+    expect(Buffer.compare(reader.read(), bytes)).toBe(0);
+    reader.release();
   });
 
   it('returns an empty body without chunks, and ignores empty chunks', () => {
-    expect(read([]).body).toHaveLength(0);
+    expect(read([]).read()).toHaveLength(0);
     const reader = read([new Uint8Array(0), Buffer.from('a'), new Uint8Array(0), Buffer.from('b')]);
-    expect(Buffer.from(reader.body as Uint8Array).toString()).toBe('ab');
+    expect(Buffer.from(reader.read()).toString()).toBe('ab');
   });
 
   it('does not write into the chunks that it receives', () => {
     const slab = Buffer.from('abXX');
     const reader = read([slab.subarray(0, 2), Buffer.from('cd')]);
-    expect(Buffer.from(reader.body as Uint8Array).toString()).toBe('abcd');
+    expect(Buffer.from(reader.read()).toString()).toBe('abcd');
     expect(slab.toString()).toBe('abXX');
   });
 
@@ -60,9 +59,9 @@ describe('RequestBody', () => {
       const push = () => reader.push(Buffer.alloc(size));
       for (let chunks = 0; chunks < 4096; chunks++) expect(push()).toBe(true);
       expect(push()).toBe(isReadOn);
-      expect(reader.body).toMatchObject({ status: 413 });
+      expect(reader.refusal).toMatchObject({ status: 413 });
     }
-    expect(read(Array(5000).fill(Buffer.from('x'))).body).toMatchObject({
+    expect(read(Array(5000).fill(Buffer.from('x'))).refusal).toMatchObject({
       message: expect.stringContaining('in too many chunks: expected at most 4096'),
     });
   });
@@ -79,7 +78,7 @@ describe('RequestBody', () => {
     const after = process.memoryUsage();
     const held = after.arrayBuffers - before.arrayBuffers;
     expect(held).toBeLessThan(readers.length * maxBodyBytes * 4);
-    for (const reader of readers) reader.releaseBody();
+    for (const reader of readers) reader.release();
   });
 });
 
@@ -97,21 +96,21 @@ describe('large request bodies', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(116);
     const other = read([Buffer.alloc(maxBodyBytes)], 'other');
     expect(statusOf(other)).toBe(200);
-    for (const reader of [...held, other]) reader.releaseBody();
+    for (const reader of [...held, other]) reader.release();
   });
 
   it('are counted by what they expand to, until their requests end', () => {
     const compressed = gzipSync(Buffer.alloc(maxBodyBytes));
     const held = Array.from({ length: 150 }, () => {
       const reader = read([compressed]);
-      reader.decodeBody('gzip');
+      reader.decode('gzip');
       return reader;
     });
     expect(held.filter((reader) => statusOf(reader) === 200)).toHaveLength(34);
     expect(bodyBytes.used).toBe(34 * (maxBodyBytes - 16 * 1024));
-    for (const reader of held) reader.releaseBody();
+    for (const reader of held) reader.release();
     const shrunk = read([Buffer.concat([gzipSync('{}'), gzipSync(Buffer.alloc(0))])]);
-    shrunk.decodeBody('gzip');
+    shrunk.decode('gzip');
     expect([shrunk.size, bodyBytes.used]).toEqual([2, 0]);
   });
 
@@ -128,9 +127,9 @@ describe('large request bodies', () => {
     for (let index = 0; index < 15; index++) keys.accept(keys.find(`accepted-${index}`));
     const accepted = readOf('accepted');
     expect([readable(accepted), statusOf(accepted.at(-1) as RequestBody)]).toEqual([68, 503]);
-    for (const reader of [...unknown, ...accepted]) reader.releaseBody();
+    for (const reader of [...unknown, ...accepted]) reader.release();
     const next = read([Buffer.alloc(maxBodyBytes)]);
     expect(statusOf(next)).toBe(200);
-    next.releaseBody();
+    next.release();
   });
 });

@@ -6,14 +6,15 @@ import { describe, expect, it, vi } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
 import type { BodyParts } from '../../src/http/http-message.ts';
 import { createNodeListener } from '../../src/http/node.ts';
+import type { ServedRequest } from '../../src/http/request-server.ts';
 import { createGateway, loadConfig } from '../../src/index.ts';
+import { openRequests } from '../../src/request/gateway-request.ts';
 import { createEnvironment } from '../../src/request/request-environment.ts';
-import type { RequestRecord } from '../../src/request/request-record.ts';
 import { openTelemetry, quiet } from '../support/log.ts';
 import { connectTo } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 
-const environment = createEnvironment(quiet);
+const requests = openRequests(createEnvironment(quiet));
 
 /** An endless body in parts of 1 MiB. */
 function endlessParts() {
@@ -43,7 +44,7 @@ describe('a connection', () => {
   ])('is closed when its client leaves %s unread', async (_, respond) => {
     const connections = new Connections(1, undefined, 50);
     const handle = async () => respond();
-    const http = createServer(createNodeListener({ environment, handle }, connections))
+    const http = createServer(createNodeListener({ ...requests, handle }, connections))
       .on('connection', (socket) => connections.add(socket))
       .on('timeout', connections.closeInactive);
     await using server = await startServer(http);
@@ -60,7 +61,7 @@ describe('a body in parts', () => {
     const { response, finished, produced } = endlessParts();
     const handle = async () => response;
     await using server = await startServer(
-      createServer(createNodeListener({ environment, handle })),
+      createServer(createNodeListener({ ...requests, handle })),
     );
     const client = connectTo(server.url).pause();
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -76,12 +77,12 @@ describe('a body in parts', () => {
 
   it('is cancelled when its client leaves over HTTP/2', async () => {
     const { response, finished, produced } = endlessParts();
-    const records: RequestRecord[] = [];
-    const handle = async (record: RequestRecord) => {
-      records.push(record);
+    const received: ServedRequest[] = [];
+    const handle = async (request: ServedRequest) => {
+      received.push(request);
       return response;
     };
-    const listener = createNodeListener({ environment, handle });
+    const listener = createNodeListener({ ...requests, handle });
     // Node calls requests of HTTP/2 compatible with those of HTTP/1.1; their types differ.
     await using server = await startServer(http2.createServer(listener as never));
     const session = http2.connect(server.url);
@@ -92,7 +93,7 @@ describe('a body in parts', () => {
     await vi.waitFor(() => expect(produced()).toBeGreaterThan(0));
     session.destroy();
     await finished;
-    expect(records[0]?.cancelled).toBeDefined();
+    expect(received[0]?.scope.cancelled).toBeDefined();
   });
 });
 

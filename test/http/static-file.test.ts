@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createFetchHandler } from '../../src/http/fetch.ts';
 import { createStaticFile } from '../../src/http/static-file.ts';
+import { openRequests } from '../../src/request/gateway-request.ts';
 import { createEnvironment } from '../../src/request/request-environment.ts';
 import { quiet } from '../support/log.ts';
 
@@ -91,8 +92,8 @@ describe('a static file', () => {
   it('is copied for a Fetch response only as far as the client reads', async () => {
     const content = 'pet'.repeat(2_500_000);
     const file = style(async () => content);
-    const environment = createEnvironment(quiet);
-    const handle = createFetchHandler({ environment, handle: ({ headers }) => file(headers) });
+    const requests = openRequests(createEnvironment(quiet));
+    const handle = createFetchHandler({ ...requests, handle: ({ headers }) => file(headers) });
     const responses: Response[] = [];
     await handle(new Request('http://gateway.test/'));
     const before = process.memoryUsage().arrayBuffers;

@@ -118,7 +118,7 @@ describe('large work that waits for its turn ends with its request', () => {
   async function openHeld() {
     const opened = await openGateway();
     await postGraphQL(opened.gateway, '{ pets { id } }');
-    const held = holdTurns(opened.environment.keys.find(withKey.authorization));
+    const held = holdTurns(opened.keys.find(withKey.authorization));
     return {
       ...opened,
       isHeld: held.isHeld,

@@ -9,7 +9,7 @@ import { ApiKeys } from '../../src/keys/api-keys.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/request/overload.ts';
 import { openRateLimit, type RateLimitOptions } from '../../src/request/rate-limit.ts';
 import { createEnvironment } from '../../src/request/request-environment.ts';
-import { RequestRecord } from '../../src/request/request-record.ts';
+import { Scope } from '../../src/request/scope.ts';
 import { createV1 } from '../../src/v1/routes.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { checkResponses } from './violations.ts';
@@ -41,10 +41,10 @@ export async function openBuiltin(
 }
 
 /** Creates the caller of a pet store, by default of the one that was opened last. */
-export function callWith(key = apiKey, signal?: AbortSignal, keys = latestKeys): RequestRecord {
+export function callWith(key = apiKey, signal?: AbortSignal, keys = latestKeys): Scope {
   const headers = { authorization: `Bearer ${key}`, 'x-request-id': 'test' };
   const environment = { ...createEnvironment(quiet), keys };
-  const record = new RequestRecord(environment, { method: 'TEST', path: '', headers });
+  const record = new Scope(environment, { method: 'TEST', path: '', headers });
   if (signal) record.follow({ signal });
   return record;
 }
@@ -98,6 +98,7 @@ export async function openGateway(options: TestOptions = {}) {
   return {
     ...app,
     gateway: checked.gateway,
+    keys,
     petStore,
     ...telemetry,
     async [Symbol.asyncDispose]() {

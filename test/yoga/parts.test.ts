@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, ErrorResponse } from '../../src/contract/error.ts';
-import { RequestRecord } from '../../src/request/request-record.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import {
   holdingOrders,
@@ -20,12 +19,10 @@ type Part = ReturnType<typeof readParts> extends AsyncGenerator<infer T> ? T : n
 const orders = expect.arrayContaining([expect.objectContaining({ id: 9007199254740993n })]);
 
 /** Handles a request for parts without a socket. */
-function handleHeld({ environment, handle }: Awaited<ReturnType<typeof startHolding>>) {
+function handleHeld({ open, handle }: Awaited<ReturnType<typeof startHolding>>) {
   const headers = { authorization: 'Bearer demo-key', accept: 'multipart/mixed' };
   const search = new URLSearchParams({ query: petsFirst }).toString();
-  return handle(
-    new RequestRecord(environment, { method: 'GET', path: '/graphql', search, headers }),
-  );
+  return handle(open({ method: 'GET', path: '/graphql', search, headers }));
 }
 
 describe('a deferred fragment', () => {

@@ -167,6 +167,23 @@ describe('a plugin of the host', () => {
     expect([status, text.includes('secret')]).toEqual([500, false]);
   });
 
+  it('may replace a result by parts, for clients that accept them', async () => {
+    async function* parts() {
+      yield { data: { pets: [] }, hasNext: true };
+      yield { hasNext: false };
+    }
+    await using opened = await open({
+      plugins: [{ onExecute: () => ({ onExecuteDone: ({ setResult }) => setResult(parts()) }) }],
+    });
+    const { text } = await opened.post({ query }, 'multipart/mixed');
+    expect(text).toContain('{"data":{"pets":[]},"hasNext":true}');
+    const refused = await opened.post({ query });
+    expect([refused.status, refused.text]).toEqual([
+      406,
+      expect.stringContaining('expected a type'),
+    ]);
+  });
+
   it('warns of hooks of HTTP, which do not run', async () => {
     const plugin = { onRequest() {}, onResponse() {}, onExecute() {} };
     await using opened = await open({ plugins: [plugin] });

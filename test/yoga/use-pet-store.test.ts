@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { useExtendContext } from 'graphql-yoga';
 import { expect, it, vi } from 'vitest';
-import { RequestRecord } from '../../src/request/request-record.ts';
+import { Scope } from '../../src/request/scope.ts';
 import { ErrorResponse, type PetStoreContext } from '../../src/schema.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema, openYoga } from '../support/yoga.ts';
@@ -70,6 +70,24 @@ it('refuses an id that JavaScript has rounded, and keeps every digit of text', a
   expect(written.errors[0].message).toContain('may be rounded');
 });
 
+it('forwards the headers of the configuration, and names writes by their Idempotency-Key', async () => {
+  await using service = await startUpstream(({ headers }, response) => {
+    const name = String(headers['accept-language']);
+    sendJson(response, 201, JSON.stringify({ id: 1, name, categoryId: 1 }));
+  });
+  const env = { PETSTORE_BASE_URL: `${service.url}/v1`, FORWARD_HEADERS: 'accept-language' };
+  await using yoga = await openYoga(
+    buildSchema(() => {}),
+    env,
+  );
+  const query = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { name } }';
+  const { data } = await yoga.post({ query }, { 'accept-language': 'da' });
+  expect(data).toEqual({ addPet: { name: 'da' } });
+  const refused = await yoga.post({ query }, { 'idempotency-key': 'two words' });
+  expect([refused.status, refused.errors[0].extensions.code]).toEqual([400, 'BAD_REQUEST']);
+  expect(service.seen).toHaveLength(1);
+});
+
 it('limits operations if it is asked to', async () => {
   const query = `{ ${'a: orders '.repeat(31)} }`;
   await using limited = await openYoga(
@@ -104,7 +122,7 @@ it('serves subscriptions, and holds nothing of a request after its last event', 
     );
   });
   await using yoga = await openYoga(schema, { PETSTORE_BASE_URL: `${service.url}/v1` });
-  const end = vi.spyOn(RequestRecord.prototype, 'endUnreported');
+  const end = vi.spyOn(Scope.prototype, 'end');
   const { text } = await yoga.post({ query: 'subscription { reads }' });
   expect(text.match(/"reads":"1"/g)).toHaveLength(2);
   expect(end).toHaveBeenCalledOnce();

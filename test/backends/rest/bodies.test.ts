@@ -70,7 +70,7 @@ describe('the bodies of responses', () => {
     for (const socket of held) if (!socket.destroyed) socket.write(']');
     expect([[...(await first)], [...(await other)]]).toEqual([[], []]);
     await hasReceived(rest, 1_000_000);
-    for (const caller of callers) caller.endUnreported();
+    for (const caller of callers) caller.end();
     expect(await valuesOf(rest.metrics, 'petstore_limit_used', 'limit')).toEqual({});
   });
 
@@ -85,7 +85,7 @@ describe('the bodies of responses', () => {
     const list = petStore.listPets(other, {});
     starter.cancel();
     await left;
-    starter.endUnreported();
+    starter.end();
     await list;
     await hasReceived(telemetry, 100_000);
   });

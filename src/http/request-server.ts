@@ -1,0 +1,27 @@
+import type { RequestBody } from './body.ts';
+import type { BodyParts, HttpRequest, HttpResponse, RequestHead } from './http-message.ts';
+
+/** A request as the edge sees it: it reads its body, and cancels it if its client leaves. */
+export interface ServedRequest extends HttpRequest {
+  readonly requestId: string;
+  readonly body: RequestBody;
+  readonly scope: {
+    readonly cancelled: Error | undefined;
+    cancel(): void;
+    follow(caller: { readonly signal: AbortSignal }): void;
+  };
+  /** Ends a request whose body does not arrive. It is not reported. */
+  fail(): void;
+  /** Ends the request of a probe, which is not reported. */
+  endUnreported(): void;
+}
+
+/** Serves requests: each is opened with its headers, and handled when its body has arrived. */
+export interface RequestServer<Served extends ServedRequest = ServedRequest> {
+  open(head: RequestHead): Served;
+  /** Ends the request, or lets the body of a response in parts end it. Never rejects. */
+  handle(request: Served): Promise<HttpResponse>;
+  readonly log: { error(entry: object, message: string): void };
+  /** The bodies in parts that have not ended. */
+  readonly streams: ReadonlySet<BodyParts>;
+}

@@ -1,0 +1,85 @@
+import { RequestBody } from '../http/body.ts';
+import { internalError } from '../http/error.ts';
+import type { RequestHead, RequestHeaders } from '../http/http-message.ts';
+import type { RequestServer, ServedRequest } from '../http/request-server.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { readClientHeaders } from './client-name.ts';
+import { Report } from './report.ts';
+import { BodyBytes, type RequestEnvironment } from './request-environment.ts';
+import { Scope } from './scope.ts';
+import { rounded, writeReport } from './write-report.ts';
+
+/**
+ * A request, from its headers to its response: what has arrived, its scope, and what is reported of it.
+ * `end` releases what it holds, and reports it, once.
+ */
+export class GatewayRequest implements ServedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly headers: RequestHeaders;
+  readonly repeated: readonly string[] | undefined;
+  readonly mayStream: boolean;
+  readonly body: RequestBody;
+  readonly scope: Scope;
+  readonly report = new Report();
+  readonly #telemetry: Telemetry;
+
+  constructor(environment: RequestEnvironment, head: RequestHead) {
+    const { headers, method } = head;
+    this.method = method;
+    this.path = head.path;
+    this.search = head.search ?? '';
+    this.headers = headers;
+    this.repeated = head.repeated;
+    this.mayStream = method !== 'HEAD' && (head.mayStream ?? true);
+    this.scope = new Scope(environment, head);
+    this.body = new RequestBody(new BodyBytes(environment.bodyBytes, this.scope.key));
+    this.#telemetry = environment.telemetry;
+    const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
+    if (client !== undefined) this.report.client = readClientHeaders(client, headers);
+  }
+
+  get requestId(): string {
+    return this.scope.requestId;
+  }
+
+  get isMutation(): boolean {
+    return this.report.isMutation;
+  }
+
+  /** Records that the first part of a response in parts has been produced. */
+  onFirstPart(): void {
+    this.report.firstPartMs = rounded(performance.now() - this.scope.startedAt);
+  }
+
+  /** Ends the request. The status in its report must be set. */
+  end(): void {
+    if (this.#release()) writeReport(this.report, this.scope, this, this.#telemetry);
+  }
+
+  fail(): void {
+    this.scope.cancel();
+    // What still arrives is dropped.
+    this.body.refuse(internalError());
+    this.#release();
+    this.body.onDiscarded?.();
+  }
+
+  endUnreported(): void {
+    this.#release();
+  }
+
+  #release(): boolean {
+    this.body.release();
+    return this.scope.end();
+  }
+}
+
+/** Returns how a server opens its requests, without `handle`. */
+export function openRequests(
+  environment: RequestEnvironment,
+): Omit<RequestServer<GatewayRequest>, 'handle'> {
+  const { telemetry, streams } = environment;
+  return { open: (head) => new GatewayRequest(environment, head), log: telemetry.log, streams };
+}

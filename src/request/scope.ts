@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { BackendTimeoutError, CancelledError } from '../contract/error.ts';
+import type { Caller, CallerIdentity, ServiceCall } from '../contract/pet-store.ts';
+import type { RequestHead } from '../http/http-message.ts';
+import type { ApiKey } from '../keys/api-key.ts';
+import type { Releasable } from '../limits/limit.ts';
+import type { RequestTrace } from '../telemetry/trace.ts';
+import type { RequestEnvironment } from './request-environment.ts';
+
+const deadlinePassed = "The pet store did not respond before the request's deadline.";
+
+/**
+ * The life of a request: who makes its calls, what it holds, and when it ends. Its client may leave, and
+ * its deadline pass, before; `end` releases everything that it holds.
+ */
+export class Scope implements Caller {
+  readonly key: ApiKey;
+  readonly authorization: string | undefined;
+  readonly requestId: string;
+  readonly trace: RequestTrace | undefined;
+  /** As a `performance.now()` timestamp. */
+  readonly startedAt = performance.now();
+  readonly calls: ServiceCall[] = [];
+  forwarded: Caller['forwarded'];
+  idempotencyKey: string | undefined;
+  isReplayed = false;
+  identity: CallerIdentity | undefined;
+  /** Whether a field needed the caller's key. The errors then show whether it was accepted. */
+  usedKey = false;
+  cancelled: Error | undefined;
+  deadlineAt = Number.POSITIVE_INFINITY;
+  /** Whether nobody waits for the response. */
+  hasLeft = false;
+  /** Called when its client has left. */
+  onLeave: (() => void) | undefined;
+  #followed: { readonly signal: AbortSignal } | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+  #whenCancelled: (() => void)[] | undefined;
+  readonly #held: Releasable[] = [];
+  readonly #amounts: number[] = [];
+  #workGoingOn = 0;
+  #isEnded = false;
+
+  constructor(
+    { keys, telemetry: { tracing } }: Pick<RequestEnvironment, 'keys' | 'telemetry'>,
+    head: RequestHead,
+  ) {
+    const { authorization, traceparent, 'x-request-id': requestId } = head.headers;
+    this.key = keys.find(authorization);
+    this.key.requests++;
+    this.authorization = authorization;
+    const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
+    this.requestId = isValid ? requestId : randomUUID();
+    const isTraced = tracing.isRecording || traceparent !== undefined;
+    this.trace = isTraced ? tracing.startRequest(head) : undefined;
+  }
+
+  hold(limit: Releasable, amount: number): void {
+    if (this.#isEnded) {
+      limit.release(this.key, amount);
+      return;
+    }
+    this.#held.push(limit);
+    this.#amounts.push(amount);
+  }
+
+  holdUntil(work: Promise<unknown>): void {
+    this.#workGoingOn++;
+    const end = () => {
+      this.#workGoingOn--;
+      if (this.#isEnded) this.#releaseHeld();
+    };
+    work.then(end, end);
+  }
+
+  /** Ends its calls: its client has left, or its deadline has passed. Writes that were sent go on. */
+  cancel(reason: 'client' | 'deadline' = 'client'): void {
+    if (this.#isEnded) return;
+    if (this.cancelled === undefined) {
+      this.cancelled =
+        reason === 'client'
+          ? new CancelledError()
+          : new BackendTimeoutError(deadlinePassed, { writeOutcome: 'NOT_DONE' });
+      for (const call of this.calls) call.cancel(this);
+      for (const end of this.#whenCancelled ?? []) end();
+    }
+    if (reason === 'client') this.#leave();
+  }
+
+  whenCancelled(end: () => void): void {
+    this.#whenCancelled ??= [];
+    this.#whenCancelled.push(end);
+  }
+
+  #leave(): void {
+    if (this.hasLeft) return;
+    this.hasLeft = true;
+    this.onLeave?.();
+  }
+
+  /** Cancels the request when this time has passed since its start, in milliseconds. */
+  setDeadline(ms: number): void {
+    this.deadlineAt = this.startedAt + ms;
+    const leftMs = this.deadlineAt - performance.now();
+    if (leftMs <= 0) this.cancel('deadline');
+    else this.#deadline = setTimeout(() => this.cancel('deadline'), leftMs);
+  }
+
+  /** Cancels the request when a signal is aborted, which a Fetch request does only while it is in memory. */
+  follow(caller: { readonly signal: AbortSignal }): void {
+    this.#followed = caller;
+    if (caller.signal.aborted) this.handleEvent();
+    else caller.signal.addEventListener('abort', this);
+  }
+
+  /** Handles the `abort` event of the signal, which `AbortSignal.timeout` aborts, too. */
+  handleEvent(): void {
+    this.cancel(this.#followed?.signal.reason?.name === 'TimeoutError' ? 'deadline' : 'client');
+    this.#leave();
+  }
+
+  /** Releases what it holds. Returns whether it had not ended. */
+  end(): boolean {
+    if (this.#isEnded) return false;
+    this.#isEnded = true;
+    this.#followed?.signal.removeEventListener('abort', this);
+    clearTimeout(this.#deadline);
+    this.key.requests--;
+    this.#releaseHeld();
+    return true;
+  }
+
+  #releaseHeld(): void {
+    if (this.#workGoingOn > 0) return;
+    for (let index = this.#held.length - 1; index >= 0; index--) {
+      this.#held.pop()?.release(this.key, this.#amounts[index]);
+    }
+  }
+}
