@@ -12,11 +12,50 @@ export interface ErrorBody {
  */
 export type WriteOutcome = 'NOT_DONE' | 'DONE' | 'UNKNOWN';
 
+/** What is known of a failure beside its message. */
+interface FailureOptions extends ErrorOptions {
+  readonly writeOutcome?: WriteOutcome;
+  /** How long to wait before a retry, in milliseconds, if known. */
+  readonly retryAfterMs?: number | undefined;
+  /** Whether a demo key asked for it. The REST interface then fails in this way itself. */
+  readonly isStaged?: boolean;
+}
+
 /** A failure that this module defines. All others are unexpected. */
 export abstract class PetStoreError extends Error {
+  /** The code of the GraphQL error. */
+  abstract readonly code: string;
+  /** The HTTP status of the REST interface. */
+  abstract readonly status: number;
   /** What became of the call if it was a write. */
-  abstract readonly writeOutcome: WriteOutcome;
+  readonly writeOutcome: WriteOutcome;
+  readonly retryAfterMs: number | undefined;
+  readonly isStaged: boolean;
+
+  constructor(message: string, options: FailureOptions = {}) {
+    super(message, options);
+    this.writeOutcome = options.writeOutcome ?? 'NOT_DONE';
+    this.retryAfterMs = options.retryAfterMs;
+    this.isStaged = options.isStaged ?? false;
+  }
+
+  /** The Error body of the REST interface. The contract does not specify codes, so these are our own. */
+  get errorBody(): ErrorBody {
+    const { code, message, status } = this;
+    return { code: code.replace('UPSTREAM_', '').toLowerCase(), message, status };
+  }
 }
+
+/** The GraphQL codes of the statuses of a backend; all others are `UPSTREAM_ERROR`. */
+const codeOfStatus = {
+  400: 'BAD_USER_INPUT',
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  409: 'CONFLICT',
+  422: 'BAD_USER_INPUT',
+  429: 'RATE_LIMITED',
+} as const;
 
 /** A backend returned an error status. `body` is undefined if it sent no Error body. */
 export class ErrorResponse extends PetStoreError {
@@ -24,8 +63,6 @@ export class ErrorResponse extends PetStoreError {
   /** The HTTP status code. */
   readonly status: number;
   readonly body: ErrorBody | undefined;
-  /** The `Retry-After` of the backend (RFC 9110), in milliseconds. */
-  readonly retryAfterMs: number | undefined;
   /** The Error body of a server error. It is logged, but not sent to clients. */
   readonly hidden: ErrorBody | undefined;
 
@@ -34,15 +71,23 @@ export class ErrorResponse extends PetStoreError {
     message: string,
     more: Partial<Pick<ErrorResponse, 'body' | 'retryAfterMs' | 'hidden'>> = {},
   ) {
-    super(message);
+    const { body, retryAfterMs, hidden } = more;
+    const writeOutcome = status >= 400 && status <= 499 ? 'NOT_DONE' : 'UNKNOWN';
+    super(message, { writeOutcome, retryAfterMs });
     this.status = status;
-    this.body = more.body;
-    this.retryAfterMs = more.retryAfterMs;
-    this.hidden = more.hidden;
+    this.body = body;
+    this.hidden = hidden;
   }
 
-  get writeOutcome(): WriteOutcome {
-    return this.status >= 400 && this.status <= 499 ? 'NOT_DONE' : 'UNKNOWN';
+  get code(): (typeof codeOfStatus)[keyof typeof codeOfStatus] | 'UPSTREAM_ERROR' {
+    return codeOfStatus[this.status as keyof typeof codeOfStatus] ?? 'UPSTREAM_ERROR';
+  }
+
+  override get errorBody(): ErrorBody {
+    const { body, status } = this;
+    if (body && status >= 400 && status < 600) return { ...body, status };
+    const message = 'The upstream service returned an invalid response.';
+    return { code: 'bad_gateway', message, status: 502 };
   }
 
   /** Creates the error response with exactly this body. */
@@ -54,13 +99,19 @@ export class ErrorResponse extends PetStoreError {
 /** A value from the caller violates the contract. No call was made. */
 export class InvalidInputError extends PetStoreError {
   override readonly name = 'InvalidInputError';
-  readonly writeOutcome = 'NOT_DONE';
+  readonly code = 'BAD_USER_INPUT';
+  readonly status = 400;
+
+  override get errorBody(): ErrorBody {
+    return { ...super.errorBody, code: 'invalid_value' };
+  }
 }
 
 /** The caller used an `Idempotency-Key` again for another write. No call was made. */
 export class IdempotencyKeyReusedError extends PetStoreError {
   override readonly name = 'IdempotencyKeyReusedError';
-  readonly writeOutcome = 'NOT_DONE';
+  readonly code = 'IDEMPOTENCY_KEY_REUSED';
+  readonly status = 422;
 
   constructor() {
     super(
@@ -72,25 +123,29 @@ export class IdempotencyKeyReusedError extends PetStoreError {
 /** The caller sent no API key, or a malformed one (RFC 6750). No call was made. */
 export class UnauthenticatedError extends PetStoreError {
   override readonly name = 'UnauthenticatedError';
-  readonly writeOutcome = 'NOT_DONE';
+  readonly code = 'UNAUTHENTICATED';
+  readonly status = 401;
 }
 
 /** A setting of the operation is missing. No call was made, and none will be before a restart. */
 export class NotConfiguredError extends PetStoreError {
   override readonly name = 'NotConfiguredError';
-  readonly writeOutcome = 'NOT_DONE';
+  readonly code = 'NOT_CONFIGURED';
+  readonly status = 501;
 }
 
 /** The database of the backend refused a statement, for a reason that is not shown. It has done nothing. */
 export class RefusedStatementError extends PetStoreError {
   override readonly name = 'RefusedStatementError';
-  readonly writeOutcome = 'NOT_DONE';
+  readonly code = 'INTERNAL_SERVER_ERROR';
+  readonly status = 500;
 }
 
 /** The caller disconnected, or its deadline passed. A write was not sent. */
 export class CancelledError extends PetStoreError {
   override readonly name = 'CancelledError';
-  readonly writeOutcome = 'NOT_DONE';
+  readonly code = 'CANCELLED';
+  readonly status = 503;
 
   constructor() {
     super('The caller aborted the request.');
@@ -99,40 +154,40 @@ export class CancelledError extends PetStoreError {
 
 /** A call to a backend failed without a usable response. */
 abstract class BackendError extends PetStoreError {
-  readonly writeOutcome: WriteOutcome;
-  /** How long to wait before a retry, in milliseconds, if known. */
-  readonly retryAfterMs: number | undefined;
-  /** Whether a demo key asked for it. The REST interface then fails in this way itself. */
-  readonly isStaged: boolean;
-
-  constructor(
-    message: string,
-    more: ErrorOptions &
-      Partial<Pick<BackendError, 'writeOutcome' | 'retryAfterMs' | 'isStaged'>> = {},
-  ) {
-    super(message, more);
-    this.writeOutcome = more.writeOutcome ?? 'UNKNOWN';
-    this.retryAfterMs = more.retryAfterMs;
-    this.isStaged = more.isStaged ?? false;
+  constructor(message: string, options?: FailureOptions) {
+    super(message, { writeOutcome: 'UNKNOWN', ...options });
   }
 }
 
 /** The backend did not respond before the deadline of the call. */
 export class BackendTimeoutError extends BackendError {
   override readonly name = 'BackendTimeoutError';
+  readonly code = 'UPSTREAM_TIMEOUT';
+  readonly status = 504;
 }
 
 /** The backend could not be reached, or the connection broke before the response was complete. */
 export class BackendUnavailableError extends BackendError {
   override readonly name = 'BackendUnavailableError';
+  readonly code = 'UPSTREAM_UNAVAILABLE';
+  readonly status = 503;
 }
 
 /** The backend returned a success status with a body that violates the contract, or no HTTP. */
 export class InvalidResponseError extends BackendError {
   override readonly name = 'InvalidResponseError';
+  readonly code = 'UPSTREAM_INVALID_RESPONSE';
+  readonly status = 502;
 }
 
 /** The backend's response is valid, but in a form of HTTP that the gateway cannot read. */
 export class UnsupportedResponseError extends BackendError {
   override readonly name = 'UnsupportedResponseError';
+  readonly code = 'UPSTREAM_UNSUPPORTED_RESPONSE';
+  readonly status = 502;
+}
+
+/** Whether an error may be shown to clients. All others are masked and logged. */
+export function isShown(error: unknown): error is PetStoreError {
+  return error instanceof PetStoreError && !(error instanceof RefusedStatementError);
 }

@@ -1,50 +1,20 @@
 import { type ASTNode, GraphQLError, isValueNode, Kind } from 'graphql';
-import {
-  BackendTimeoutError,
-  BackendUnavailableError,
-  CancelledError,
-  type ErrorResponse,
-  IdempotencyKeyReusedError,
-  InvalidInputError,
-  InvalidResponseError,
-  NotConfiguredError,
-  PetStoreError,
-  UnauthenticatedError,
-  UnsupportedResponseError,
-  type WriteOutcome,
-} from '../contract/error.ts';
+import type * as contract from '../contract/error.ts';
+import { ErrorResponse, isShown, PetStoreError, type WriteOutcome } from '../contract/error.ts';
 import type { InputIssue } from './invalid-input.ts';
 import type { TypedError } from './result-types.ts';
 
-const codeOfStatus = {
-  400: 'BAD_USER_INPUT',
-  401: 'UNAUTHENTICATED',
-  403: 'FORBIDDEN',
-  404: 'NOT_FOUND',
-  409: 'CONFLICT',
-  422: 'BAD_USER_INPUT',
-  429: 'RATE_LIMITED',
-} as const;
+type Failures = typeof contract;
+type CodeOf<Class> = Class extends new (
+  ..._: never
+) => { readonly code: infer Code }
+  ? Code
+  : never;
 
-const codeOfError = [
-  [InvalidInputError, 'BAD_USER_INPUT'],
-  [IdempotencyKeyReusedError, 'IDEMPOTENCY_KEY_REUSED'],
-  [UnauthenticatedError, 'UNAUTHENTICATED'],
-  [NotConfiguredError, 'NOT_CONFIGURED'],
-  [CancelledError, 'CANCELLED'],
-  [BackendTimeoutError, 'UPSTREAM_TIMEOUT'],
-  [BackendUnavailableError, 'UPSTREAM_UNAVAILABLE'],
-  [InvalidResponseError, 'UPSTREAM_INVALID_RESPONSE'],
-  [UnsupportedResponseError, 'UPSTREAM_UNSUPPORTED_RESPONSE'],
-] as const;
-
-/** The codes of field errors. */
+/** The codes of field errors: those of all failures, and that of data that is left out. */
 export type FieldErrorCode =
-  | (typeof codeOfStatus)[keyof typeof codeOfStatus]
-  | (typeof codeOfError)[number][1]
-  | 'UPSTREAM_ERROR'
-  | 'RESPONSE_TOO_LARGE'
-  | 'INTERNAL_SERVER_ERROR';
+  | { [Name in keyof Failures]: CodeOf<Failures[Name]> }[keyof Failures]
+  | 'RESPONSE_TOO_LARGE';
 
 /** The part of an error that is shown to clients. All other errors are masked. */
 interface Description {
@@ -138,15 +108,11 @@ function shorten(message: string): string {
 }
 
 function describeContractError(cause: unknown): Description | undefined {
-  if (!(cause instanceof PetStoreError)) return undefined;
-  const { status, body, retryAfterMs } = cause as Partial<ErrorResponse>;
-  const code =
-    status === undefined
-      ? codeOfError.find(([type]) => cause instanceof type)?.[1]
-      : (codeOfStatus[status as keyof typeof codeOfStatus] ?? 'UPSTREAM_ERROR');
-  if (code === undefined) return undefined;
-  const isInvalid = cause instanceof InvalidResponseError;
+  if (!isShown(cause)) return undefined;
+  const { code, retryAfterMs } = cause;
+  const isInvalid = code === 'UPSTREAM_INVALID_RESPONSE';
   const problem = isInvalid ? 'The pet store sent a response that breaks its contract. ' : '';
+  const { status, body } = cause instanceof ErrorResponse ? cause : {};
   return {
     message: problem + cause.message,
     extensions: {

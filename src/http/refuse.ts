@@ -1,4 +1,4 @@
-import { BackendTimeoutError, CancelledError } from '../contract/error.ts';
+import { isShown } from '../contract/error.ts';
 import { HttpError, internalError } from './error.ts';
 
 const overloaded = [503, 'The gateway is overloaded.'] as const;
@@ -63,10 +63,7 @@ export function createRefuse({ log, metrics }: RefuseOptions, intervalMs = 10_00
     if (error instanceof Refusal) count(error);
     if (error instanceof HttpError) return error;
     // The request has ended before it was executed.
-    if (error instanceof BackendTimeoutError) {
-      return new HttpError(504, 'UPSTREAM_TIMEOUT', error.message);
-    }
-    if (error instanceof CancelledError) return new HttpError(503, 'CANCELLED', error.message);
+    if (isShown(error)) return new HttpError(error.status, error.code, error.message);
     log.error({ err: error, requestId }, 'unexpected error');
     return internalError();
   };

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { ErrorResponse } from '../../src/contract/error.ts';
+import {
+  BackendTimeoutError,
+  BackendUnavailableError,
+  CancelledError,
+  ErrorResponse,
+  IdempotencyKeyReusedError,
+  InvalidResponseError,
+  RefusedStatementError,
+} from '../../src/contract/error.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { recording } from '../support/recording.ts';
 
@@ -69,22 +77,29 @@ describe('the REST interface', () => {
 
   it('sends the HTTP status in every Error body, whatever status the store returned', async () => {
     const petStore = await openBuiltin();
-    for (const [thrown, status] of [
-      [404, 404],
-      [200, 502],
-      [999, 502],
+    const body = { code: 'x', message: 'y', status: 99_999 };
+    for (const [thrown, status, code] of [
+      [new ErrorResponse(404, 'y', { body }), 404, 'x'],
+      [new ErrorResponse(200, 'y', { body }), 502, 'bad_gateway'],
+      [new ErrorResponse(999, 'y', { body }), 502, 'bad_gateway'],
+      [new BackendUnavailableError('y'), 503, 'unavailable'],
+      [new BackendTimeoutError('y'), 504, 'timeout'],
+      [new InvalidResponseError('y'), 502, 'invalid_response'],
+      [new IdempotencyKeyReusedError(), 422, 'idempotency_key_reused'],
+      [new CancelledError(), 503, 'cancelled'],
+      [new RefusedStatementError('y'), 500, 'internal_error'],
+      [new Error('y'), 500, 'internal_error'],
     ] as const) {
-      const body = { code: 'x', message: 'y', status: 99_999 };
-      await using opened = await openGateway({
-        petStore: {
-          ...petStore,
-          listOrders: () => Promise.reject(new ErrorResponse(thrown, 'y', { body })),
-        },
+      const listOrders = () => Promise.reject(thrown);
+      await using opened = await openGateway({ petStore: { ...petStore, listOrders } });
+      const request = new Request('http://gateway.test/v1/store/orders', {
+        headers: { authorization },
       });
-      const response = await opened.gateway(
-        new Request('http://gateway.test/v1/store/orders', { headers: { authorization } }),
-      );
-      expect([response.status, (await response.json()).status]).toEqual([status, status]);
+      const response = await opened.gateway(request);
+      const received = await response.json();
+      expect([response.status, received.status, received.code]).toEqual([status, status, code]);
+      expect(received.message === 'y').toBe(status !== 500 && !/^(?:bad|ide|can)/.test(code));
+      expect(opened.logged.length).toBe(Number(status === 500));
     }
   });
 
