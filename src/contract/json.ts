@@ -98,6 +98,48 @@ export function sizeOfJson(text: string): { readonly values: number; readonly de
   return { values, depth };
 }
 
+/** How much the JSON of a peer may have, and the error for more, or for other text. */
+export interface JsonLimits {
+  readonly maxValues: number;
+  /** The most characters of a number that a double cannot represent. */
+  readonly maxDigits?: number;
+  readonly refuse: (problem: string, cause?: unknown) => Error;
+}
+
+/** The most nesting, because those who read JSON may use recursive functions. */
+const maxDepth = 500;
+
+/**
+ * Parses the JSON of a peer, unless it is far more expensive to parse and read than its size suggests.
+ * @param name names it in errors, which do not quote it
+ * @throws what `refuse` returns
+ */
+export function parseBounded(
+  name: string,
+  text: string,
+  { maxValues, maxDigits = Number.POSITIVE_INFINITY, refuse }: JsonLimits,
+  parse = parseJson,
+): unknown {
+  try {
+    // Valid JSON of this length can't exceed the limits.
+    if (text.length <= 2 * maxDepth) return parse(text);
+    const check = (actual: number, maximum: number, what: string) => {
+      if (actual <= maximum) return;
+      throw refuse(`${name}: expected at most ${maximum} ${what}, received more.`);
+    };
+    const { values, depth } = sizeOfJson(text);
+    check(depth, maxDepth, 'levels of nesting');
+    check(values, maxValues, 'JSON values');
+    return parse(text, (source) => {
+      check(source.length, maxDigits, 'characters of a number');
+      return toBigInt(source);
+    });
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw refuse(`${name}: expected JSON, received other text.`, error);
+  }
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Decodes UTF-8, the encoding of JSON (RFC 8259), without its BOM. @throws TypeError if it is invalid. */

@@ -1,4 +1,4 @@
-import { decodeUtf8, parseJson, sizeOfJson, toBigInt } from '../contract/json.ts';
+import { decodeUtf8, type JsonLimits, parseBounded } from '../contract/json.ts';
 import { badRequest, HttpError } from './error.ts';
 import type { HttpRequest } from './http-message.ts';
 
@@ -32,28 +32,9 @@ function requireJson(contentType: string | undefined): void {
   throw new HttpError(415, 'UNSUPPORTED_MEDIA_TYPE', message);
 }
 
-/**
- * Parses the JSON of a part of a request, which the error names, unless it is far more expensive to
- * parse and check than its size suggests.
- * @throws HttpError with status 400. It does not quote the text, as the parser would.
- */
-export function parseSmallJson(name: string, text: string): unknown {
-  try {
-    // Valid JSON of this length can't exceed the limits.
-    if (text.length <= 1000) return parseJson(text);
-    const { values, depth } = sizeOfJson(text);
-    if (depth > 500) throw tooMuch(name, 500, 'levels of nesting');
-    if (values > 10_000) throw tooMuch(name, 10_000, 'JSON values');
-    return parseJson(text, (source) => {
-      if (source.length > 1000) throw tooMuch(name, 1000, 'characters of a number');
-      return toBigInt(source);
-    });
-  } catch (error) {
-    if (error instanceof HttpError) throw error;
-    throw badRequest(`${name}: expected JSON, received other text.`);
-  }
-}
+const limits: JsonLimits = { maxValues: 10_000, maxDigits: 1000, refuse: badRequest };
 
-function tooMuch(name: string, maximum: number, what: string): HttpError {
-  return badRequest(`${name}: expected at most ${maximum} ${what}, received more.`);
+/** Parses the JSON of a part of a request, which the error names. @throws HttpError with status 400. */
+export function parseSmallJson(name: string, text: string): unknown {
+  return parseBounded(name, text, limits);
 }

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeNewPet } from '../../contract/codec.ts';
 import { int64 } from '../../contract/fields.ts';
-import { decodeUtf8, parseJson, sizeOfJson } from '../../contract/json.ts';
+import { decodeUtf8 } from '../../contract/json.ts';
 import { petFields } from '../../contract/records.ts';
+import { readJson, readJsonText } from '../../contract/response-json.ts';
 import { type PetRow, requirePetStorable, toPetRow } from './rows.ts';
 
 /** Returns the error for a line that cannot be imported, which ends the whole import. */
@@ -33,19 +34,14 @@ export function decodeLine(kind: RecordKind, line: Buffer, lineNumber: number): 
     const text = decodeUtf8(line).trim();
     return text === '' ? undefined : decodeText(kind, text);
   } catch (error) {
-    const reason = error instanceof SyntaxError ? 'expected JSON.' : (error as Error).message;
-    throw importError(lineNumber, reason);
+    const { message, cause } = error as Error;
+    throw importError(lineNumber, cause instanceof SyntaxError ? 'expected JSON.' : message);
   }
 }
 
 function decodeText(kind: RecordKind, text: string): Row {
-  if (kind === 'orders') {
-    JSON.parse(text);
-    if (sizeOfJson(text).depth > 500)
-      throw new Error('body: expected at most 500 levels of nesting.');
-    return { document: text };
-  }
-  const json = parseJson(text);
+  if (kind === 'orders') return { document: readJsonText(text).text };
+  const json = readJson(text);
   const pet = decodeNewPet(json);
   requirePetStorable(pet);
   // It may be misspelled, and its value would be lost.
