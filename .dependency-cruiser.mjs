@@ -5,7 +5,8 @@ const rooms = {
   '^src/config/': ['^src/config/'],
   '^src/tls-files\\.ts$': [],
   '^src/node-version\\.ts$': [],
-  '^src/telemetry/': ['^src/telemetry/'],
+  // Of the contract only types, too.
+  '^src/telemetry/': ['^src/(?:telemetry|contract)/'],
   '^src/execution/': ['^src/execution/'],
   '^src/(?:keys|limits)/': ['^src/(?:keys|limits)/'],
   '^src/graphql/': ['^src/(?:graphql|contract)/'],
@@ -94,6 +95,12 @@ export default {
       severity: 'error',
       from: { path: '^src/contract/' },
       to: { path: '^src/(?:keys|limits)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'telemetry-imports-only-types',
+      severity: 'error',
+      from: { path: '^src/telemetry/' },
+      to: { path: '^src/contract/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'client-on-its-own',

@@ -56,7 +56,7 @@ export interface Caller {
 export interface CallerTrace {
   /** Starts the span of a call to another service. */
   startCall(request: RestRequest, baseUrl: URL): CallSpan;
-  /** Starts the span of a query such as `SELECT pets`; the result, if there is one, ends it. */
+  /** Starts the span of a query such as `SELECT pets`. The result ends it, with the type of an error. */
   startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
 }
 

@@ -1,3 +1,4 @@
+import type { TracedHead } from '../telemetry/trace.ts';
 import type { RequestBody } from './body.ts';
 
 /** The request headers that the gateway reads; translators may leave out all others. */
@@ -32,12 +33,7 @@ export type RequestHeaders = Readonly<
 >;
 
 /** What a request begins with, independent of the server that received it. */
-export interface RequestHead {
-  readonly method: string;
-  /** Undefined if the caller is in this process. */
-  readonly scheme?: 'http' | 'https';
-  /** The path of the request target, percent-encoding included: `/v1/pets`. */
-  readonly path: string;
+export interface RequestHead extends TracedHead {
   /** The query string without the `?`. */
   readonly search?: string;
   readonly headers: RequestHeaders;

@@ -22,12 +22,12 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import type { RestRequest } from '../contract/pet-store.ts';
 import type { Log } from './log.ts';
 import {
   parseTraceparent,
-  type RequestHead,
   type Sampling,
-  type TracedCall,
+  type TracedHead,
   type TraceHeaders,
   type Tracing,
   traceHeaders,
@@ -145,7 +145,7 @@ function samplerOf({ tracesSampler, tracesSamplerArg }: Sampling) {
 const knownMethods = /^(?:CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT|TRACE)$/;
 
 /** Without the query, which may contain the variables of an operation. */
-function attributesOf({ method, path, scheme }: RequestHead): Attributes {
+function attributesOf({ method, path, scheme }: TracedHead): Attributes {
   if (scheme === undefined) return {};
   const known = knownMethods.test(method);
   return {
@@ -157,14 +157,14 @@ function attributesOf({ method, path, scheme }: RequestHead): Attributes {
 }
 
 /** Names the span of a request that is no GraphQL operation. */
-function nameOf({ method, scheme }: RequestHead, route = ''): string {
+function nameOf({ method, scheme }: TracedHead, route = ''): string {
   if (scheme === undefined) return 'GraphQL Operation';
   return `${knownMethods.test(method) ? method : 'HTTP'} ${route}`.trim();
 }
 
 /** Returns the name and the attributes of a call; fewer if the base URL is not configured. */
 function describeCall(
-  { operation, method, path, template }: TracedCall,
+  { operation, method, path, template }: RestRequest,
   baseUrl: URL,
 ): [string, Attributes] {
   const { origin, pathname, hostname, port, protocol } = baseUrl;

@@ -1,7 +1,10 @@
-/** The start of a request; without a scheme if its caller is in this process. */
-export interface RequestHead {
+import type { CallerIdentity, CallerTrace } from '../contract/pet-store.ts';
+
+/** What a request begins with; without a scheme if its caller is in this process. */
+export interface TracedHead {
   readonly method: string;
-  readonly scheme?: string;
+  readonly scheme?: 'http' | 'https';
+  /** The path of the request target, percent-encoding included: `/v1/pets`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
@@ -13,9 +16,7 @@ export interface EndedRequest {
   readonly route: string | undefined;
   readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
   readonly codes: readonly string[];
-  readonly identity:
-    | Readonly<Partial<Record<'account' | 'keyId' | 'credential', string>>>
-    | undefined;
+  readonly identity: CallerIdentity | undefined;
   readonly firstPartMs: number | undefined;
 }
 
@@ -24,7 +25,7 @@ export interface Tracing extends AsyncDisposable {
   /** Whether requests without trace headers are traced, too. */
   readonly isRecording: boolean;
   /** Starts the trace of a request, or continues the one in its headers (W3C Trace Context). */
-  startRequest(head: RequestHead): RequestTrace | undefined;
+  startRequest(head: TracedHead): RequestTrace | undefined;
 }
 
 /** Which traces are recorded: OTEL_TRACES_SAMPLER, and the fraction for `traceidratio`. */
@@ -37,36 +38,10 @@ export interface Sampling {
 export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }>;
 
 /** The trace of one request. */
-export interface RequestTrace {
+export interface RequestTrace extends CallerTrace {
   readonly traceId: string | undefined;
-  /** Starts the span of a call to a service, unless its base URL is missing. */
-  startCall(call: TracedCall, baseUrl: URL): CallTrace;
-  /** Starts the span of a query such as `SELECT pets`. The result ends it, with the type of an error. */
-  startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;
   /** Ends the trace. */
   end(request: EndedRequest): void;
-}
-
-/** A call to the REST service: `path` is below its base URL, `template` without parameters. */
-export interface TracedCall {
-  readonly operation: string;
-  readonly method: string;
-  readonly path: string;
-  readonly template?: string;
-}
-
-/** The span of one call. */
-export interface CallTrace {
-  /** The headers to send to the REST service, so that its spans join the trace. */
-  readonly headers: TraceHeaders | undefined;
-  /**
-   * Ends the span with the HTTP status or the kind of failure. `call` has the status of the response,
-   * and how often the call has been sent again.
-   */
-  end(
-    outcome: number | string,
-    call: { readonly status: number | null; readonly retries: number },
-  ): void;
 }
 
 /** Version 00, or a later one with at most 256 more characters; ff is not valid. */
