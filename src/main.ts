@@ -75,7 +75,7 @@ administrative(
   {
     description: 'import records from JSON Lines; if any line is invalid, nothing is imported',
     creates: true,
-    work: (administration, kindName, file) =>
+    work: (administration, kindName: 'orders' | 'pets', file: string) =>
       importFrom(
         administration,
         kindName,
@@ -87,7 +87,8 @@ administrative(
 );
 administrative(program.command('export').addArgument(kind), {
   description: 'export all records to standard output as JSON Lines',
-  work: (administration, kindName) => exportTo(administration, kindName, process.stdout),
+  work: (administration, kindName: 'orders' | 'pets') =>
+    exportTo(administration, kindName, process.stdout),
 });
 
 program

@@ -21,10 +21,7 @@ export interface AdministrativeCommand {
   /** Whether it may create a database in a file. */
   readonly creates?: true;
   /** The work, with the command's arguments and options. */
-  readonly work: (
-    administration: Administration,
-    ...args: never[]
-  ) => Promise<CommandResult | undefined>;
+  work(administration: Administration, ...args: unknown[]): Promise<CommandResult | undefined>;
 }
 
 /**
@@ -43,7 +40,7 @@ export async function administer(
   if (isMissing && !creates) throw new Error(`DATABASE_URL: there is no file ${resolve(file)}.`);
   const administration = await openAdministration(databaseUrl, log);
   if (isMissing) process.stderr.write(`Created the database ${resolve(file)}.\n`);
-  const result = await work(administration, ...(args as never[])).finally(() =>
+  const result = await work(administration, ...args).finally(() =>
     administration[Symbol.asyncDispose](),
   );
   if (result !== undefined) printResult(result, options);

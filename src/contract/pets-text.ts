@@ -1,9 +1,10 @@
 import { decodePets } from './codec.ts';
 import { JsonText } from './json.ts';
-import { type Pet, type PetField, type Pets, pageSize, petFields } from './records.ts';
+import { mapPet, type Pet, type PetField, type Pets, pageSize, petFields } from './records.ts';
 import { readJson } from './response-json.ts';
 
 const fields = Object.entries(petFields);
+const names = Object.keys(petFields);
 
 /**
  * Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member. Only
@@ -32,9 +33,7 @@ const incomplete = listWith([]);
 const animals = new RegExp(animal('(', []), 'g');
 
 /** An animal whose members are the groups of `animals`. */
-const groups = Object.fromEntries(
-  fields.map(([name], index) => [name, `$${index + 1}`]),
-) as unknown as Pet;
+const groups = mapPet({}, (_, { name }) => `$${names.indexOf(name) + 1}`) as Pet;
 
 /** The most characters of a list that is matched, because aliases can repeat them all. */
 const maxLength = 64 * 1024;

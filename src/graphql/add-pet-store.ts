@@ -23,10 +23,10 @@ export interface PetStoreRefs<Types extends SchemaTypes> {
  */
 export function addPetStore<Types extends SchemaTypes & { Context: GatewayContext }>(
   builder: PothosSchemaTypes.SchemaBuilder<Types>,
-): PetStoreRefs<Types> {
-  // Pothos cannot type code that is generic in the types of its builder.
-  const own = builder as unknown as PetStoreBuilder;
-  const pets = addPets(own);
-  addOrders(own);
-  return { ...pets, ...addMessages(own) } as unknown as PetStoreRefs<Types>;
+): PetStoreRefs<Types>;
+// Pothos cannot type code that is generic in the types of its builder.
+export function addPetStore(builder: PetStoreBuilder) {
+  const pets = addPets(builder);
+  addOrders(builder);
+  return { ...pets, ...addMessages(builder) };
 }

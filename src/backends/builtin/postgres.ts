@@ -125,7 +125,7 @@ function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): 
 
   return {
     options: pool.options,
-    connect: async () => openSession(await connect()) as unknown as PostgresPoolClient,
+    connect: async () => openSession(await connect()) as PostgresPoolClient,
     end: () => pool.end(),
   };
 }

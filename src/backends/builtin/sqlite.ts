@@ -11,10 +11,14 @@ import type { OnLock } from './locks.ts';
 export function sqliteDialect(databaseUrl: string, onLock: OnLock = 'wait'): SqliteDialect {
   const location = databaseUrl.replace(/^file:/, '');
   const dialect = new SqliteDialect({ database: async () => openSqlite(location, onLock) });
-  // SQLite can roll back migrations; Kysely's adapter assumes that it cannot.
-  const createAdapter = () =>
-    Object.defineProperty(new SqliteAdapter(), 'supportsTransactionalDdl', { value: true });
-  return Object.assign(dialect, { createAdapter });
+  return Object.assign(dialect, { createAdapter: () => new TransactionalAdapter() });
+}
+
+/** SQLite can roll back migrations; Kysely's adapter assumes that it cannot. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 /** How long a statement of a command waits for a lock, in milliseconds. */
