@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { AddPetDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
 import { documentedVariables } from '../src/config/variables.ts';
@@ -5,6 +6,8 @@ import { createFolder } from './support/folder.ts';
 import { postGraphQL } from './support/graphql.ts';
 import { manifestFile } from './support/manifest.ts';
 import { nodeStart, npmStart, runCommand } from './support/process.ts';
+import { openTerminal } from './support/terminal.ts';
+import { startUpstream } from './support/upstream.ts';
 
 const folder = createFolder();
 
@@ -111,6 +114,30 @@ describe('npm start', () => {
       msg: 'ignoring unknown variables; check their spelling',
     });
     expect(started.output.stderr).not.toContain('hunter2');
+  });
+});
+
+describe('a terminal', () => {
+  const start = '\u001b[';
+  const red = (text: string) => `${start}31m${text}${start}39m`;
+
+  it.each([
+    ['colours what went wrong', {}, (text: string) => text],
+    ['shows no colours with NO_COLOR', { NO_COLOR: '1' }, stripVTControlCharacters],
+  ])('%s', async (_, env, expected) => {
+    using terminal = await openTerminal('', { DATABASE_URL: ':memory:', LOG_LVL: 'x', ...env });
+    const [, url] = await terminal.show(/GraphQL +(http:\/\/[\d.:]+)/);
+    await fetch(`${url}/graphql`, { method: 'POST', headers: { 'x-request-id': 'one' } });
+    const [log] = await terminal.show(/^.*WARN.* requestId=one/ms);
+    const warning = `${start}33mWARN ${start}39m ignoring unknown variables`;
+    expect(log).toContain(` ${expected(warning)}`);
+    const failed = `${red('status=415')} ${red('codes=["UNSUPPORTED_MEDIA_TYPE"]')}`;
+    expect(log).toContain(`INFO  request operation=POST /graphql ${expected(failed)}`);
+
+    await using upstream = await startUpstream((_request, response) => response.end('[]'));
+    const check = `check-service --key nobody --base-url ${upstream.url}/v1`;
+    using checked = await openTerminal(check, env);
+    expect((await checked.show(/^[^\r\n]*FAIL/m))[0]).toBe(expected(`${start}31mFAIL`));
   });
 });
 

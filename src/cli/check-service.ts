@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { describeValue } from '../config/environment.ts';
 import { variables } from '../config/variables.ts';
 import { type CheckResult, checkContract, type ServiceUnderCheck } from '../conformance/run.ts';
@@ -54,9 +55,14 @@ export async function checkService(options: ServiceUnderCheck & { readonly json:
   return { output: `${output}\n`, exitCode };
 }
 
+/** Failures are last, because the end is what a terminal shows, and red if it shows colours. */
 function table(checks: readonly CheckResult[]): string {
-  const rows = checks.map(({ verdict, rule, seen }) => [labels[verdict], rule, seen]);
-  return formatTable(['RESULT', 'RULE', 'SEEN'], rows);
+  const isFailed = ({ verdict }: CheckResult) => verdict === 'fail';
+  const rows = checks
+    .toSorted((one, other) => Number(isFailed(one)) - Number(isFailed(other)))
+    .map(({ verdict, rule, seen }) => [labels[verdict], rule, seen]);
+  const text = formatTable(['RESULT', 'RULE', 'SEEN'], rows);
+  return text.replaceAll(/^FAIL/gm, (label) => styleText('red', label));
 }
 
 /** Upper case makes failures stand out. */

@@ -1,13 +1,28 @@
-/** Formats a log line as time, level, message and `name=value`, with control characters escaped. */
+import { styleText } from 'node:util';
+
+/** Whether to show colours, which `NO_COLOR` turns off. */
+const terminal = { stream: process.stderr };
+const colors: Readonly<Record<string, 'red' | 'yellow'>> = {
+  warn: 'yellow',
+  error: 'red',
+  fatal: 'red',
+};
+
+/**
+ * Formats a log line as time, level, message and `name=value`, the ids last, with control characters
+ * escaped. What went wrong is coloured.
+ */
 export function formatForTerminal(line: string): string {
-  const { level, time, msg, ...rest } = JSON.parse(line);
-  const details = Object.entries(rest)
-    .filter(([, value]) => !(Array.isArray(value) && value.length === 0))
-    .map(
-      ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    );
-  const text = `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${msg}${details.join('')}`;
-  return `${escapeControls(text)}\n`;
+  const { level, time, msg, requestId, traceId, ...rest } = JSON.parse(line);
+  const details = Object.entries({ ...rest, requestId, traceId })
+    .filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => {
+      const text = `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
+      const isFailure = name === 'codes' || (name === 'status' && Number(value) >= 400);
+      return ` ${styleText(isFailure ? 'red' : [], escapeControls(text), terminal)}`;
+    });
+  const label = styleText(colors[level] ?? [], level.toUpperCase().padEnd(5), terminal);
+  return `${time.slice(11, 23)} ${label} ${escapeControls(msg)}${details.join('')}\n`;
 }
 
 /** Escapes control characters, with which clients or the service could manipulate the terminal. */

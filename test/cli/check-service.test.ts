@@ -32,6 +32,10 @@ describe('check-service', () => {
     ]);
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toContain('404, code "[API key]"');
+    const results = [...stdout.matchAll(/^(?:pass|FAIL|info|skip) /gm)].map(([word]) =>
+      word.trim(),
+    );
+    expect(results.indexOf('FAIL')).toBe(results.lastIndexOf('info') + 1);
     expect(stdout).toContain('FAIL    GET /pets without a key: 401 with an Error body');
     expect(stdout).not.toContain(apiKey);
   });

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -9,7 +8,8 @@ import { createAuthority } from '../support/authority.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
-import { commandPath, nodeStart } from '../support/process.ts';
+import { nodeStart } from '../support/process.ts';
+import { openTerminal } from '../support/terminal.ts';
 
 const folder = createFolder();
 const authority = disposeAfterAll(createAuthority());
@@ -199,21 +199,11 @@ describe('a gateway that receives SIGHUP', () => {
   });
 
   it('ends if it is because its terminal was closed', async () => {
-    // script(1) runs it in a terminal, which is closed when script is killed.
-    const command = `exec ${process.execPath} ${await commandPath()}`;
-    const terminal = spawn('script', ['-qc', command, '/dev/null'], {
-      env: { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: ':memory:' },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    let shown = '';
-    terminal.stdout.setEncoding('utf8').on('data', (chunk) => {
-      shown += chunk;
-    });
-    const address = /GraphQL +(http:\/\/[\d.:]+)/;
-    await vi.waitFor(() => expect(shown).toMatch(address), withTimeout);
-    const url = `${address.exec(shown)?.[1]}/livez`;
+    using terminal = await openTerminal('', { DATABASE_URL: ':memory:' });
+    const [, address] = await terminal.show(/GraphQL +(http:\/\/[\d.:]+)/);
+    const url = `${address}/livez`;
     expect((await fetch(url)).status).toBe(200);
-    terminal.kill('SIGKILL');
+    terminal.close();
     await vi.waitFor(() => expect(fetch(url)).rejects.toThrow(), withTimeout);
   });
 });

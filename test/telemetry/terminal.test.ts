@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { formatForTerminal } from '../../src/telemetry/terminal.ts';
 
 describe('a log line on a terminal', () => {
-  it('starts with the time, the level and the message', () => {
+  it('starts with the time, the level and the message, and ends with the ids', () => {
     const line = JSON.stringify({
       level: 'info',
       time: '2026-11-20T10:00:00.123Z',
+      requestId: 'a-1',
       operation: 'query ListPets',
       codes: [],
       ms: 1.5,
@@ -13,7 +14,7 @@ describe('a log line on a terminal', () => {
       msg: 'request',
     });
     expect(formatForTerminal(line)).toBe(
-      '10:00:00.123 INFO  request operation=query ListPets ms=1.5 calls=[{"operation":"listPets","status":200}]\n',
+      '10:00:00.123 INFO  request operation=query ListPets ms=1.5 calls=[{"operation":"listPets","status":200}] requestId=a-1\n',
     );
   });
 
