@@ -59,6 +59,19 @@ describe('npm start', () => {
     expect(started.output.stderr).toBe('');
   });
 
+  it.each([
+    ['http://unknown.invalid/v1', '(?:ENOTFOUND|EAI_AGAIN)'],
+    ['http://127.0.0.1:1/v1', 'ECONNREFUSED'],
+  ])('starts, and reports that %s is not reachable', async (url, code) => {
+    await using started = await nodeStart({ PETSTORE_BASE_URL: url });
+    const line = new RegExp(
+      `^  Backend +REST service at ${url} \\(not reachable: ${code}\\)$`,
+      'm',
+    );
+    expect(started.output.stdout).toMatch(line);
+    expect((await fetch(`${started.url}/livez`)).status).toBe(200);
+  });
+
   it('warns of a demo that other machines can reach', async () => {
     const env = { DATABASE_URL: ':memory:', HOST: '0.0.0.0', DEMO: 'on' };
     await using started = await nodeStart(env);

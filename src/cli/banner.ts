@@ -2,16 +2,16 @@ import type { Config } from '../config/config.ts';
 import { isLoopback, isSocket } from '../config/kinds.ts';
 import type { RunningGateway } from '../workers/primary.ts';
 
-/** Formats the startup message: the backend, the URLs and the API key. */
-export function banner(
-  { url, adminUrl }: Pick<RunningGateway, 'url' | 'adminUrl'>,
+/** Formats the startup message: the backend, why it is not reachable, the URLs and the API key. */
+export async function banner(
+  { url, adminUrl, checkReady }: Pick<RunningGateway, 'url' | 'adminUrl' | 'checkReady'>,
   { host, backend, graphiql, persistedDocuments, workers }: Config,
-): string {
+): Promise<string> {
   // A browser cannot open a Unix domain socket.
   const inBrowser = graphiql && persistedDocuments.mode !== 'only' && !isSocket(host);
   const builtin = backend.kind === 'builtin' ? backend : undefined;
   const lines: [string, string][] = [
-    ['Backend', describe(backend)],
+    ['Backend', describe(backend) + (builtin ? '' : await checkReady().then(() => '', problem))],
     ['GraphQL', `${url}/graphql${inBrowser ? ' (GraphiQL in a browser)' : ''}`],
   ];
   if (workers > 1) lines.push(['Workers', `${workers} processes`]);
@@ -26,6 +26,13 @@ export function banner(
   }
   const text = lines.map(([name, value]) => `  ${name.padEnd(9)}${value}\n`).join('');
   return `Pet Store gateway\n${text}`;
+}
+
+function problem(error: Error): string {
+  let deepest = error;
+  while (deepest.cause instanceof Error) deepest = deepest.cause;
+  const { code } = deepest as NodeJS.ErrnoException;
+  return ` (not reachable${code === undefined ? '' : `: ${code}`})`;
 }
 
 function describe(backend: Config['backend']): string {

@@ -78,7 +78,7 @@ export async function runServe(
   // Nothing is in flight before it listens. One of several workers may listen already.
   if (!running) process.exit(0);
   if (service && worker) worker.connectToPrimary(service, metrics, reload, stop.resolve);
-  else if (service) printBanner(banner(service, config), log);
+  else if (service) void banner(service, config).then((text) => printBanner(text, log));
   await stop.promise;
   log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
   await running.stop(force.signal);
