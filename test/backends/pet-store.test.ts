@@ -1,13 +1,16 @@
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { openRest } from '../support/rest-gateway.ts';
+import { describeIdempotentWrites } from './describe-idempotent-writes.ts';
 import { describePetStore } from './describe-pet-store.ts';
 
 describeOnEveryDatabase('the built-in backend', (createDatabase) => {
-  describePetStore('the backend', async () => {
+  const open = async () => {
     const petStore = await openBuiltin(await createDatabase());
     return { petStore, [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose]() };
-  });
+  };
+  describePetStore('the backend', open);
+  describeIdempotentWrites('the backend', open);
 });
 
 describePetStore('REST backend → /v1 → SQLite', async () => {

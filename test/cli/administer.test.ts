@@ -40,7 +40,7 @@ describe('the commands', () => {
     const unknown = await run('migrate', '--to', 'nothing');
     expect([unknown.code, unknown.stderr]).toEqual([
       1,
-      'Expected one of the migrations 0001-pet-store, 0002-api-key-lifetimes, received "nothing".\n',
+      'Expected one of the migrations 0001-pet-store, 0002-api-key-lifetimes, 0003-idempotent-writes, received "nothing".\n',
     ]);
   });
 

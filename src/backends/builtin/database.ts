@@ -28,6 +28,16 @@ export interface Tables {
     /** The id of the key that replaces this one. */
     replaced_by: string | null;
   };
+  /** The writes with an idempotency key. */
+  writes: {
+    /** A hash of the API key and of the write's key. */
+    id: string;
+    /** Of the operation and its parameters. */
+    fingerprint: string;
+    /** As JSON. */
+    record: string;
+    created_at: string;
+  };
 }
 
 /** A database of the built-in backend. */

@@ -43,6 +43,14 @@ function migrationsFor(engine: Engine): Record<string, Migration> {
         ...keyColumns.map((column) => `alter table api_keys drop column ${column}`),
       ),
     },
+    '0003-idempotent-writes': {
+      up: run(
+        `create table writes (id text primary key, fingerprint text not null, record text not null,
+          created_at text not null)`,
+        'create index writes_by_time on writes (created_at)',
+      ),
+      down: run('drop table writes'),
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { sql } from 'kysely';
 import {
@@ -6,6 +5,7 @@ import {
   ErrorResponse,
   NotConfiguredError,
 } from '../../contract/error.ts';
+import type { WriteKey } from '../../contract/idempotency.ts';
 import { JsonText } from '../../contract/json.ts';
 import {
   type Caller,
@@ -13,7 +13,6 @@ import {
   operations,
   type PetStore,
 } from '../../contract/pet-store.ts';
-import type { NewPet } from '../../contract/records.ts';
 import { readJsonText } from '../../contract/response-json.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { nextTurn } from '../../limits/turns.ts';
@@ -23,10 +22,12 @@ import { type Database, engineOf, openDatabase, type Query } from './database.ts
 import { addDemoData } from './demo.ts';
 import { callStaged, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
+import { createIdempotentWrites } from './idempotent-writes.ts';
+import { insertMessage, insertPet } from './insert-records.ts';
 import { atStart, whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
 import { takePlace, untilDeadline } from './query-deadline.ts';
-import { requirePetStorable, requireStorable, selectedPet, toPet, toPetRow } from './rows.ts';
+import { requirePetStorable, requireStorable, selectedPet, toPet } from './rows.ts';
 
 /** Options of the built-in backend. */
 export interface BuiltinPetStoreOptions {
@@ -53,6 +54,7 @@ export async function openBuiltinPetStore(
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
   let flakyCalls = 0;
   const readPage = createPageReader(database, engine);
+  const writeOnce = createIdempotentWrites(engine);
 
   const places = keys.openPlaces('database', poolSize);
   metrics.watchLimit(places.inFlight);
@@ -100,6 +102,7 @@ export async function openBuiltinPetStore(
     caller: Caller,
     work: (connection: Database, isEmpty: boolean) => Promise<T>,
     checkInput?: () => void,
+    write?: WriteKey,
   ): Promise<T> {
     const { key, requestId } = caller;
     const deadlineAt = performance.now() + timeoutMs;
@@ -120,7 +123,9 @@ export async function openBuiltinPetStore(
     try {
       const query: Query<T> = (connection) => {
         isSent = true;
-        return work(connection, staged?.isEmpty === true);
+        const isEmpty = staged?.isEmpty === true;
+        if (write === undefined) return work(connection, isEmpty);
+        return writeOnce(connection, caller, write, (transaction) => work(transaction, isEmpty));
       };
       const guarded = () => {
         // Needs no connection.
@@ -149,12 +154,13 @@ export async function openBuiltinPetStore(
         isEmpty ? [] : readPage(connection, query),
       ),
 
-    createPet: (caller, pet) =>
+    createPet: (caller, pet, write) =>
       run(
         'createPet',
         caller,
-        async (connection) => toPet(await insertPet(connection, pet)),
+        (connection) => insertPet(connection, pet),
         () => requirePetStorable(pet),
+        write,
       ),
 
     getPet: (caller, petId) =>
@@ -190,17 +196,13 @@ export async function openBuiltinPetStore(
         return new JsonText(`[${orders.join()}]`);
       }),
 
-    sendMessage: (caller, message) =>
+    sendMessage: (caller, message, write) =>
       run(
         'sendMessage',
         caller,
-        async (connection) => {
-          const created_at = new Date().toISOString();
-          const row = { id: randomUUID(), message, status: 'queued', created_at };
-          await connection.insertInto('messages').values(row).execute();
-          return { id: row.id, message, status: row.status, createdAt: row.created_at };
-        },
+        (connection) => insertMessage(connection, message),
         () => requireStorable('message', message, maxMessageLength),
+        write,
       ),
 
     send: () => Promise.reject(new NotConfiguredError(noService)),
@@ -221,23 +223,6 @@ const queries: Readonly<Record<OperationId, string>> = {
   listOrders: 'SELECT orders',
   sendMessage: 'INSERT messages',
 };
-
-/**
- * Stores an animal under the next free id, because an import may have used ids that the database would
- * assign. An insert with a taken id stores nothing, so it is safe to repeat.
- */
-async function insertPet(connection: Database, pet: NewPet) {
-  for (let tries = 0; tries < 1000; tries++) {
-    const row = await connection
-      .insertInto('pets')
-      .values(toPetRow(pet))
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .returning(selectedPet)
-      .executeTakeFirst();
-    if (row !== undefined) return row;
-  }
-  throw new BackendUnavailableError('The store found no free id.', { writeOutcome: 'NOT_DONE' });
-}
 
 const maxMessageLength = 10_000;
 

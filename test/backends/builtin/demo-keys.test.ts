@@ -104,6 +104,23 @@ describe('the demo keys', () => {
     expect(data?.['pets']).toHaveLength(12 + 4);
   });
 
+  it('respond to the repetition of a lost write with what it has stored', async () => {
+    await using demo = await startGateway();
+    for (const [key, outcome] of [
+      ['demo-lost-write', 'UNKNOWN'],
+      ['demo-invalid', 'DONE'],
+    ] as const) {
+      const headers = { ...bearer(key), 'idempotency-key': key };
+      const lost = await postGraphQL(demo.gateway, write, {}, headers);
+      expect(lost.errors).toMatchObject([{ extensions: { outcome } }]);
+      const repeated = await postGraphQL(demo.gateway, write, {}, headers);
+      expect(repeated.errors).toBeUndefined();
+      expect(repeated.headers.get('idempotent-replayed')).toBe('true');
+    }
+    const { data } = await postGraphQL(demo.gateway, '{ pets(limit: 100) { id } }');
+    expect(data?.['pets']).toHaveLength(12 + 2);
+  });
+
   it('have the status and headers of their error in the REST interface', async () => {
     await using demo = await startGateway({
       petStore: await openBuiltin(':memory:', { timeoutMs: 100 }),
