@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
+import type { WriteKey } from '../../src/contract/idempotency.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { apiKey, callWith, openBuiltin, openGateway, openKeys } from '../support/gateway.ts';
@@ -235,10 +237,43 @@ describe('PostgreSQL', () => {
     await database.destroy();
   });
 
+  it('does a write again if the gateway that began it stops in its transaction', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    await using store = await openBuiltin(databaseUrl);
+    const other = await openDatabase(databaseUrl, quiet.log);
+    const id = hash('sha256', `${apiKey} a`, 'base64url');
+    const row = { id, fingerprint: '', record: '{}', created_at: new Date().toISOString() };
+    const add = () =>
+      store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, { id: 'a', fingerprint: '' });
+    const stopped = other.transaction().execute(async (transaction) => {
+      await transaction.insertInto('writes').values(row).execute();
+      await vi.waitFor(async () => expect((await add()).name).toBe('Rex'));
+    });
+    await expect(stopped).rejects.toThrow('connection');
+    await other.destroy();
+  });
+
+  it('does not wait for another session to remove expired writes', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    await using store = await openBuiltin(databaseUrl);
+    const other = new pg.Client(databaseUrl);
+    await other.connect();
+    await other.query(
+      "insert into writes select n, '', '{}', '2020-01-01' from generate_series(1, 3) n",
+    );
+    await other.query("begin; select * from writes where id = '2' for update");
+    const write = { id: 'a', fingerprint: '' };
+    await store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, write);
+    const kept = await other.query("select id from writes where record = '{}'");
+    expect(kept.rows).toEqual([{ id: '2' }]);
+    await other.end();
+  });
+
   it('assigns other ids while an import locks the next ones', async () => {
     const databaseUrl = await postgres.createDatabase();
     await using store = await openBuiltin(databaseUrl);
-    const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const add = (write?: WriteKey) =>
+      store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, write);
     const [first] = await Promise.all([add(), add(), add()]);
     const database = await openDatabase(databaseUrl, quiet.log);
     await database.transaction().execute(async (transaction) => {
@@ -251,7 +286,9 @@ describe('PostgreSQL', () => {
           .execute();
       }
       await sql`select setval('pets_id_seq', 1000)`.execute(transaction);
-      const added = await Promise.all(Array.from({ length: 30 }, add));
+      const keyed = (_: unknown, index: number) => add({ id: `${index}`, fingerprint: '' });
+      const added = await Promise.all(Array.from({ length: 15 }, keyed));
+      added.push(...(await Promise.all(Array.from({ length: 15 }, () => add()))));
       for (const pet of added) expect(BigInt(pet.id)).toBeGreaterThan(1000n);
       expect(await store.listPets(callWith(), { limit: 100 })).toHaveLength(45);
     });

@@ -11,7 +11,7 @@ import { isLocked, NotConnectedError } from './faults.ts';
 import type { OnLock } from './locks.ts';
 
 /** Timeouts for PostgreSQL, in milliseconds. */
-const timeouts = { connect: 2000, statement: 5000, query: 7000, lock: 100 };
+const timeouts = { connect: 2000, statement: 5000, idle: 5000, query: 7000, lock: 100 };
 
 /** Options of a pool of connections to PostgreSQL. */
 export interface PoolOptions {
@@ -31,6 +31,8 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
   // The server cancels a slow statement; the client gives up if the server does not respond.
   const settings = {
     statement_timeout: timeouts.statement,
+    // A gateway whose host was lost locks nothing for long.
+    idle_in_transaction_session_timeout: timeouts.idle,
     ...(onLock === 'fail' ? { lock_timeout: timeouts.lock } : {}),
   };
   const types = new pg.TypeOverrides();
@@ -99,10 +101,14 @@ function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): 
       : client.query.bind(client);
     let broken = false;
     let failure: unknown;
+    // If an import uses ids of this session's block. A failed transaction refuses it until it ends.
+    const dropIds = () => client.query('discard sequences').catch(() => {});
     return {
       async query(sql: string, parameters: unknown[]) {
         try {
-          return await send(sql, parameters);
+          const result = await send(sql, parameters);
+          if (sql === 'rollback' && failure && isLocked(failure)) await dropIds();
+          return result;
         } catch (error) {
           const { code } = error as NodeJS.ErrnoException;
           // Kysely's migrator sends statements after the one that has failed the transaction.
@@ -114,8 +120,7 @@ function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): 
           // A server that sends an error keeps the connection, unless the error is fatal.
           broken ||=
             isReadOnly || !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
-          // An import uses ids of this session's block, so the session drops the block.
-          if (isLocked(error)) await client.query('discard sequences').catch(() => {});
+          if (isLocked(error)) await dropIds();
           throw error;
         }
       },
