@@ -38,7 +38,10 @@ export async function openPetStore(
 ): Promise<OpenPetStore> {
   if (options.kind === 'rest') {
     const { openRestPetStore } = await import('./rest/pet-store.ts');
-    return openRestPetStore(options, telemetry, keys);
+    const { rememberWrites } = await import('./remembered-writes.ts');
+    const { openWriteMemory } = await import('./write-memory.ts');
+    const store = openWriteMemory(keys, telemetry.metrics);
+    return rememberWrites(openRestPetStore(options, telemetry, keys), store, false);
   }
   const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
   return openBuiltinPetStore(options, telemetry, keys);

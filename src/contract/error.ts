@@ -69,10 +69,11 @@ export class ErrorResponse extends PetStoreError {
   constructor(
     status: number,
     message: string,
-    more: Partial<Pick<ErrorResponse, 'body' | 'retryAfterMs' | 'hidden'>> = {},
+    more: Partial<Pick<ErrorResponse, 'body' | 'retryAfterMs' | 'hidden' | 'writeOutcome'>> = {},
   ) {
     const { body, retryAfterMs, hidden } = more;
-    const writeOutcome = status >= 400 && status <= 499 ? 'NOT_DONE' : 'UNKNOWN';
+    const isRefused = status >= 400 && status <= 499;
+    const writeOutcome = more.writeOutcome ?? (isRefused ? 'NOT_DONE' : 'UNKNOWN');
     super(message, { writeOutcome, retryAfterMs });
     this.status = status;
     this.body = body;

@@ -122,7 +122,10 @@ export class Metrics {
   readonly replays = this.#counter(
     'petstore_idempotent_replays',
     'Requests with a write that was not done again, because an earlier one with its Idempotency-Key did it.',
-    [],
+  );
+  readonly forgottenWrites = this.#counter(
+    'petstore_idempotency_evictions',
+    'Writes with an Idempotency-Key that were forgotten within 24 hours, because their memory was full.',
   );
   readonly contractDrift = this.#counter(
     'petstore_contract_drift',

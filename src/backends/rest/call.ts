@@ -4,8 +4,7 @@ import type { Caller } from '../../contract/pet-store.ts';
 import { atEndOfTurn } from '../../limits/end-of-turn.ts';
 import type { PlacedCall } from '../../limits/places.ts';
 import { waitForTurn } from '../../limits/turns.ts';
-import type { EndedCall, RestCallParts, Waiter } from './completion.ts';
-import { countBytes, releaseBytes } from './completion.ts';
+import { AwaitedCall, countBytes, releaseBytes } from './awaited-call.ts';
 import type { TrackedClient } from './connections.ts';
 import type { Failed, Outcome, Responded } from './outcome.ts';
 import { consequencesOf, isSuccess, outcomeOfFailure, toError } from './outcome.ts';
@@ -32,26 +31,9 @@ const ended = new Error('The call has ended');
  * (*) After an outcome: pausing, reading or ended, as its consequences are. When its deadline passes or
  * nobody waits any more, a call that is connecting is dropped, and any other has ended.
  */
-export class RestCall implements EndedCall, PlacedCall, Dispatcher.DispatchHandler {
-  readonly parts;
-  readonly id;
-  readonly caller;
-  readonly key;
-  readonly operation;
-  readonly startedAt = performance.now();
-  readonly deadlineAt;
-  next: EndedCall['next'];
-  previous: EndedCall['previous'];
+export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.DispatchHandler {
   /** Set by the client that takes the request. */
   client: TrackedClient | undefined;
-
-  outcome: number | string | undefined;
-  ms = 0;
-  status: number | null = null;
-  bytes = 0;
-  retries = 0;
-  bodyBytes = 0;
-  waiters: Waiter[] = [];
   #state: 'queued' | 'connecting' | 'sent' | 'pausing' | 'reading' | 'dropped' | 'ended' = 'queued';
   /** The outcome of the attempt before this one; once the call has ended, that of the call. */
   #last: Outcome | undefined;
@@ -64,23 +46,6 @@ export class RestCall implements EndedCall, PlacedCall, Dispatcher.DispatchHandl
   /** The pause before the retry, which is the last attempt; undefined before. */
   #pause: NodeJS.Timeout | undefined;
   #leaveTurns: (() => void) | undefined;
-
-  constructor(parts: RestCallParts) {
-    this.parts = parts;
-    this.id = parts.id;
-    this.caller = parts.caller;
-    this.key = parts.caller.key;
-    this.operation = parts.request.operation;
-    this.deadlineAt = this.startedAt + parts.service.timeoutMs;
-  }
-
-  /** Adds a caller that waits for the result. */
-  wait(caller: Caller): Promise<unknown> {
-    caller.calls.push(this);
-    const { promise, resolve, reject } = Promise.withResolvers();
-    this.waiters.push({ caller, resolve, reject });
-    return promise;
-  }
 
   /** Begins an attempt, which is sent when the limits of the origin allow it. */
   start(): void {
@@ -221,9 +186,13 @@ export class RestCall implements EndedCall, PlacedCall, Dispatcher.DispatchHandl
 
   cancel(caller: Caller): void {
     if (this.#state === 'dropped' || this.#state === 'ended') return;
-    const isSentWrite = this.#timesSent > 0 && this.parts.request.method === 'POST';
+    const isWrite = this.parts.request.method === 'POST';
+    const isSentWrite = isWrite && this.#timesSent > 0;
     if (isSentWrite && caller.cancelled instanceof CancelledError) return;
-    const error = isSentWrite ? toError(this.#late, true) : caller.cancelled;
+    // A write is also made for the others that wait for it.
+    const mayBeDone = isSentWrite || (isWrite && this.waiters.length > 1);
+    const late: Failed = this.#state === 'reading' ? this.#late : { why: 'timeout' };
+    const error = mayBeDone ? toError(late, true) : caller.cancelled;
     for (const waiter of this.waiters) if (waiter.caller === caller) waiter.reject(error);
     this.waiters = this.waiters.filter((waiter) => waiter.caller !== caller);
     if (!isSentWrite && this.waiters.length === 0) this.expire({ why: 'clientLeft' });

@@ -1,97 +1,18 @@
-import type { Dispatcher } from 'undici';
 import { driftOf } from '../../contract/drift.ts';
 import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
-import type {
-  Caller,
-  CallSpan,
-  Operation,
-  RestRequest,
-  ServiceCall,
-} from '../../contract/pet-store.ts';
-import type { ApiKey, SharedRead } from '../../keys/api-key.ts';
+import type { Caller } from '../../contract/pet-store.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
-import { turnBytes } from '../../limits/turns.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
+import { type AwaitedCall, type Completes, countBytes, releaseBytes } from './awaited-call.ts';
 import { ConnectionFailed } from './connections.ts';
-import type { Deadlines, DueCall } from './deadlines.ts';
 import { createDriftReport } from './drift-report.ts';
-import type { Origin } from './origin.ts';
-import type { Failed, Outcome, Responded } from './outcome.ts';
+import type { Outcome, Responded } from './outcome.ts';
 import { consequencesOf, isSuccess, toError } from './outcome.ts';
 import { decodeBody, errorBodyLimits, isUnclearType, readError, readText } from './response.ts';
 
-/** Where calls go, and what they share. */
-export interface Service {
-  readonly origin: Origin;
-  readonly deadlines: Deadlines;
-  /** The longest time of a call, retries included, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly completion: Completion;
-  /** When a write last ended, as by `performance.now()`. Later reads don't join those before it. */
-  writtenAt: number;
-}
-
-/** Passes on the JSON of a success, and counts how it differs from the contract. */
-export type Inspect = (json: unknown) => unknown;
-
-/** What is declared of a success, and how the text of its body is read. */
-export interface Success<T = unknown> extends Pick<Operation, 'status' | 'record' | 'list'> {
-  readonly read: (text: string, inspect: Inspect) => T;
-}
-
-/** What a call is made of: `id` as in `SharedRead`, and `sent` for undici. */
-export interface RestCallParts extends Pick<SharedRead, 'id'> {
-  readonly service: Service;
-  readonly caller: Caller;
-  readonly request: RestRequest;
-  readonly sent: Dispatcher.DispatchOptions;
-  readonly success: Success;
-  readonly span: CallSpan | undefined;
-}
-
-/** A caller that waits for the result. */
-export interface Waiter extends Omit<PromiseWithResolvers<unknown>, 'promise'> {
-  readonly caller: Caller;
-}
-
-/** A call as its completion sees it, which sets what is reported of it. */
-export interface EndedCall extends ServiceCall, SharedRead, DueCall {
-  readonly parts: RestCallParts;
-  readonly key: ApiKey;
-  readonly waiters: readonly Waiter[];
-  outcome: number | string | undefined;
-  ms: number;
-  status: number | null;
-  bytes: number;
-  retries: number;
-  /** How many bytes of bodies are counted. */
-  bodyBytes: number;
-}
-
-/** Counts bytes of the body of a call. Returns why there is no memory for them. */
-export function countBytes(call: EndedCall, bytes: number): Failed | undefined {
-  const refusedBy = call.parts.service.origin.bodyBytes.take(call.key, bytes);
-  if (refusedBy !== undefined) return { why: 'noMemory', retryAfterMs: 1000 };
-  call.bodyBytes += bytes;
-  return undefined;
-}
-
-/**
- * Stops counting the bytes of a body. Those of a large one that is used stay counted until the request
- * of the first caller that waits ends, because its response may refer to them.
- */
-export function releaseBytes(call: EndedCall, isUsed: boolean): void {
-  const { parts, key, waiters, bodyBytes: bytes } = call;
-  const { bodyBytes } = parts.service.origin;
-  const [first] = waiters;
-  if (isUsed && bytes > turnBytes && first !== undefined) first.caller.hold(bodyBytes, bytes);
-  else bodyBytes.release(key, bytes);
-  call.bodyBytes = 0;
-}
-
 /** Reads and reports the outcomes of calls, and passes them to the callers that wait. */
-export class Completion {
+export class Completion implements Completes {
   readonly #keys: ApiKeys;
   readonly #log: Log;
   readonly #metrics: Reporting['metrics'];
@@ -105,13 +26,13 @@ export class Completion {
   }
 
   /** Counts that a call was sent again after an outcome. */
-  countRetry(call: EndedCall, { why, status }: Outcome): void {
+  countRetry(call: AwaitedCall, { why, status }: Outcome): void {
     this.#metrics.retries.inc({ operation: call.operation, after: why ?? String(status) });
     call.retries++;
   }
 
   /** Resolves or rejects a call with its outcome. Never throws: other calls wait for their turn. */
-  complete(call: EndedCall, outcome: Outcome): void {
+  complete(call: AwaitedCall, outcome: Outcome): void {
     const { request, service } = call.parts;
     if (request.method === 'POST') service.writtenAt = performance.now();
     service.deadlines.remove(call);
@@ -120,16 +41,18 @@ export class Completion {
     try {
       const value = this.#read(call, outcome);
       releaseBytes(call, true);
+      call.onEnd?.(value);
       for (const { resolve } of call.waiters) resolve(value);
     } catch (error) {
       // The callers log it.
       releaseBytes(call, false);
+      call.onEnd?.(error);
       for (const { reject } of call.waiters) reject(error);
     }
   }
 
   /** Returns the value of a success, or @throws the error of the outcome. */
-  #read(call: EndedCall, outcome: Outcome): unknown {
+  #read(call: AwaitedCall, outcome: Outcome): unknown {
     const response = isSuccess(outcome) ? decode(call, outcome) : outcome;
     if (!isSuccess(response)) throw this.#failed(call, response);
     const { caller, operation, parts } = call;
@@ -162,7 +85,7 @@ export class Completion {
   }
 
   /** Reports and logs a call that failed, and returns its error. */
-  #failed(call: EndedCall, outcome: Outcome, response?: Responded): Error {
+  #failed(call: AwaitedCall, outcome: Outcome, response?: Responded): Error {
     const { caller, operation, key, parts } = call;
     const { kind, label, isLogged } = consequencesOf(outcome);
     const isWrite = parts.request.method === 'POST';
@@ -189,7 +112,7 @@ export class Completion {
   }
 
   /** Reports the end of a call, with its complete response if there is one. */
-  #report(call: EndedCall, outcome: number | string, response?: Responded): void {
+  #report(call: AwaitedCall, outcome: number | string, response?: Responded): void {
     call.ms = performance.now() - call.startedAt;
     call.outcome = outcome;
     if (response !== undefined) {
@@ -202,7 +125,7 @@ export class Completion {
 }
 
 /** Returns a response with its body decoded, to which the same limits apply, or why that failed. */
-function decode(call: EndedCall, response: Responded): Outcome {
+function decode(call: AwaitedCall, response: Responded): Outcome {
   const { status, headers, body } = response;
   if (body.byteLength === 0 || !headers['content-encoding']) return response;
   const { maxBodyBytes } = call.parts.service.origin;

@@ -1,0 +1,61 @@
+import {
+  BackendTimeoutError,
+  BackendUnavailableError,
+  ErrorResponse,
+  InvalidResponseError,
+  PetStoreError,
+  UnsupportedResponseError,
+  type WriteOutcome,
+} from '../contract/error.ts';
+
+/** The longest text that is stored, in characters: more than twice what a request can send. */
+const maxLength = 512 * 1024;
+
+const errorTypes = {
+  BackendTimeoutError,
+  BackendUnavailableError,
+  InvalidResponseError,
+  UnsupportedResponseError,
+};
+
+/** Returns what became of a write, from its value or its error. */
+export function outcomeOf(result: unknown): WriteOutcome {
+  if (result instanceof PetStoreError) return result.writeOutcome;
+  return result instanceof Error ? 'UNKNOWN' : 'DONE';
+}
+
+/** Encodes the value or the error of a write. One that is too long becomes an error that says so. */
+export function encodeResult(result: unknown): string {
+  const text = JSON.stringify(result, (_, value) =>
+    value instanceof Error ? describe(value) : value,
+  );
+  if (text.length <= maxLength) return text;
+  const problem = 'The response to the write was too large to be kept.';
+  return encodeResult(new BackendUnavailableError(problem, { writeOutcome: outcomeOf(result) }));
+}
+
+/** Decodes the value or the error of a write. */
+export function decodeResult(text: string): unknown {
+  // No record has a field of this name.
+  return JSON.parse(text, (_, value: Partial<Described> | null) =>
+    value?.writeOutcome ? createError(value as Described) : value,
+  );
+}
+
+/** Creates the same error of a write that an earlier call may have carried out. */
+export function asUnknown(error: Error): Error {
+  return createError({ ...describe(error), writeOutcome: 'UNKNOWN' });
+}
+
+type Described = ReturnType<typeof describe>;
+
+function describe(error: Error) {
+  const { name, message } = error;
+  const { status, body, retryAfterMs } = error as Partial<ErrorResponse>;
+  return { name, message, status, body, retryAfterMs, writeOutcome: outcomeOf(error) };
+}
+
+function createError({ name, message, status, ...more }: Described): Error {
+  if (status !== undefined) return new ErrorResponse(status, message, more);
+  return new (errorTypes[name as keyof typeof errorTypes] ?? Error)(message, more);
+}

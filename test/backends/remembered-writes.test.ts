@@ -1,0 +1,291 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
+import { openPetStore } from '../../src/backends/open.ts';
+import { rememberWrites } from '../../src/backends/remembered-writes.ts';
+import { openWriteMemory } from '../../src/backends/write-memory.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { writeKeyOf } from '../../src/contract/idempotency.ts';
+import type { NewPet } from '../../src/contract/records.ts';
+import { callWith, openKeys } from '../support/gateway.ts';
+import { openTelemetry } from '../support/log.ts';
+import { valuesOf } from '../support/metrics.ts';
+import { openRest } from '../support/rest-gateway.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+const rex = { name: 'Rex', categoryId: '1' };
+
+type Respond = (response: ServerResponse, count: number) => void;
+
+const added = (response: ServerResponse, id: number | string = 1, status = '"sold"') =>
+  sendJson(response, 201, `{"id":${id},"name":"Rex","categoryId":1,"status":${status}}`);
+
+/** Opens a REST service that responds to each POST like this, and the pet store that calls it. */
+async function start(respond: Respond, env: Record<string, string> = {}) {
+  let count = 0;
+  const upstream = await startUpstream((_, response) => respond(response, ++count));
+  const telemetry = openTelemetry();
+  const keys = openKeys();
+  const { backend } = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, ...env });
+  const petStore = await openPetStore(backend, telemetry, keys);
+  return {
+    ...telemetry,
+    petStore,
+    keys,
+    calls: () => upstream.seen.length,
+    add(idempotencyKey: string | undefined, caller = callWith(), pet: NewPet = rex) {
+      const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
+      return petStore.createPet(caller, pet, write);
+    },
+    async [Symbol.asyncDispose]() {
+      await petStore[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A service that holds its responses until the test sends them. */
+async function startHolding(env?: Record<string, string>) {
+  const held: ServerResponse[] = [];
+  const service = await start((response) => held.push(response), env);
+  return {
+    ...service,
+    held,
+    async next() {
+      await vi.waitFor(() => expect(held).not.toHaveLength(0));
+      return held.shift() as ServerResponse;
+    },
+  };
+}
+
+const fail = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable(),
+    (error: Error) => error,
+  );
+
+describe('a write with a key', () => {
+  it('is not called again after its success, and has the same result', async () => {
+    await using service = await start((response) =>
+      added(response, '9223372036854775807', '"new"'),
+    );
+    const first = await service.add('k');
+    const again = callWith();
+    expect(await service.add('k', again)).toEqual(first);
+    expect(first).toMatchObject({ id: '9223372036854775807', status: expect.any(Error) });
+    expect([service.calls(), again.isReplayed]).toEqual([1, true]);
+  });
+
+  it.each<[string, Respond, object]>([
+    ['500', (response) => sendJson(response, 500, '{}'), { status: 500, writeOutcome: 'UNKNOWN' }],
+    [
+      'a status with Retry-After',
+      (response) => sendJson(response.setHeader('retry-after', '7'), 503, '{}'),
+      { status: 503, retryAfterMs: 7000 },
+    ],
+    ['303', (response) => sendJson(response, 303, '{}'), { status: 303, writeOutcome: 'UNKNOWN' }],
+    ['a lost connection', (response) => response.destroy(), { writeOutcome: 'UNKNOWN' }],
+    [
+      'a body that breaks the contract',
+      (response) => sendJson(response, 201, '{}'),
+      { writeOutcome: 'DONE' },
+    ],
+    [
+      'an encoding that is not known',
+      (response) => void response.writeHead(201, { 'content-encoding': 'x' }).end('x'),
+      { writeOutcome: 'DONE' },
+    ],
+    ['no response in time', () => {}, { name: 'BackendTimeoutError', writeOutcome: 'UNKNOWN' }],
+  ])('has the same error again after %s, without a call', async (_, respond, error) => {
+    await using service = await start(respond, { UPSTREAM_TIMEOUT_MS: '300' });
+    const first = await fail(service.add('k'));
+    expect(first).toMatchObject(error);
+    const again = callWith();
+    const second = await fail(service.add('k', again));
+    // The cause is for the log only.
+    expect({ ...second, message: second.message }).toEqual({ ...first, message: first.message });
+    expect(second.constructor).toBe(first.constructor);
+    expect([service.calls(), again.isReplayed]).toEqual([1, true]);
+  });
+
+  it('is a new attempt after it was refused', async () => {
+    await using service = await start((response, count) =>
+      count === 1
+        ? sendJson(response, 409, '{"code":"x","message":"No.","status":409}')
+        : added(response),
+    );
+    expect(await fail(service.add('k'))).toMatchObject({ status: 409, writeOutcome: 'NOT_DONE' });
+    const again = callWith();
+    expect(await service.add('k', again)).toMatchObject({ id: '1' });
+    expect([service.calls(), again.isReplayed]).toEqual([2, false]);
+  });
+
+  it('is a new attempt if it was not sent', async () => {
+    await using service = await start((response) => added(response));
+    const left = callWith(undefined, AbortSignal.abort());
+    expect(await fail(service.add('k', left))).toMatchObject({ writeOutcome: 'NOT_DONE' });
+    expect(await service.add('k')).toMatchObject({ id: '1' });
+  });
+
+  it('is made once by 200 at the same time', async () => {
+    await using service = await startHolding();
+    const callers = Array.from({ length: 200 }, () => callWith());
+    const all = callers.map((caller) => service.add('k', caller));
+    added(await service.next(), 7);
+    for (const one of await Promise.all(all)) expect(one.id).toBe('7');
+    expect(service.calls()).toBe(1);
+    expect(callers.filter(({ isReplayed }) => isReplayed)).toHaveLength(199);
+  });
+
+  it('is refused with other parameters, in flight and afterwards', async () => {
+    await using service = await startHolding();
+    const first = service.add('k');
+    const reused = { name: 'IdempotencyKeyReusedError', writeOutcome: 'NOT_DONE' };
+    const other = () => fail(service.add('k', callWith(), { ...rex, name: 'Tom' }));
+    expect(await other()).toMatchObject(reused);
+    added(await service.next());
+    await first;
+    expect(await other()).toMatchObject(reused);
+    expect(service.calls()).toBe(1);
+  });
+
+  it('shares nothing with another API key or another key', async () => {
+    await using service = await start((response, count) => added(response, count));
+    const pets = await Promise.all([
+      service.add('k', callWith('a')),
+      service.add('k', callWith('b')),
+      service.add('l', callWith('a')),
+      service.add(undefined, callWith('a')),
+      service.add(undefined, callWith('a')),
+    ]);
+    expect(pets.map(({ id }) => id).sort()).toEqual(['1', '2', '3', '4', '5']);
+  });
+
+  it('outlives the deadline of the first caller, and its outcome is kept', async () => {
+    await using service = await startHolding();
+    const late = callWith();
+    late.setDeadline(100);
+    const first = fail(service.add('k', late));
+    const response = await service.next();
+    const waiting = service.add('k');
+    const impatient = callWith();
+    impatient.setDeadline(50);
+    const timedOut = { name: 'BackendTimeoutError', writeOutcome: 'UNKNOWN' };
+    expect(await fail(service.add('k', impatient))).toMatchObject(timedOut);
+    expect(await first).toMatchObject(timedOut);
+    added(response);
+    expect(await waiting).toMatchObject({ id: '1' });
+    expect(await service.add('k')).toMatchObject({ id: '1' });
+    expect(service.calls()).toBe(1);
+  });
+
+  it('that waits for a connection is made for those who have not left', async () => {
+    await using service = await startHolding();
+    // The most calls of one key in flight.
+    const busy = Array.from({ length: 64 }, (_, index) => service.add(`busy-${index}`));
+    await vi.waitFor(() => expect(service.held).toHaveLength(64));
+    const client = new AbortController();
+    const first = fail(service.add('k', callWith(undefined, client.signal)));
+    const late = callWith();
+    const second = fail(service.add('k', late));
+    const third = service.add('k');
+    // Those who joined have found it.
+    await new Promise(setImmediate);
+    client.abort();
+    late.cancel('deadline');
+    // It may still be done.
+    expect(await first).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    expect(await second).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    for (let sent = 0; sent < 65; sent++) added(await service.next());
+    expect(await third).toMatchObject({ id: '1' });
+    await Promise.all(busy);
+    expect(service.calls()).toBe(65);
+  });
+});
+
+describe('the memory for writes', () => {
+  const KiB = 1024;
+  const unknown = (response: ServerResponse) => sendJson(response, 500, '{}');
+
+  /** Opens a memory of this size before a service that refuses nothing. */
+  async function startSmall(total: number) {
+    const upstream = await startUpstream(({ headers }, response) =>
+      headers.authorization === 'Bearer accepted' ? added(response) : unknown(response),
+    );
+    const telemetry = openTelemetry();
+    const rest = openRest(upstream.url, { limits: { breakAfterFailures: 1e9 } }, telemetry);
+    const memory = openWriteMemory(rest.keys, telemetry.metrics, total);
+    const petStore = rememberWrites(rest, memory, false);
+    const used = async () =>
+      (await valuesOf(telemetry.metrics, 'petstore_limit_used', 'limit'))['idempotency_bytes'] ?? 0;
+    return {
+      used,
+      calls: () => upstream.seen.length,
+      forgotten: async () =>
+        Object.values(
+          await valuesOf(telemetry.metrics, 'petstore_idempotency_evictions_total'),
+        )[0] ?? 0,
+      add(key: string, idempotencyKey: string) {
+        const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', rex);
+        return petStore.createPet(callWith(key, undefined, rest.keys), rex, write);
+      },
+      async [Symbol.asyncDispose]() {
+        await petStore[Symbol.asyncDispose]();
+        await upstream[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  it.each<[string, (index: number) => [string, string], number]>([
+    ['keys', (index) => [`unknown-${index}`, 'k'], 64 * KiB],
+    ['idempotency keys', (index) => ['unknown', `${index}`], 32 * KiB],
+  ])('is bounded for a client that was never accepted and sends many %s', async (_, name, most) => {
+    await using service = await startSmall(128 * KiB);
+    const pet = await service.add('accepted', 'mine');
+    const own = await service.used();
+    for (let index = 0; index < 500; index += 10) {
+      const some = Array.from({ length: 10 }, (_, offset) =>
+        fail(service.add(...name(index + offset))),
+      );
+      await Promise.all(some);
+      expect(await service.used()).toBeLessThanOrEqual(most + own);
+    }
+    expect(await service.forgotten()).toBeGreaterThan(300);
+    const calls = service.calls();
+    expect(await service.add('accepted', 'mine')).toEqual(pet);
+    // The latest are still there.
+    await fail(service.add(...name(499)));
+    expect(service.calls()).toBe(calls);
+    await fail(service.add(...name(0)));
+    expect(service.calls()).toBe(calls + 1);
+  });
+
+  it('has a quarter for each accepted key', async () => {
+    await using service = await startSmall(128 * KiB);
+    for (let index = 0; index < 60; index++) await service.add('accepted', `${index}`);
+    expect(await service.used()).toBeLessThanOrEqual(32 * KiB);
+    expect(await service.used()).toBeGreaterThan(24 * KiB);
+  });
+
+  it('refuses a write if those in flight leave no room, and makes no call', async () => {
+    await using service = await startSmall(2 * KiB);
+    const all = await Promise.allSettled(['a', 'b'].map((one) => service.add('accepted', one)));
+    const reason = { writeOutcome: 'NOT_DONE', retryAfterMs: 1000 };
+    expect(all).toMatchObject([
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ]);
+    expect(service.calls()).toBe(0);
+  });
+
+  it('forgets a write after 24 hours', async () => {
+    await using service = await startSmall(128 * KiB);
+    await service.add('accepted', 'k');
+    const now = performance.now();
+    using clock = vi
+      .spyOn(performance, 'now')
+      .mockImplementation(() => now + 24 * 3_600_000 + 1000);
+    await service.add('accepted', 'k');
+    clock.mockRestore();
+    expect(service.calls()).toBe(2);
+  });
+});
