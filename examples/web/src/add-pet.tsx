@@ -1,20 +1,34 @@
 import { useMutation } from '@apollo/client/react';
-import { AddPetDocument, type PetStatus } from 'petstore-gateway-client';
+import {
+  AddPetDocument,
+  type AddPetInput,
+  createIdempotencyKey,
+  type PetStatus,
+} from 'petstore-gateway-client';
 import { type FormEvent, useRef, useState } from 'react';
 import { Field } from './field.tsx';
 import { inputIssues } from './input-issues.ts';
-import { InventoryDocument, statuses } from './inventory.tsx';
+import { InventoryDocument, pageSize, statuses } from './inventory.tsx';
 import { unsavedId } from './pet-card.tsx';
 import { Problem } from './problem.tsx';
 import { outcomeOf } from './write-outcome.ts';
 
+/** What the form was sent with. */
+interface Submission {
+  readonly input: AddPetInput;
+  /** The same for each attempt. */
+  readonly key: string;
+}
+
 /**
  * Adds an animal. Its card appears immediately, and is removed if the gateway rejects it. If it may have
- * been added nevertheless, the list is loaded again.
+ * been added nevertheless, the list is loaded again, and it can be sent again: each submission has a key
+ * with which it is added once.
  */
 export function AddPet({ reload }: { readonly reload: () => void }) {
   const form = useRef<HTMLFormElement>(null);
   const [added, setAdded] = useState('');
+  const [submitted, setSubmitted] = useState<Submission>();
   const [addPet, { loading, error }] = useMutation(AddPetDocument, {
     // Returns the error to the form instead of throwing it from addPet.
     errorPolicy: 'all',
@@ -34,21 +48,30 @@ export function AddPet({ reload }: { readonly reload: () => void }) {
       // Adds it to the cached lists of all animals and of its status.
       for (const status of new Set([null, pet.status])) {
         cache.updateQuery({ query: InventoryDocument, variables: { status } }, (list) =>
-          list?.pets ? { ...list, pets: [...list.pets, pet] } : list,
+          list?.pets && list.pets.length < pageSize && list.pets.every(({ id }) => id !== pet.id)
+            ? { ...list, pets: [...list.pets, pet] }
+            : list,
         );
       }
     },
   });
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    setAdded('');
     const fields = new FormData(event.currentTarget);
     const name = String(fields.get('name'));
     const status = (String(fields.get('status')) || null) as PetStatus | null;
     // Keep ids as text: a number would lose digits.
     const input = { name, categoryId: String(fields.get('categoryId')).trim(), status };
-    const { data, error } = await addPet({ variables: { input } });
+    const submission = { input, key: createIdempotencyKey() };
+    setSubmitted(submission);
+    return send(submission);
+  }
+
+  async function send({ input, key }: Submission) {
+    setAdded('');
+    const context = { headers: { 'idempotency-key': key } };
+    const { data, error } = await addPet({ variables: { input }, context });
     if (error && outcomeOf(error) !== 'NOT_DONE') reload();
     if (!data?.addPet) return;
     setAdded(`${data.addPet.name} was added as #${data.addPet.id}.`);
@@ -81,7 +104,9 @@ export function AddPet({ reload }: { readonly reload: () => void }) {
           </select>
         )}
       </Field>
-      {error && issues.size === 0 && <Problem error={error} />}
+      {error && issues.size === 0 && (
+        <Problem error={error} isWrite retry={() => submitted && send(submitted)} />
+      )}
       <button className="button" type="submit" disabled={loading}>
         {loading ? 'Adding …' : 'Add'}
       </button>

@@ -34,6 +34,8 @@ export function App() {
               defaultValue="demo-key"
               autoComplete="off"
               required
+              pattern="[!-~]+"
+              title="Letters, digits and punctuation of ASCII, without spaces."
             />
             <button type="submit">Use key</button>
           </form>

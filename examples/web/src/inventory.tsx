@@ -14,6 +14,9 @@ export const InventoryDocument = graphql(`
   }
 `);
 
+/** The most animals that a list shows. */
+export const pageSize = 100;
+
 /** The statuses that the list can be filtered by. */
 export const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 
@@ -73,6 +76,7 @@ export function Inventory(props: InventoryProps) {
 
 function count(pets: number | undefined, loading: boolean): string {
   if (pets === undefined) return loading ? 'Loading …' : '';
+  if (pets === pageSize) return `The first ${pageSize} animals`;
   return pets === 1 ? '1 animal' : `${pets} animals`;
 }
 

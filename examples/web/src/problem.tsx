@@ -4,13 +4,14 @@ import { outcomeOf } from './write-outcome.ts';
 
 interface ProblemProps {
   readonly error: unknown;
-  /** Reads again. A write has none. */
-  readonly retry?: () => void;
+  readonly isWrite?: boolean;
+  /** Reads again, or sends the same write again, which is done once. */
+  readonly retry: () => void;
 }
 
-/** Describes an error of a query, with a button that repeats it, or of a write, and gives advice. */
-export function Problem({ error, retry }: ProblemProps) {
-  const { title, advice, requestId, mayRetry = false } = explain(error, retry === undefined);
+/** Describes an error, with advice and a button that tries again. */
+export function Problem({ error, isWrite = false, retry }: ProblemProps) {
+  const { title, advice, requestId, mayRetry = false } = explain(error, isWrite);
   return (
     <div className="problem" role="alert">
       <strong>{title}</strong>
@@ -20,7 +21,7 @@ export function Problem({ error, retry }: ProblemProps) {
           Request <code>{requestId}</code>
         </p>
       )}
-      {retry && mayRetry && (
+      {mayRetry && (
         <button type="button" onClick={retry}>
           Try again
         </button>
@@ -42,7 +43,8 @@ function explain(error: unknown, isWrite: boolean): Explanation {
   if (isWrite && outcomeOf(error) === 'UNKNOWN') {
     return {
       title: 'The animal may have been added.',
-      advice: 'Look at the list before you add it again.',
+      advice: 'Try again: it is added once. If that fails, too, look at the list.',
+      mayRetry: true,
       requestId: isGatewayError(first) ? first.extensions.requestId : undefined,
     };
   }

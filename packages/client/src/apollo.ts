@@ -1,16 +1,24 @@
 /** Retrying with Apollo Client. */
 import { ApolloLink } from '@apollo/client';
 import { defer, fromEvent, map, NEVER, race, retry, throwError, timer } from 'rxjs';
+import { createIdempotencyKey } from './idempotency-key.ts';
 import { type Attempt, type RetryOptions, retryDelay } from './retry.ts';
 
-/** Creates a link that repeats failed operations as `retryDelay` says. Put it before the `HttpLink`. */
+/**
+ * Creates a link that repeats failed operations as `retryDelay` says. A mutation gets an
+ * `Idempotency-Key`, unless its context has one. Put the link before the `HttpLink`.
+ */
 export function createRetryLink(options?: RetryOptions): ApolloLink {
   return new ApolloLink((operation, forward) => {
     let attempt = 0;
     let delayMs: number | undefined;
     const signal: AbortSignal | undefined = operation.getContext()['fetchOptions']?.signal;
+    const kind = operation.operationType;
+    if (kind === 'mutation') {
+      operation.setContext(({ headers }) => ({ headers: withKey(headers) }));
+    }
     const delayAfter = (failure: Partial<Attempt>) =>
-      retryDelay({ kind: operation.operationType, attempt, signal, ...failure }, options);
+      retryDelay({ kind, hasIdempotencyKey: true, attempt, signal, ...failure }, options);
     return defer(() => {
       attempt++;
       delayMs = undefined;
@@ -38,4 +46,10 @@ export function createRetryLink(options?: RetryOptions): ApolloLink {
       }),
     );
   });
+}
+
+/** Adds an `Idempotency-Key` to the headers of a mutation, unless they have one. */
+function withKey(headers: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
+  return hasKey ? headers : { ...headers, 'idempotency-key': createIdempotencyKey() };
 }

@@ -1,3 +1,4 @@
+import { createIdempotencyKey } from './idempotency-key.ts';
 import { type Attempt, type RetryOptions, retryDelay } from './retry.ts';
 
 /** Options of `createRetryFetch`. */
@@ -15,29 +16,40 @@ export interface RetryFetchOptions extends RetryOptions {
 const marginMs = 1000;
 
 /**
- * Wraps `fetch` so that failed GraphQL requests are repeated as `retryDelay` says. Of bodies, it
- * repeats texts only; a body without a query in it counts as a mutation. Responses in parts are
- * passed on as they arrive.
+ * Wraps `fetch` so that failed GraphQL requests are repeated as `retryDelay` says. A mutation gets an
+ * `Idempotency-Key`, unless it has one. Of bodies, it repeats texts only; a body without a query in it
+ * counts as a mutation. Responses in parts are passed on as they arrive.
  */
 export function createRetryFetch(
   options?: RetryFetchOptions,
   send: typeof fetch = globalThis.fetch,
 ): typeof fetch {
-  return async (input, init) => {
-    const kind = kindOf(input, init);
+  return async (input, given) => {
+    const kind = kindOf(input, given);
+    const init = kind === 'mutation' ? withKey(input, given) : given;
     const deadlineAt = performance.now() + (options?.timeoutMs ?? Number.POSITIVE_INFINITY);
     const signal = init?.signal ?? (input as Partial<Request>).signal;
     for (let attempt = 1; ; attempt++) {
       const { timed, end } = withTimeout(input, init, deadlineAt, signal);
       const sent = send(input, timed);
       if (kind === undefined) return sent.finally(end);
-      const delayMs = retryDelay({ kind, attempt, signal, ...(await read(sent, end)) }, options);
+      const delayMs = retryDelay(
+        { kind, hasIdempotencyKey: true, attempt, signal, ...(await read(sent, end)) },
+        options,
+      );
       if (delayMs === undefined || performance.now() + delayMs >= deadlineAt) return sent;
       await sent.then(({ body }) => body?.cancel()).catch(() => {});
       await wait(delayMs, signal);
       if (signal?.aborted) throw signal.reason;
     }
   };
+}
+
+/** Adds an `Idempotency-Key` to a mutation, unless it has one. */
+function withKey(...[input, init]: Parameters<typeof fetch>): RequestInit {
+  const headers = new Headers(init?.headers ?? (input as Partial<Request>).headers);
+  if (!headers.has('idempotency-key')) headers.set('idempotency-key', createIdempotencyKey());
+  return { ...init, headers };
 }
 
 /**

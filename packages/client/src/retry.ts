@@ -14,6 +14,8 @@ export interface RetryOptions {
 export interface Attempt {
   /** If you do not know the kind, pass `mutation`. */
   readonly kind: 'query' | 'mutation' | 'subscription';
+  /** Whether all attempts have the same `Idempotency-Key`: what a mutation has done is not done again. */
+  readonly hasIdempotencyKey?: boolean;
   /** The number of this attempt, from 1. */
   readonly attempt: number;
   /** The GraphQL response, whatever its HTTP status. */
@@ -36,12 +38,12 @@ const transient = [
 
 /**
  * Returns the milliseconds to wait before the operation is sent again, or undefined if it must not
- * be, or need not be. A query is repeated after a network error, a proxy's 502, 503 or 504, or a
- * transient error. Anything else is repeated only if every field failed with a transient error whose
- * `outcome` is `NOT_DONE`.
+ * be, or need not be. A query, or a mutation with an `Idempotency-Key`, is repeated after a network error,
+ * a proxy's 502, 503 or 504, or a transient error. Anything else is repeated only if every field failed
+ * with a transient error whose `outcome` is `NOT_DONE`.
  */
 export function retryDelay(
-  { kind, attempt, response, networkError, status, signal }: Attempt,
+  { kind, hasIdempotencyKey, attempt, response, networkError, status, signal }: Attempt,
   options: RetryOptions = {},
   random: () => number = Math.random,
 ): number | undefined {
@@ -50,7 +52,7 @@ export function retryDelay(
   const errors = Array.isArray(response?.errors) ? response.errors : [];
   const failures = errors.filter((error): boolean => isGatewayError(error, ...transient));
   const isRepeatable =
-    kind === 'query'
+    kind === 'query' || (kind === 'mutation' && hasIdempotencyKey)
       ? failures.length > 0 ||
         (response === undefined &&
           [undefined, 502, 503, 504].includes(status) &&

@@ -12,16 +12,22 @@ import {
   take,
   takeUntil,
 } from 'wonka';
+import { createIdempotencyKey } from './idempotency-key.ts';
 import { type RetryOptions, retryDelay } from './retry.ts';
 
-/** Creates an exchange that repeats failed operations as `retryDelay` says. Put it before the `fetchExchange`. */
+/**
+ * Creates an exchange that repeats failed operations as `retryDelay` says. A mutation gets an
+ * `Idempotency-Key`, unless its `fetchOptions` have one. Put it before the `fetchExchange`.
+ */
 export function createRetryExchange(options?: RetryOptions): Exchange {
   return ({ forward }) =>
     (operations) => {
       const { source: failed, next: repeat } = makeSubject<Operation>();
       const first = pipe(
         operations,
-        map((operation) => withRetry(operation, 1)),
+        map((operation) =>
+          withRetry(operation.kind === 'mutation' ? withKey(operation) : operation, 1),
+        ),
       );
       const repeated = pipe(
         failed,
@@ -54,6 +60,7 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
           retry.delayMs = retryDelay(
             {
               kind: operation.kind === 'query' ? 'query' : 'mutation',
+              hasIdempotencyKey: operation.kind === 'mutation',
               attempt: retry.attempt,
               ...(networkError
                 ? // A response that was cut off is `ok`.
@@ -73,4 +80,16 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
 
 function withRetry(operation: Operation, attempt: number): Operation {
   return makeOperation(operation.kind, operation, { ...operation.context, retry: { attempt } });
+}
+
+/** Adds an `Idempotency-Key`, unless the operation has one. All attempts keep it. */
+function withKey(operation: Operation): Operation {
+  const { fetchOptions } = operation.context;
+  const given = typeof fetchOptions === 'function' ? fetchOptions() : fetchOptions;
+  const headers = new Headers(given?.headers);
+  if (!headers.has('idempotency-key')) headers.set('idempotency-key', createIdempotencyKey());
+  return makeOperation(operation.kind, operation, {
+    ...operation.context,
+    fetchOptions: { ...given, headers },
+  });
 }

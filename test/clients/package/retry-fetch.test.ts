@@ -23,20 +23,20 @@ describe('createRetryFetch', () => {
     ['a query by GET', (url) => [`${url}?documentId=${hash}`], 3],
     ['a URL', (url) => [new URL(url)], 3],
     ['a Request without a body', (url) => [new Request(url)], 3],
-    ['a mutation', (url) => [url, post(JSON.stringify({ query: print(AddPetDocument) }))], 1],
+    ['a mutation', (url) => [url, post(JSON.stringify({ query: print(AddPetDocument) }))], 3],
     [
       'an escaped mutation',
       (url) => [url, post('{"query":"mutation { a }"}'.replace('m', '\\u006d'))],
-      1,
+      3,
     ],
-    ['a batch', (url) => [url, post(`[${list}]`)], 1],
-    ['a hash by POST', (url) => [url, post(JSON.stringify({ documentId: hash }))], 1],
+    ['a batch', (url) => [url, post(`[${list}]`)], 3],
+    ['a hash by POST', (url) => [url, post(JSON.stringify({ documentId: hash }))], 3],
     [
       'a hash beside an empty text',
       (url) => [url, post(JSON.stringify({ query: '', documentId: hash }))],
-      1,
+      3,
     ],
-    ['a text that is not JSON', (url) => [url, post('{')], 1],
+    ['a text that is not JSON', (url) => [url, post('{')], 3],
     ['a body of bytes', (url) => [url, post(new TextEncoder().encode(list))], 1],
     ['a Request with a body', (url) => [new Request(url, { method: 'POST', body: list })], 1],
   ])('sends %s to a busy gateway as often as is safe', async (_, request, attempts) => {
@@ -44,6 +44,22 @@ describe('createRetryFetch', () => {
     const response = await send(...request(gateway.url));
     expect([response.status, await response.text()]).toEqual([503, busy]);
     expect(gateway.seen).toHaveLength(attempts);
+  });
+
+  it('sends all attempts of a mutation with one Idempotency-Key, and each mutation with its own', async () => {
+    await using gateway = await startUpstream((_, response) => sendJson(response, 503, busy));
+    const add = post(JSON.stringify({ query: print(AddPetDocument) }));
+    const keys = () => gateway.seen.splice(0).map((one) => one.headers['idempotency-key']);
+    await send(gateway.url, add);
+    const [first, ...others] = keys();
+    expect(first).toMatch(/^[!-~]{20,255}$/);
+    expect(others).toEqual([first, first]);
+    await send(gateway.url, add);
+    expect(keys()).not.toContain(first);
+    await send(gateway.url, { ...add, headers: { 'Idempotency-Key': 'mine' } });
+    expect(keys()).toEqual(['mine', 'mine', 'mine']);
+    await send(gateway.url, post(list));
+    expect(keys()).toEqual([undefined, undefined, undefined]);
   });
 
   it('sends the time that is left with each attempt, and repeats nothing after it', async () => {

@@ -125,6 +125,16 @@ describe('the delay before a mutation is repeated', () => {
     expect(afterErrors('mutation', errors, data)).toBeUndefined();
   });
 
+  it('is that of a query with an Idempotency-Key, because nothing is done twice', () => {
+    const keyed = { kind: 'mutation', hasIdempotencyKey: true } as const;
+    const unknown = failed('UPSTREAM_TIMEOUT', { outcome: 'UNKNOWN' }, ['addPet']);
+    expect(longest({ ...keyed, networkError: new TypeError('fetch failed') })).toBe(250);
+    expect(longest({ ...keyed, status: 502 })).toBe(250);
+    expect(longest({ ...keyed, response: { errors: [unknown], data: { first: done } } })).toBe(250);
+    expect(longest({ ...keyed, response: { errors: [notFound] } })).toBeUndefined();
+    expect(longest({ ...keyed, kind: 'subscription' })).toBeUndefined();
+  });
+
   it('does not exist after a network error', () => {
     const networkError = new TypeError('fetch failed');
     for (const kind of ['mutation', 'subscription'] as const) {
