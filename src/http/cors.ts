@@ -53,7 +53,7 @@ export function createCors(origins: readonly string[], log: Pick<Log, 'warn'>) {
       if (origin === undefined || !allows(origin)) return;
       headers['access-control-allow-origin'] = origin;
       headers['access-control-expose-headers'] =
-        'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotent-replayed';
+        'etag, x-request-id, retry-after, ratelimit, ratelimit-policy, idempotent-replayed';
     },
   };
 }

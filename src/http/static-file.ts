@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Coding, compress, negotiateCoding } from './compression.ts';
+import { etagOf, matchesEtag } from './etag.ts';
 import type { HttpResponse, RequestHeaders } from './http-message.ts';
 import { once } from './once.ts';
 
@@ -22,7 +23,7 @@ export function createStaticFile(
     const text = await read();
     return {
       bytes: Buffer.from(text),
-      etag: `"${hash('sha256', text, 'base64url')}"`,
+      etag: etagOf(text),
       headers: { 'content-type': type, ...restrictions(type, text) },
     };
   });
@@ -44,7 +45,7 @@ export function createStaticFile(
     const coding = negotiateCoding(requestHeaders['accept-encoding']);
     const { bytes, etag, headers: described } = await representations[coding]();
     const cached = { vary: 'Accept-Encoding', ...headers, etag };
-    if (matches(requestHeaders['if-none-match'], etag)) {
+    if (matchesEtag(requestHeaders['if-none-match'], etag)) {
       return { status: 304, headers: cached, body: '' };
     }
     return { status: 200, headers: { ...cached, ...described }, body: bytes };
@@ -70,11 +71,4 @@ function restrictions(type: string, text: string): Record<string, string> {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
   };
-}
-
-/** Whether `If-None-Match` contains the ETag; a proxy may have marked it as weak. */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  const etags = ifNoneMatch.split(',').map((item) => item.trim().replace(/^W\//, ''));
-  return etags.includes(etag) || etags.includes('*');
 }

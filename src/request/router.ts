@@ -2,6 +2,7 @@ import { compressResponse } from '../http/compression.ts';
 import { createCors } from '../http/cors.ts';
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { restErrorResponse } from '../http/error-response.ts';
+import { etagOf, matchesEtag, notModified } from '../http/etag.ts';
 import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
 import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
@@ -94,10 +95,13 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
     } catch (error) {
       response = refuse(error, request);
     }
-    request.report.status = response.status;
+    const isUnchanged = request.method !== 'POST' && addEtag(request, response);
     if (compression) {
-      response = await compressResponse(response, request.headers['accept-encoding']);
+      const accepted = isUnchanged ? undefined : request.headers['accept-encoding'];
+      response = await compressResponse(response, accepted);
     }
+    if (isUnchanged) response = notModified(response);
+    request.report.status = response.status;
     if (forwarded && response.headers['vary']) response.headers['vary'] += forwarded;
     if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
     admission.addRate?.(request.scope.key, response.headers);
@@ -111,6 +115,20 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
     }
     return response;
   };
+}
+
+/**
+ * Adds an ETag to a result without errors that a browser may store; a weak one, because it may be
+ * compressed. Returns whether the client has the result. Files have an ETag already.
+ */
+function addEtag(
+  { headers, report: { codes } }: GatewayRequest,
+  { status, headers: sent, body }: HttpResponse,
+) {
+  const isResult = status === 200 && sent['cache-control'] === 'private, no-cache';
+  if (!isResult || codes.length > 0 || sent['etag'] !== undefined) return false;
+  sent['etag'] = `W/${etagOf(body)}`;
+  return matchesEtag(headers['if-none-match'], sent['etag']);
 }
 
 /** Redirects `/` to GraphQL. @throws HttpError for any other path */

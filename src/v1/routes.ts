@@ -49,8 +49,8 @@ const methods = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
 const ids = Object.keys(operations) as OperationId[];
 const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
 
-/** A shared cache must not serve the response to one key to another, or without any. */
-const caching = { 'cache-control': 'private', vary: 'Authorization' };
+/** Only a cache of the client may store a response, and only for its key, to ask whether it has changed. */
+const caching = { 'cache-control': 'private, no-cache', vary: 'Authorization' };
 
 /**
  * The paths, those without a parameter first, with their operations by method, and the headers of all of

@@ -74,12 +74,12 @@ function toResponse(
   const type = isPart ? delivery.contentType : `${jsonType}; charset=utf-8`;
   const headers: Record<string, string> = { 'content-type': type };
   if (request.method !== 'POST') {
-    // A browser may store the response; a shared cache may not.
-    headers['cache-control'] = 'private';
+    // A browser may store the response, to ask whether it has changed; a shared cache may not.
+    headers['cache-control'] = 'private, no-cache';
     headers['vary'] = 'Authorization, Accept, X-Petstore-Explain';
   }
   const isExplained = Boolean(request.headers['x-petstore-explain']);
-  if (isExplained) headers['cache-control'] = 'no-store';
+  if (isExplained || isPart) headers['cache-control'] = 'no-store';
   const status = isExecuted || jsonType !== 'application/graphql-response+json' ? 200 : 400;
   // Errors and explained calls quote the request.
   const isCompressible = !takesText && !isExplained && request.report.codes.length === 0;

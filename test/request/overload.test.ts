@@ -87,7 +87,7 @@ describe('overload', () => {
     expect(graphql.headers.get('x-request-id')).toBe('busy-1');
     expect(graphql.headers.get('access-control-allow-origin')).toBe('https://shop.example');
     expect(graphql.headers.get('access-control-expose-headers')).toBe(
-      'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotent-replayed',
+      'etag, x-request-id, retry-after, ratelimit, ratelimit-policy, idempotent-replayed',
     );
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     expect(await refusalsIn(service.metrics)).toEqual({ 'requests_in_flight 503': 2 });

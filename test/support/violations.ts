@@ -45,6 +45,8 @@ export async function violationsOf(request: Request, response: Response): Promis
       method === request.method.replace('HEAD', 'GET') && pattern(path).test(pathname),
   );
   const { status } = response;
+  // HTTP's own, for every GET.
+  if (status === 304) return [];
   const violation = (message: string) => [`${request.method} ${pathname} ${status}: ${message}`];
 
   const type = response.headers.get('content-type');

@@ -65,7 +65,7 @@ describe('the REST interface', () => {
     for (const path of ['/v1/pets', '/v1/pets/1', '/v1/pets/404404', '/v1/store/orders']) {
       for (const options of [{}, { headers: {} }, { method: 'HEAD' }]) {
         const { headers } = await send(path, options);
-        expect(headers.get('cache-control'), path).toBe('private');
+        expect(headers.get('cache-control'), path).toBe('private, no-cache');
         expect(headers.get('vary'), path).toBe('Authorization');
       }
     }

@@ -148,7 +148,7 @@ describe('a GET', () => {
     await using opened = await open('only');
     const search = { documentId: persistedHash(ListPetsDocument), variables: '{"limit":1}' };
     const response = await opened.get(search);
-    expect(response.headers.get('cache-control')).toBe('private');
+    expect(response.headers.get('cache-control')).toBe('private, no-cache');
     expect(response.headers.get('vary')).toBe('Authorization, Accept, X-Petstore-Explain');
     expect(await response.json()).toMatchObject({ data: { pets: [{ id: '1' }] } });
     const parameters = { documentId: persistedHash(ListPetsDocument) };
