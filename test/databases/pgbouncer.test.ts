@@ -57,16 +57,21 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
   it('leaves no settings in the sessions that it shares with others', async () => {
     const url = await postgres.createDatabase();
     await using store = await openBuiltin(bouncer.behind(url));
-    await Promise.all(Array.from({ length: 30 }, () => store.createPet(callWith(), rex)));
+    const write = (index: number) => ({ id: `${index % 5}`, fingerprint: '' });
+    const add = (_: unknown, index: number) =>
+      store.createPet(callWith(), rex, index < 15 ? undefined : write(index));
+    const added = await Promise.all(Array.from({ length: 30 }, add));
+    // Fifteen writes without a key, and five with one that are repeated.
+    expect(new Set(added.map(({ id }) => id)).size).toBe(15 + 5);
     const shown = await Promise.all(
       Array.from({ length: 10 }, () =>
         query(
           bouncer.behind(url),
-          "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock, pg_sleep(0.1)",
+          "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock, current_setting('idle_in_transaction_session_timeout') as idle, pg_sleep(0.1)",
         ),
       ),
     );
-    for (const [row] of shown) expect(row).toMatchObject({ statement: '0', lock: '0' });
+    for (const [row] of shown) expect(row).toMatchObject({ statement: '0', lock: '0', idle: '0' });
     // Transactions begin with them.
     const database = await openDatabase(bouncer.behind(url), quiet.log);
     await database.transaction().execute(async (transaction) => {
