@@ -56,6 +56,6 @@ function describe(error: Error) {
 }
 
 function createError({ name, message, status, ...more }: Described): Error {
-  if (status !== undefined) return new ErrorResponse(status, message, more);
+  if (name === 'ErrorResponse') return new ErrorResponse(Number(status), message, more);
   return new (errorTypes[name as keyof typeof errorTypes] ?? Error)(message, more);
 }
