@@ -4,6 +4,7 @@ const rooms = {
   '^src/contract/': ['^src/contract/', '^src/keys/api-key\\.ts$', '^src/limits/limit\\.ts$'],
   '^src/config/': ['^src/config/'],
   '^src/tls-files\\.ts$': [],
+  '^src/redis\\.ts$': [],
   '^src/node-version\\.ts$': [],
   // Of the contract only types, too.
   '^src/telemetry/': ['^src/(?:telemetry|contract)/'],
@@ -13,7 +14,10 @@ const rooms = {
   '^src/conformance/': ['^src/(?:conformance|contract)/'],
   '^src/v1/': ['^src/(?:v1|contract|http)/'],
   '^src/http/': ['^src/(?:http|contract|limits|telemetry)/'],
-  '^src/request/': ['^src/(?:request|http|v1|yoga|contract|keys|limits|telemetry)/'],
+  '^src/request/': [
+    '^src/(?:request|http|v1|yoga|contract|keys|limits|telemetry)/',
+    '^src/redis\\.ts$',
+  ],
   '^src/yoga/': ['^src/(?:yoga|request|http|graphql|execution|contract|keys|limits|telemetry)/'],
   '^src/backends/rest/': [
     '^src/backends/rest/',
@@ -21,7 +25,11 @@ const rooms = {
     '^src/tls-files\\.ts$',
   ],
   '^src/backends/builtin/': ['^src/backends/builtin/', '^src/(?:contract|keys|limits|telemetry)/'],
-  '^src/backends/open\\.ts$': ['^src/backends/', '^src/(?:contract|keys|limits|telemetry)/'],
+  '^src/backends/[\\w-]+\\.ts$': [
+    '^src/backends/',
+    '^src/(?:contract|keys|limits|telemetry)/',
+    '^src/redis\\.ts$',
+  ],
   '^src/gateway\\.ts$': ['^src/(?:http|request|yoga|v1|contract)/', '^src/backends/open\\.ts$'],
   '^src/cli/': [
     '^src/(?:cli|workers|config|http|request|yoga|keys|v1|conformance|contract|telemetry)/',
@@ -45,7 +53,7 @@ const rooms = {
 const packages = {
   undici: '^src/backends/rest/',
   'node:sqlite': '^src/backends/builtin/sqlite\\.ts$',
-  '@redis/client': '^src/request/rate-limit-store\\.ts$',
+  '@redis/client': '^src/redis\\.ts$',
   pg: '^src/backends/builtin/postgres\\.ts$',
   'graphql-yoga': '^src/(?:yoga/|schema\\.ts$)',
   hono: '^src/http/media-type\\.ts$',

@@ -10,5 +10,5 @@ export const parts: Readonly<Record<string, string>> = {
   docs: 'the pages, recipes and changes in docs, and the frameworks that they mention',
   hostile: 'attacks beside an honest client, measured',
   processes: 'several processes, SIGHUP, pipes and disks of the log',
-  stores: 'the rate that several gateways share in Redis',
+  stores: 'the rates and the writes that several gateways share in Redis',
 };

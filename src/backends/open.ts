@@ -4,6 +4,7 @@ import type { Reporting } from '../telemetry/telemetry.ts';
 import type { openAdministration as open } from './builtin/administration.ts';
 import type { backUp as backUpFile } from './builtin/backup.ts';
 import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
+import type { WriteStore } from './remembered-writes.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
 
 export type { Administration } from './builtin/administration.ts';
@@ -14,7 +15,13 @@ export type { CreatedApiKey } from './builtin/stored-api-keys.ts';
 /** The backend to open, with its options. */
 export type BackendOptions =
   | ({ readonly kind: 'builtin' } & BuiltinPetStoreOptions)
-  | ({ readonly kind: 'rest' } & RestPetStoreOptions);
+  | ({ readonly kind: 'rest' } & RestPetStoreOptions & WriteStoreOptions);
+
+/** Where the writes with an idempotency key are kept. */
+interface WriteStoreOptions extends Pick<RestPetStoreOptions, 'timeoutMs'> {
+  /** The URL of a Redis server; in memory if undefined. */
+  readonly idempotencyStore?: string | undefined;
+}
 
 /** Opens the built-in backend's database for administration: accounts, keys, import and export. */
 export const openAdministration: typeof open = async (...args) =>
@@ -39,10 +46,20 @@ export async function openPetStore(
   if (options.kind === 'rest') {
     const { openRestPetStore } = await import('./rest/pet-store.ts');
     const { rememberWrites } = await import('./remembered-writes.ts');
-    const { openWriteMemory } = await import('./write-memory.ts');
-    const store = openWriteMemory(keys, telemetry.metrics);
+    const store = await openWriteStore(options, telemetry, keys);
     return rememberWrites(openRestPetStore(options, telemetry, keys), store, false);
   }
   const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
   return openBuiltinPetStore(options, telemetry, keys);
+}
+
+async function openWriteStore(
+  { idempotencyStore: url, timeoutMs }: WriteStoreOptions,
+  telemetry: Reporting,
+  keys: ApiKeys,
+): Promise<WriteStore> {
+  if (url === undefined) {
+    return (await import('./write-memory.ts')).openWriteMemory(keys, telemetry.metrics);
+  }
+  return (await import('./write-redis.ts')).openWriteRedis(url, timeoutMs, telemetry);
 }

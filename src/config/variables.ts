@@ -104,6 +104,12 @@ export const variables = {
     isSecret: true,
     meaning: 'Redis server that makes `RATE_LIMIT_PER_KEY` the rate of all gateways together',
   },
+  IDEMPOTENCY_STORE: {
+    ...setting('rest.idempotencyStore', redisUrl),
+    isSecret: true,
+    meaning:
+      'Redis server in which all gateways remember writes with an `Idempotency-Key` to a REST service; in memory if unset',
+  },
   MAX_EVENT_LOOP_LAG_MS: limit(
     'maxEventLoopLagMs',
     '250',

@@ -168,6 +168,10 @@ export class Metrics {
     'petstore_rate_limit_store_errors',
     'Requests to the store of rate limits, and connections to it, that failed or took too long.',
   );
+  readonly idempotencyStoreErrors = this.#counter(
+    'petstore_idempotency_store_errors',
+    'Requests to the store of writes, and connections to it, that failed or took too long.',
+  );
 
   constructor() {
     // The series must start at 0: Prometheus sees no increase in one that starts at 1.

@@ -160,6 +160,10 @@ describe('loadConfig', () => {
       { RATE_LIMIT_STORE: 'rediss://:secret@redis.example:6379/1', RATE_LIMIT_PER_KEY: '20' },
       { rateLimitPerKey: 20, rateLimitStore: 'rediss://:secret@redis.example:6379/1' },
     ],
+    [
+      { PETSTORE_BASE_URL, IDEMPOTENCY_STORE: 'redis://:secret@redis.example:6379/1' },
+      { backend: { idempotencyStore: 'redis://:secret@redis.example:6379/1' } },
+    ],
     // Pages of this machine may call a demo on a loopback address only.
     [{ DEMO: 'off' }, { corsOrigins: [] }],
     [{ DEMO: 'on', HOST: '0.0.0.0' }, { corsOrigins: [] }],
@@ -318,6 +322,7 @@ describe('loadConfig', () => {
     { PETSTORE_BASE_URL: 'https://x.example/v1?api_key=hunter2' },
     { DATABASE_URL: 'mysql:u:hunter2@x.example' },
     { RATE_LIMIT_PER_KEY: '1', RATE_LIMIT_STORE: 'redis://:hunter2@x.example/pets' },
+    { IDEMPOTENCY_STORE: 'redis://:hunter2@x.example/pets' },
     { DATABASE_URL: 'postgres://x.example/db?user=u&password=hunter2' },
     { DATABASE_URL: 'postgres://x.example/db?pass%77ord=hunter2' },
     { DATABASE_URL: 'postgres://x.example/db?sslmode=require&%70ass%77ord=hunter2' },

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { BackendUnavailableError } from '../contract/error.ts';
+import { openRedis } from '../redis.ts';
+import type { Reporting } from '../telemetry/telemetry.ts';
+import type { StoredWrite, WriteStore } from './remembered-writes.ts';
+import { encodeResult } from './write-result.ts';
+
+/** The longest time that a write waits for the store, in milliseconds. */
+const timeoutMs = 1000;
+
+/** How long after its deadline a call may still end, in milliseconds. */
+const graceMs = 5000;
+
+/**
+ * Stores the marker of a call that begins and ends within ARGV[3] milliseconds, unless something is stored. Returns
+ * what is: the fingerprint, and the result or whether the process of the call has died.
+ */
+const begin = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local found = redis.call('HMGET', KEYS[1], 'fingerprint', 'endsAt', 'result')
+if found[1] then return { found[1], found[3] or '', tonumber(found[2]) < now and 1 or 0 } end
+local endsAt = string.format('%.0f', now + ARGV[3])
+redis.call('HSET', KEYS[1], 'marker', ARGV[1], 'fingerprint', ARGV[2], 'endsAt', endsAt)
+redis.call('PEXPIRE', KEYS[1], 86400000)
+return false`;
+
+/** Stores the result ARGV[2], or without one forgets that the call of a marker has begun. */
+const end = `
+local found = redis.call('HMGET', KEYS[1], 'marker', 'result')
+if ARGV[2] ~= '' and (found[1] == ARGV[1] or found[2]) then
+  redis.call('HSET', KEYS[1], 'result', ARGV[2])
+elseif found[1] == ARGV[1] and not found[2] then
+  redis.call('DEL', KEYS[1])
+end`;
+
+/** What a repetition gets if the process that made the call has died. */
+const lost = encodeResult(
+  new BackendUnavailableError(
+    'The gateway stopped before the pet store responded. The write may have been carried out.',
+  ),
+);
+
+/** Opens the store of writes in a Redis server, which gateways share. */
+export async function openWriteRedis(
+  url: string,
+  callTimeoutMs: number,
+  { log, metrics }: Reporting,
+): Promise<WriteStore> {
+  const redis = await openRedis({
+    url,
+    scripts: { begin, end },
+    timeoutMs,
+    onFailure: () => metrics.idempotencyStoreErrors.inc(),
+    onChange(err) {
+      if (err === undefined) log.info({}, 'the store of writes is in use again');
+      else
+        log.warn({ err }, 'the store of writes failed: writes with an Idempotency-Key are refused');
+    },
+  });
+  const process = randomUUID();
+  let begun = 0;
+  /** The latest marker of each write that this process has stored, or may have. */
+  const markers = new Map<string, string>();
+  const endsIn = String(callTimeoutMs + graceMs);
+  /** The last writes to the store, which it has not confirmed. */
+  const pending = new Set<Promise<unknown>>();
+  const keyOf = (name: string) => `petstore:write:${name}`;
+
+  return {
+    async begin(_caller, name, fingerprint): Promise<StoredWrite | undefined> {
+      const marker = `${process} ${begun++}`;
+      markers.set(name, marker);
+      const reply = await redis.run('begin', keyOf(name), marker, fingerprint, endsIn).catch(() => {
+        const problem = 'The store of writes with an Idempotency-Key could not be reached.';
+        const more = { writeOutcome: 'NOT_DONE', retryAfterMs: 1000 } as const;
+        throw new BackendUnavailableError(problem, more);
+      });
+      if (!Array.isArray(reply)) return undefined;
+      markers.delete(name);
+      const [stored, result, isOver] = reply;
+      return { fingerprint: stored, result: result || (isOver ? lost : undefined) };
+    },
+    end(name, write) {
+      // The failure is logged. The call then counts as that of a process that has died.
+      const values = [markers.get(name) ?? '', write?.result ?? ''];
+      markers.delete(name);
+      const ended = redis.run('end', keyOf(name), ...values).catch(() => {});
+      pending.add(ended);
+      void ended.finally(() => pending.delete(ended));
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(pending);
+      redis[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { type CommandParser, createClient, defineScript } from '@redis/client';
+
+/** How long a server may fail before it counts as down, in milliseconds: a short stall is no failure. */
+const patienceMs = 200;
+
+/** The time for a connection, and before the next one, in milliseconds. */
+const connectMs = 1000;
+
+/** What a Redis server is opened with. */
+export interface RedisOptions {
+  readonly url: string;
+  /** A Lua script with one key. */
+  readonly scripts: Readonly<Record<string, string>>;
+  /** The longest time of a command, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Called when the server is up again, and with the cause when it is down. */
+  readonly onChange: (cause: Error | undefined) => void;
+  readonly onFailure: () => void;
+}
+
+/** A Redis server that processes share. */
+export interface Redis extends Disposable {
+  /** Whether it responds in time, or has failed only for a moment. */
+  readonly isUp: boolean;
+  /** Runs a script. Rejects if it fails, or has no response in time. */
+  run(script: string, key: string, ...values: string[]): Promise<unknown>;
+}
+
+/** Opens the connection to a Redis server, and waits for it for a second at most. */
+export async function openRedis(options: RedisOptions): Promise<Redis> {
+  const { url, timeoutMs, onChange, onFailure } = options;
+  const scripts = Object.fromEntries(
+    Object.entries(options.scripts).map(([name, text]) => [name, oneKeyScript(text)]),
+  );
+  const client = createClient({
+    url,
+    scripts,
+    disableOfflineQueue: true,
+    // A silent server fails between two pings, and the connection is replaced.
+    pingInterval: connectMs / 2,
+    socket: {
+      connectTimeout: connectMs,
+      socketTimeout: connectMs * 0.9,
+      reconnectStrategy: connectMs,
+    },
+  });
+  let isUp = true;
+  /** The first failure since the last response in time: it is the cause of the others. */
+  let failure: { readonly cause: Error; readonly at: number } | undefined;
+
+  function fail(cause: Error): void {
+    onFailure();
+    failure ??= { cause, at: performance.now() };
+    if (!isUp || performance.now() - failure.at < patienceMs) return;
+    isUp = false;
+    onChange(failure.cause);
+  }
+
+  async function run(script: string, key: string, ...values: string[]): Promise<unknown> {
+    const timedOut = Promise.withResolvers<never>();
+    const end = () => timedOut.reject(new Error(`no response within ${timeoutMs} ms`));
+    // The response may have arrived during a pause of this process, so it is read first.
+    const timer = setTimeout(() => setImmediate(end), timeoutMs);
+    try {
+      const reply = await Promise.race([client[script]?.(key, ...values), timedOut.promise]);
+      if (!isUp) onChange(undefined);
+      isUp = true;
+      failure = undefined;
+      return reply;
+    } catch (error) {
+      fail(error as Error);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  client.on('error', fail);
+  client.connect().catch(() => {});
+  // Rejects at the first error.
+  await once(client, 'ready').catch(() => {});
+  return {
+    get isUp() {
+      return isUp;
+    },
+    run,
+    [Symbol.dispose]: () => client.destroy(),
+  };
+}
+
+function oneKeyScript(text: string) {
+  return defineScript({
+    NUMBER_OF_KEYS: 1,
+    SCRIPT: text,
+    parseCommand(parser: CommandParser, key: string, ...values: string[]) {
+      parser.pushKey(key);
+      parser.push(...values);
+    },
+    transformReply: (reply: unknown) => reply,
+  });
+}

@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
+import { openPetStore } from '../../src/backends/open.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { writeKeyOf } from '../../src/contract/idempotency.ts';
+import { callWith, openKeys } from '../support/gateway.ts';
+import { openTelemetry } from '../support/log.ts';
+import { valuesOf } from '../support/metrics.ts';
+import { nodeStart } from '../support/process.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
+
+const rex = { name: 'Rex', categoryId: '1' };
+const until = { timeout: 30_000, interval: 20 };
+const added = (response: ServerResponse, id = 1) =>
+  sendJson(response, 201, `{"id":${id},"name":"Rex","categoryId":1}`);
+const fail = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable(),
+    (error: Error) => error,
+  );
+
+/** Opens a REST service with the pet stores of two gateways, and the Redis that they share. */
+async function start(respond?: (response: ServerResponse, request: SeenRequest) => void) {
+  const held: ServerResponse[] = [];
+  const stack = new AsyncDisposableStack();
+  const upstream = stack.use(
+    await startUpstream((request, response) =>
+      respond ? respond(response, request) : held.push(response),
+    ),
+  );
+  const redis = stack.use(await startRedis());
+  const env = { PETSTORE_BASE_URL: `${upstream.url}/v1`, IDEMPOTENCY_STORE: redis.url };
+  async function open(url = redis.url) {
+    const telemetry = openTelemetry();
+    const { backend } = loadConfig({ ...env, IDEMPOTENCY_STORE: url });
+    const keys = openKeys();
+    const petStore = stack.use(await openPetStore(backend, telemetry, keys));
+    return {
+      ...telemetry,
+      add(idempotencyKey: string | undefined, caller = callWith(), pet = rex) {
+        const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
+        return petStore.createPet(caller, pet, write);
+      },
+    };
+  }
+  const gateways = [await open(), await open()] as const;
+  return {
+    gateways,
+    open,
+    redis,
+    env,
+    calls: () => upstream.seen.length,
+    async next() {
+      await vi.waitFor(() => expect(held).not.toHaveLength(0), until);
+      return held.shift() as ServerResponse;
+    },
+    async stored() {
+      const [name = ''] = (await redis.send('KEYS', 'petstore:write:*')) as string[];
+      return name;
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+if (!hasRedis) process.stdout.write('Tests with Redis are SKIPPED: install redis-server.\n');
+
+describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redis', () => {
+  it('is made once by 100 at the same time at each', async () => {
+    await using service = await start();
+    const callers = Array.from({ length: 200 }, () => callWith());
+    const all = callers.map((caller, index) => service.gateways[index % 2]?.add('k', caller));
+    added(await service.next(), 7);
+    for (const pet of await Promise.all(all)) expect(pet?.id).toBe('7');
+    expect(service.calls()).toBe(1);
+    expect(callers.filter(({ isReplayed }) => isReplayed)).toHaveLength(199);
+  });
+
+  it('has the same outcome at the other, and is a new attempt there if it was not done', async () => {
+    const statuses = [400, 500, 201];
+    await using service = await start((response) => {
+      const status = statuses.shift();
+      if (status === 201) added(response);
+      else sendJson(response, status ?? 0, '{}');
+    });
+    const [first, second] = service.gateways;
+    expect(await fail(first.add('k'))).toMatchObject({ writeOutcome: 'NOT_DONE' });
+    const error = await fail(second.add('k'));
+    expect(error).toMatchObject({ status: 500, writeOutcome: 'UNKNOWN' });
+    await vi.waitFor(async () => {
+      const caller = callWith();
+      expect({ ...(await fail(first.add('k', caller))) }).toEqual({ ...error });
+      expect(caller.isReplayed).toBe(true);
+    });
+    const pet = await first.add('l');
+    expect(await second.add('l')).toEqual(pet);
+    const other = second.add('l', callWith(), { ...rex, name: 'Tom' });
+    expect(await fail(other)).toMatchObject({ name: 'IdempotencyKeyReusedError' });
+    expect(service.calls()).toBe(3);
+  });
+
+  it('is waited for at the other until the deadline there', async () => {
+    await using service = await start();
+    const [first, second] = service.gateways;
+    const made = first.add('k');
+    const response = await service.next();
+    const late = callWith();
+    late.setDeadline(100);
+    const error = { name: 'BackendTimeoutError', writeOutcome: 'UNKNOWN' };
+    expect(await fail(second.add('k', late))).toMatchObject(error);
+    const waiting = second.add('k');
+    added(response);
+    expect(await waiting).toEqual(await made);
+    expect(service.calls()).toBe(1);
+  });
+
+  it('stays unknown if its gateway was killed', async () => {
+    await using service = await start();
+    await using killed = await nodeStart({ ...service.env, UPSTREAM_TIMEOUT_MS: '1000' });
+    const body = JSON.stringify({
+      query: 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }',
+    });
+    const headers = {
+      authorization: 'Bearer demo-key',
+      'content-type': 'application/json',
+      'idempotency-key': 'k',
+    };
+    const request = { method: 'POST', headers, body };
+    const response = fetch(`${killed.url}/graphql`, request).catch(() => {});
+    await service.next();
+    process.kill(killed.pid, 'SIGKILL');
+    await response;
+    // The marker is of a call with another deadline, which is over long before the first repetition.
+    const name = await service.stored();
+    expect(await service.redis.send('HGET', name, 'result')).toBeNull();
+    const [first, second] = service.gateways;
+    await service.redis.send('HSET', name, 'endsAt', '1');
+    const lost = { name: 'BackendUnavailableError', writeOutcome: 'UNKNOWN' };
+    for (const gateway of [first, second, first])
+      expect(await fail(gateway.add('k'))).toMatchObject(lost);
+    expect(service.calls()).toBe(1);
+  });
+
+  it('is not sent while Redis cannot be reached, and others are', async () => {
+    await using service = await start((response) => added(response));
+    const [gateway] = service.gateways;
+    await service.redis.kill();
+    const refused = {
+      name: 'BackendUnavailableError',
+      writeOutcome: 'NOT_DONE',
+      retryAfterMs: 1000,
+    };
+    const at = performance.now();
+    const all = Array.from({ length: 20 }, () => fail(gateway.add('k')));
+    for (const error of await Promise.all(all)) expect(error).toMatchObject(refused);
+    // They fail together.
+    expect(performance.now() - at).toBeLessThan(8000);
+    const unreached = await service.open('redis://127.0.0.1:1');
+    expect(await fail(unreached.add('k'))).toMatchObject(refused);
+    expect(service.calls()).toBe(0);
+    expect(await gateway.add(undefined)).toMatchObject({ id: '1' });
+    expect(await valuesOf(gateway.metrics, 'petstore_idempotency_store_errors_total')).not.toEqual(
+      {},
+    );
+    await vi.waitFor(async () => {
+      await fail(gateway.add('k'));
+      expect(gateway.logged.join()).toContain('the store of writes failed');
+    }, until);
+    await service.redis.restart();
+    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }), until);
+    expect(service.calls()).toBe(2);
+    expect(gateway.lines.join()).toContain('the store of writes is in use again');
+  });
+
+  it('has its deadline, and is sent later, while Redis is frozen', async () => {
+    await using service = await start((response) => added(response));
+    const [gateway] = service.gateways;
+    service.redis.freeze();
+    const late = callWith();
+    late.setDeadline(100);
+    const at = performance.now();
+    const error = { name: 'BackendTimeoutError', writeOutcome: 'NOT_DONE' };
+    expect(await fail(gateway.add('k', late))).toMatchObject(error);
+    expect(performance.now() - at).toBeLessThan(900);
+    service.redis.thaw();
+    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }), until);
+    expect(service.calls()).toBe(1);
+  });
+
+  it('succeeds if its result cannot be stored', async () => {
+    await using service = await start();
+    const [gateway] = service.gateways;
+    const made = gateway.add('k');
+    const response = await service.next();
+    await service.redis.kill();
+    added(response);
+    expect(await made).toMatchObject({ id: '1' });
+  });
+
+  it('is stored under a hash for 24 hours', async () => {
+    await using service = await start((response) => added(response));
+    await service.gateways[0].add('a secret', callWith('demo-key'));
+    const name = await service.stored();
+    expect(name).toMatch(/^petstore:write:[\w-]{43}$/);
+    expect(String(await service.redis.send('HGETALL', name))).not.toMatch(/demo-key|a secret/);
+    const left = Number(await service.redis.send('PTTL', name));
+    expect(left).toBeGreaterThan(86_300_000);
+    expect(left).toBeLessThanOrEqual(86_400_000);
+  });
+
+  it('needs no other permissions than those in docs/production.md', async () => {
+    await using service = await start((response) => added(response));
+    const page = readFileSync('docs/production.md', 'utf8');
+    const [, permissions = ''] = /^user petstore on (.+)$/m.exec(page) ?? [];
+    const rules = permissions.replace('PASSWORD', 'correct-horse').split(' ');
+    await service.redis.send('ACL', 'SETUSER', 'petstore', 'on', ...rules);
+    const url = new URL('/1', service.redis.url);
+    Object.assign(url, { username: 'petstore', password: 'correct-horse' });
+    const gateway = await service.open(url.href);
+    const pet = await gateway.add('k');
+    expect(await gateway.add('k')).toEqual(pet);
+    await fail(gateway.add('l', callWith('demo-key', AbortSignal.abort())));
+    expect(await service.redis.send('ACL', 'LOG')).toEqual([]);
+  });
+});
