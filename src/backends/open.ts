@@ -47,7 +47,8 @@ export async function openPetStore(
     const { openRestPetStore } = await import('./rest/pet-store.ts');
     const { rememberWrites } = await import('./remembered-writes.ts');
     const store = await openWriteStore(options, telemetry, keys);
-    return rememberWrites(openRestPetStore(options, telemetry, keys), store, false);
+    const petStore = openRestPetStore(options, telemetry, keys);
+    return rememberWrites(petStore, store, options.sendsIdempotencyKeys === true);
   }
   const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
   return openBuiltinPetStore(options, telemetry, keys);

@@ -76,6 +76,11 @@ export const backendVariables = {
     ...setting('rest.shareReads', onOff, 'on'),
     meaning: 'share one REST call among equal reads in flight of the same API key',
   },
+  UPSTREAM_IDEMPOTENCY: {
+    ...setting('rest.sendsIdempotencyKeys', onOff, 'off'),
+    meaning:
+      'send an `Idempotency-Key` with each write, and repeat writes whose outcome is unknown, because the REST service honours the header',
+  },
   FORWARD_HEADERS: {
     ...setting('forwardHeaders', headerNames),
     meaning: 'headers to pass on to the REST service',

@@ -123,6 +123,10 @@ export interface RestRequest extends Pick<Operation, 'method'> {
   readonly template?: string;
   /** The JSON text of the body. */
   readonly body?: string | undefined;
+  /** The `Idempotency-Key` of a write, which may then be sent again. */
+  readonly idempotencyKey?: string | undefined;
+  /** Whether a request before this one may have sent the same key. */
+  readonly mayBeRepeated?: boolean;
 }
 
 /** The id of an operation, which is its method of `PetStore`. */

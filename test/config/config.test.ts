@@ -50,6 +50,7 @@ describe('loadConfig', () => {
       timeoutMs: 10_000,
       logCredential: 'off',
       shareReads: true,
+      sendsIdempotencyKeys: false,
     });
     expect(loadConfig({ ...env, PETSTORE_ENVIRONMENT: 'staging' }).backend).toMatchObject({
       baseUrl: new URL('https://staging.pets.example/v1'),
@@ -163,6 +164,11 @@ describe('loadConfig', () => {
     [
       { PETSTORE_BASE_URL, IDEMPOTENCY_STORE: 'redis://:secret@redis.example:6379/1' },
       { backend: { idempotencyStore: 'redis://:secret@redis.example:6379/1' } },
+    ],
+    [{ PETSTORE_BASE_URL }, { backend: { sendsIdempotencyKeys: false } }],
+    [
+      { PETSTORE_BASE_URL, UPSTREAM_IDEMPOTENCY: 'on' },
+      { backend: { sendsIdempotencyKeys: true } },
     ],
     // Pages of this machine may call a demo on a loopback address only.
     [{ DEMO: 'off' }, { corsOrigins: [] }],

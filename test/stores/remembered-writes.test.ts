@@ -188,6 +188,40 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     expect(service.calls()).toBe(1);
   });
 
+  it('is never made twice through every fault of a service, and is unknown if it is not confirmed', async () => {
+    const done: string[] = [];
+    let faults = 0;
+    await using service = await start((response, { body }) => {
+      const fault = faults++ % 6;
+      if (fault === 0) return void response.destroy();
+      if (fault === 1) return sendJson(response, 400, '{}');
+      done.push(body);
+      if (fault === 2) response.destroy();
+      else if (fault === 3) sendJson(response, 500, '{}');
+      else added(response);
+    });
+    async function write(name: string): Promise<[string, string]> {
+      let last = '';
+      for (let attempt = 0; attempt < 10 && last !== 'DONE'; attempt++) {
+        const [first, second] = service.gateways;
+        const gateway = attempt % 2 ? first : second;
+        last = await gateway.add(name, callWith(), { ...rex, name }).then(
+          () => 'DONE',
+          ({ writeOutcome }) => writeOutcome,
+        );
+      }
+      return [name, last];
+    }
+    const all = await Promise.all(Array.from({ length: 100 }, (_, index) => write(`pet ${index}`)));
+    expect(new Set(done).size).toBe(done.length);
+    for (const [name, last] of all) {
+      if (last === 'DONE') expect(done.join()).toContain(`"${name}"`);
+      else expect(['UNKNOWN', 'NOT_DONE']).toContain(last);
+      if (last === 'NOT_DONE') expect(done.join()).not.toContain(`"${name}"`);
+    }
+    expect(new Set(all.map(([, last]) => last))).toContain('UNKNOWN');
+  });
+
   it('succeeds if its result cannot be stored', async () => {
     await using service = await start();
     const [gateway] = service.gateways;

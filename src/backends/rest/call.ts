@@ -134,10 +134,12 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
     if (before && wasSent && !hasLeft) service.completion.countRetry(this, before);
     const { kind, repeats } = consequencesOf(outcome);
     const isRead = request.method === 'GET';
+    const isSafe = isRead || request.idempotencyKey !== undefined;
     const isRetry = this.#pause !== undefined;
     const isRefused = kind === 'notSent' && repeats === 'none';
-    const isMissing = outcome.why !== undefined && outcome.why !== 'unread';
-    const isAtOnce = repeats === 'all at once' || (isRead && repeats === 'reads at once');
+    const isMissing =
+      outcome.why !== undefined && outcome.why !== 'unread' && (isRead || kind === 'notSent');
+    const isAtOnce = repeats === 'all at once' || (isSafe && repeats === 'reads at once');
     // A retry that brings no response leaves the callers with the outcome before.
     if (before && !hasLeft && (isRetry ? isMissing : isRefused)) this.#finish(before);
     else if (isOver) this.#finish(outcome);
@@ -146,14 +148,14 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
       this.#last = outcome;
       // undici has to return first.
       queueMicrotask(() => this.#state === 'pausing' && this.start());
-    } else if (isRead && repeats !== 'none' && !isRetry) this.#retryLater(outcome);
+    } else if (isSafe && repeats !== 'none' && !isRetry) this.#retryLater(outcome);
     else if (isSuccess(outcome) && isLarge(outcome)) {
       this.#state = 'reading';
       this.#leaveTurns = waitForTurn(this.key, () => this.#finish(outcome));
     } else this.#finish(outcome);
   }
 
-  /** Sends a read again after a pause, if the deadlines and the limit on retries allow it. */
+  /** Sends a safe call again after a pause, if the deadlines and the limit on retries allow it. */
   #retryLater(outcome: Outcome): void {
     const pauseMs = pauseMsBefore(outcome);
     const awaitedUntil = Math.max(...this.waiters.map(({ caller }) => caller.deadlineAt));
@@ -162,12 +164,20 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
     if (isLate || retries.take(this.key) !== undefined) return void this.#finish(outcome);
     releaseBytes(this, false);
     this.#state = 'pausing';
-    this.#last = outcome;
+    this.#last = this.#known(outcome);
     this.#pause = setTimeout(() => this.start(), pauseMs);
   }
 
+  /** What is known after an attempt: only a success adds to a write that may have been carried out. */
+  #known(outcome: Outcome): Outcome {
+    const before = this.#last;
+    if (before === undefined || this.parts.request.method === 'GET') return outcome;
+    return isSuccess(outcome) || consequencesOf(before).kind === 'notSent' ? outcome : before;
+  }
+
   /** Ends the call with this outcome. A response is read at the end of the turn, or in one of its own. */
-  #finish(outcome: Outcome): void {
+  #finish(settledBy: Outcome): void {
+    const outcome = this.#known(settledBy);
     const isInTurn = this.#state === 'reading';
     this.#state = 'ended';
     this.#last = outcome;

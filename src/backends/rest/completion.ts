@@ -93,7 +93,7 @@ export class Completion implements Completes {
     if (outcome.why === undefined) {
       const decoded = decode(call, outcome);
       const readable = decoded.why === undefined ? decoded : outcome;
-      const response = readError(readable, key.credential);
+      const response = readError(readable, key.credential, parts.request.mayBeRepeated);
       error = response;
       // The contract has a 404 only for an animal, by the service that has accepted the key.
       const isNoPet = outcome.status === 404 && operation === 'getPet' && response.body;

@@ -17,7 +17,10 @@ export interface Consequences {
   /** What it counts as in the circuit of the key, and in that of the service. */
   readonly key: Effect;
   readonly service: Effect;
-  /** Which calls are sent again: at once, or once after a pause if the limit on retries allows it. */
+  /**
+   * Which calls are sent again: at once, or once after a pause if the limit on retries allows it. A write
+   * with an `Idempotency-Key` counts as a read.
+   */
   readonly repeats: 'none' | 'reads later' | 'reads at once' | 'all at once';
   /** Whether the failure is logged, at `warn`. */
   readonly isLogged: boolean;

@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { callHeaders } from '../../contract/call-headers.ts';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { NotConfiguredError } from '../../contract/error.ts';
+import type { WriteKey } from '../../contract/idempotency.ts';
 import type { Int64 } from '../../contract/int64.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
@@ -40,6 +41,8 @@ export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   readonly limits?: Partial<OriginLimits>;
   /** Share one call among equal reads in flight. */
   readonly shareReads?: boolean;
+  /** Send an `Idempotency-Key` with each write, because the service honours it. */
+  readonly sendsIdempotencyKeys?: boolean;
   /** Whether the log and traces show a hash of the API key, for which the secret is required. */
   readonly logCredential?: 'off' | 'hash';
   readonly logCredentialSecret?: string | undefined;
@@ -121,7 +124,7 @@ export function openRestPetStore(
       caller.identity = { credential: hash.slice(0, 12) };
     }
     if (caller.cancelled) return Promise.reject(caller.cancelled);
-    const { operation, method, path, body } = request;
+    const { operation, method, path, body, idempotencyKey } = request;
     const destination = destinations[service];
     if (destination === undefined) {
       const { requestId } = caller;
@@ -150,6 +153,8 @@ export function openRestPetStore(
       ...destination.headers,
       ...span?.headers,
       ...(body !== undefined && { 'content-type': 'application/json' }),
+      // A string of RFC 9651, as in draft-ietf-httpapi-idempotency-key-header-07.
+      ...(idempotencyKey !== undefined && { 'idempotency-key': `"${idempotencyKey}"` }),
     };
     const sent = { method, path: destination.prefix + path, headers, body: body ?? null };
     const call = new RestCall({ service: destination, caller, id, request, sent, success, span });
@@ -169,11 +174,15 @@ export function openRestPetStore(
     const declared = operations[operation];
     const { method, path: template, service } = declared;
     const success = { ...declared, read };
-    return (caller: Caller, value: Value) => {
+    const hasKeys = method === 'POST' && options.sendsIdempotencyKeys === true;
+    return (caller: Caller, value: Value, write?: WriteKey) => {
       const { parameter = '', search = '', json } = describe(value);
       const path = template.replace(/\{\w+\}/, parameter) + search;
       const body = json && JSON.stringify(json);
-      return send(service, caller, { operation, method, path, template, body }, success);
+      const request = { operation, method, path, template, body };
+      if (!hasKeys) return send(service, caller, request, success);
+      const key = { idempotencyKey: write?.id ?? randomUUID(), mayBeRepeated: write !== undefined };
+      return send(service, caller, { ...request, ...key }, success);
     };
   }
 

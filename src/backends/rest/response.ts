@@ -95,15 +95,24 @@ export function readText({ headers, body }: Responded): string {
 
 /**
  * Creates the error of a response that is not a success. An invalid body is ignored; that of a 5xx
- * is only for the log. The caller's key is redacted.
+ * is only for the log. The caller's key is redacted. `mayBeRepeated`: a 409 may be for a write in flight.
  */
-export function readError(response: Responded, apiKey: string): ErrorResponse {
+export function readError(
+  response: Responded,
+  apiKey: string,
+  mayBeRepeated = false,
+): ErrorResponse {
   const { status, headers } = response;
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
   const message = `The pet store returned HTTP status ${status}.`;
   const body = status < 400 ? undefined : readErrorBody(response, apiKey);
+  const inFlight = status === 409 && mayBeRepeated && { writeOutcome: 'UNKNOWN' as const };
   return status < 500
-    ? new ErrorResponse(status, body?.message.trim() || message, { body, retryAfterMs })
+    ? new ErrorResponse(status, body?.message.trim() || message, {
+        body,
+        retryAfterMs,
+        ...inFlight,
+      })
     : new ErrorResponse(status, message, { hidden: body, retryAfterMs });
 }
 

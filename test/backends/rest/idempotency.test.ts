@@ -1,0 +1,151 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { openPetStore } from '../../../src/backends/open.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { writeKeyOf } from '../../../src/contract/idempotency.ts';
+import { callWith, openKeys } from '../../support/gateway.ts';
+import { type Handling, startIdempotentService } from '../../support/idempotent-service.ts';
+import { quiet } from '../../support/log.ts';
+import { sendJson } from '../../support/upstream.ts';
+
+/** Opens a service that honours the header, and pet stores that call it. */
+async function start(handle: Parameters<typeof startIdempotentService>[0], isOn = true) {
+  const stack = new AsyncDisposableStack();
+  const service = stack.use(await startIdempotentService(handle));
+  async function open() {
+    const env = { PETSTORE_BASE_URL: `${service.url}/v1`, UPSTREAM_TIMEOUT_MS: '2000' };
+    const { backend } = loadConfig({ ...env, UPSTREAM_IDEMPOTENCY: isOn ? 'on' : 'off' });
+    const keys = openKeys();
+    const petStore = stack.use(await openPetStore(backend, quiet, keys));
+    return (name: string, idempotencyKey?: string) => {
+      const pet = { name, categoryId: '1' };
+      const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
+      return petStore.createPet(callWith(undefined, undefined, keys), pet, write);
+    };
+  }
+  return {
+    ...service,
+    open,
+    add: await open(),
+    sent: () => service.seen.map(({ headers }) => headers['idempotency-key']),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+const fail = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable(),
+    (error: Error) => error,
+  );
+const status = (code: number) => (response: ServerResponse) => sendJson(response, code, '{}');
+const lose = (response: ServerResponse) => response.destroy();
+const once = (first: Handling) => (_: unknown, attempt: number) => (attempt === 1 ? first : {});
+
+describe('a write to a service that honours Idempotency-Key', () => {
+  it.each<[string, Handling]>([
+    ['lost before the service has it', { drop: true }],
+    ['lost when the service has it', { respond: lose }],
+    ['answered with 503 when it was done', { respond: status(503) }],
+  ])('is repeated by the gateway if it is %s', async (_, first) => {
+    await using service = await start(once(first));
+    expect(await service.add('Rex')).toMatchObject({ id: '1' });
+    expect(await service.add('Tom', 'k')).toMatchObject({ id: '2' });
+    expect(service.animals).toHaveLength(2);
+    const [one, oneAgain, two, twoAgain] = service.sent();
+    expect(one).toMatch(/^"[\w-]{36}"$/);
+    expect(two).toMatch(/^"[\w-]{43}"$/);
+    expect([oneAgain, twoAgain]).toEqual([one, two]);
+    await using off = await start(once(first), false);
+    expect(await fail(off.add('Rex', 'k'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    expect(off.sent()).toEqual([undefined]);
+  });
+
+  it.each([409, 422, 429, 401])('stays unknown if the repetition gets %i', async (code) => {
+    await using service = await start((_, attempt) => ({
+      respond: attempt === 1 ? lose : status(code),
+    }));
+    const error = { name: 'BackendUnavailableError', writeOutcome: 'UNKNOWN' };
+    expect(await fail(service.add('Rex'))).toMatchObject(error);
+    expect(service.seen).toHaveLength(2);
+  });
+
+  it('is sent again by its client, which gets what it did', async () => {
+    const responses = [lose, lose, status(429), lose, lose];
+    await using service = await start(() => ({ respond: responses.shift() }));
+    expect(await fail(service.add('Rex', 'k'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    // The first may have done it.
+    const limited = { status: 429, writeOutcome: 'UNKNOWN' };
+    expect(await fail(service.add('Rex', 'k'))).toMatchObject(limited);
+    expect(await fail(service.add('Rex', 'k'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    expect(await service.add('Rex', 'k')).toMatchObject({ id: '1' });
+    const { length } = service.seen;
+    expect(await service.add('Rex', 'k')).toMatchObject({ id: '1' });
+    expect(service.seen).toHaveLength(length);
+    expect(service.animals).toHaveLength(1);
+    expect(new Set(service.sent()).size).toBe(1);
+  });
+
+  it('is unknown while the service is at it for another gateway', async () => {
+    const { promise: until, resolve } = Promise.withResolvers<void>();
+    await using service = await start(() => ({ until }));
+    const first = service.add('Rex', 'k');
+    await expect.poll(() => service.seen.length).toBe(1);
+    const add = await service.open();
+    const conflict = { status: 409, writeOutcome: 'UNKNOWN' };
+    expect(await fail(add('Rex', 'k'))).toMatchObject(conflict);
+    resolve();
+    expect(await add('Rex', 'k')).toEqual(await first);
+    const reused = { status: 422, writeOutcome: 'NOT_DONE' };
+    expect(await fail((await service.open())('Tom', 'k'))).toMatchObject(reused);
+    expect(service.animals).toHaveLength(1);
+  });
+
+  it('is done once through every fault, with clients that repeat it and gateways that restart', async () => {
+    const writes = 200;
+    let random = 52;
+    const next = (below: number) => {
+      random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((random / 2 ** 32) * below);
+    };
+    const faults: readonly Handling[] = [
+      { drop: true },
+      { respond: lose },
+      { respond: status(500) },
+      { respond: status(503) },
+      { respond: (response) => sendJson(response, 201, '{"id":') },
+      { until: wait(0), respond: lose },
+    ];
+    await using service = await start(() => faults[next(12)] ?? {});
+    const gateways = [service.add, await service.open()];
+    const outcomes = new Map<string, string>();
+    async function write(name: string): Promise<void> {
+      for (let attempt = 1; attempt <= 10; attempt++) {
+        // A gateway that restarts has forgotten all writes.
+        if (next(40) === 0) gateways[next(2)] = await service.open();
+        const add = gateways[next(2)] as typeof service.add;
+        const outcome = await add(name, name).then(
+          () => 'CONFIRMED',
+          ({ writeOutcome }) => writeOutcome,
+        );
+        outcomes.set(name, outcome);
+        if (outcome === 'CONFIRMED' || outcome === 'DONE') return;
+        // The circuit lets no call through for a while.
+        if (outcome === 'NOT_DONE') await wait(50);
+      }
+    }
+    let started = 0;
+    const client = async () => {
+      while (started < writes) await write(`pet ${started++}`);
+    };
+    await Promise.all(Array.from({ length: 5 }, client));
+    const counts = new Map<string, number>();
+    for (const { name } of service.animals) counts.set(name, (counts.get(name) ?? 0) + 1);
+    expect([...counts.values()].filter((count) => count !== 1)).toEqual([]);
+    const done = [...outcomes].filter(
+      ([, outcome]) => outcome !== 'UNKNOWN' && outcome !== 'NOT_DONE',
+    );
+    for (const [name] of done) expect(counts.get(name), name).toBe(1);
+    expect(done.length).toBeGreaterThan(writes * 0.9);
+  });
+});
