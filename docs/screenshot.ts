@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { createGateway, createNodeListener, loadConfig } from '../src/index.ts';
+import { createGateway, loadConfig } from '../src/index.ts';
 
 // Takes the README's screenshot, docs/graphiql.png: GraphiQL of a new gateway after a first query.
 
@@ -13,7 +13,7 @@ const path = fileURLToPath(new URL('graphiql.png', import.meta.url));
 await using gateway = await createGateway(
   loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'warn' }),
 );
-const server = createServer(createNodeListener(gateway)).listen(0, '127.0.0.1');
+const server = createServer(gateway.nodeListener).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 try {

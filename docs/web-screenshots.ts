@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createServer as createVite } from 'vite';
-import { createGateway, createNodeListener, loadConfig } from '../src/index.ts';
+import { createGateway, loadConfig } from '../src/index.ts';
 
 // Takes the screenshots docs/web-*.png: the page of examples/web with a new gateway.
 
@@ -13,7 +13,7 @@ const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 await using gateway = await createGateway(
   loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'warn' }),
 );
-const server = createServer(createNodeListener(gateway)).listen(0, '127.0.0.1');
+const server = createServer(gateway.nodeListener).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const vite = await createVite({
   root: fileURLToPath(new URL('../examples/web', import.meta.url)),

@@ -1,4 +1,5 @@
 import { type BackendOptions, demoKeys, openPetStore } from './backends/open.ts';
+import type { PetStore } from './contract/pet-store.ts';
 import { createGraphiql, createGraphiqlNotice } from './http/graphiql.ts';
 import { createHealth } from './http/health.ts';
 import { createRefuse } from './http/refuse.ts';
@@ -6,61 +7,69 @@ import { openRequests } from './request/gateway-request.ts';
 import type { RequestEnvironment } from './request/request-environment.ts';
 import { createRouter, type RouterOptions } from './request/router.ts';
 import type { createV1 } from './v1/routes.ts';
-import { createExecute, type ExecuteOptions } from './yoga/execute.ts';
+import { createExecute } from './yoga/execute.ts';
 import { createGraphqlHandler, type GraphqlHandlerOptions } from './yoga/handler.ts';
+import type { HostParts } from './yoga/host-parts.ts';
 import { createLocalExecute } from './yoga/local-execute.ts';
 import {
   openPersistedDocuments,
+  type PersistedDocuments,
   type PersistedDocumentsOptions,
 } from './yoga/persisted-documents.ts';
+import type { OperationOptions } from './yoga/server.ts';
 
-/** Options of `openApp`, with what the app receives from the process or server that it runs in. */
-export interface AppOptions extends Omit<AppParts, 'petStore' | 'persistedDocuments' | 'demoKey'> {
-  readonly backend: BackendOptions;
-  readonly persistedDocuments: PersistedDocumentsOptions;
-}
-
-/** The open resources and options that the app is assembled from. */
-export interface AppParts
-  extends Omit<ExecuteOptions, 'telemetry' | 'admission'>,
+/** The settings of an app, and what it receives from the process or server that it runs in. */
+export interface AppOptions
+  extends HostParts,
+    Pick<OperationOptions, 'operationLimits' | 'introspection' | 'explain'>,
     Pick<GraphqlHandlerOptions, 'forwardHeaders' | 'maxTimeoutMs'>,
-    Pick<RouterOptions, 'corsOrigins' | 'compression' | 'admission' | 'onlyLoopbackHosts'>,
-    RequestEnvironment {
+    Pick<RouterOptions, 'corsOrigins' | 'compression' | 'admission' | 'onlyLoopbackHosts'> {
+  readonly environment: RequestEnvironment;
   /** Serve GraphiQL to browsers. */
   readonly graphiql: boolean;
-  /** The API key that GraphiQL and the reference page are prefilled with. */
-  readonly demoKey: string | undefined;
   /** Whether the process is shutting down; undefined if the app is mounted in another server. */
   readonly isDraining?: () => boolean;
   /** Creates the REST interface at `/v1` and `/quickstart`; undefined if it is not served. */
   readonly createV1?: typeof createV1 | undefined;
 }
 
+/** What an app opens. */
+export interface AppResources {
+  readonly petStore: PetStore;
+  readonly persistedDocuments: PersistedDocuments;
+  /** The API key that GraphiQL and the reference page are prefilled with. */
+  readonly demoKey: string | undefined;
+}
+
+/** What the resources of an app are opened from; `reload` reads their files again. */
+export interface ResourceOptions {
+  readonly backend: BackendOptions;
+  readonly persistedDocuments: PersistedDocumentsOptions;
+}
+
 /** Opens the backend and assembles the app. Disposing the app closes the backend. */
-export async function openApp(options: AppOptions) {
-  const { backend, telemetry, keys } = options;
+export async function openApp(options: AppOptions & ResourceOptions) {
+  const { backend, environment } = options;
   const persistedDocuments = await openPersistedDocuments(options.persistedDocuments);
-  const opened = await openPetStore(backend, telemetry, keys);
-  const app = createApp({
-    ...options,
-    persistedDocuments,
-    petStore: opened,
-    demoKey: backend.kind === 'builtin' ? backend.demoKey : undefined,
-    createV1: backend.kind === 'builtin' ? options.createV1 : undefined,
-  });
+  const petStore = await openPetStore(backend, environment.telemetry, environment.keys);
+  const isBuiltin = backend.kind === 'builtin';
+  const app = createApp(
+    { ...options, createV1: isBuiltin ? options.createV1 : undefined },
+    { petStore, persistedDocuments, demoKey: isBuiltin ? backend.demoKey : undefined },
+  );
   return {
     ...app,
     /** Reads manifests and certificates again. Rejects, and changes nothing, if one is invalid. */
-    async reload(next: Pick<AppOptions, 'backend' | 'persistedDocuments'>) {
+    async reload(next: ResourceOptions) {
       const documents = await openPersistedDocuments(next.persistedDocuments);
-      if (next.backend.kind === backend.kind) opened.reload?.(next.backend);
+      if (next.backend.kind === backend.kind) petStore.reload?.(next.backend);
       // Another mode or backend needs a restart.
       const { mode } = persistedDocuments;
       if (documents.mode === mode) persistedDocuments.manifest = documents.manifest;
     },
     async [Symbol.asyncDispose]() {
       await app.disposePlugins();
-      await opened[Symbol.asyncDispose]();
+      await petStore[Symbol.asyncDispose]();
     },
   };
 }
@@ -69,10 +78,25 @@ export async function openApp(options: AppOptions) {
  * Assembles GraphQL, the REST interface, health checks and routes around an open pet store. Mounted
  * in another server, the app has no health checks, and `handle` serves GraphQL at every path.
  */
-export function createApp(parts: AppParts) {
-  const { petStore, demoKey, telemetry, isDraining, introspection, explain } = parts;
-  const graphiql =
-    parts.persistedDocuments.mode === 'only'
+export function createApp(options: AppOptions, resources: AppResources) {
+  const { environment, admission, explain, introspection, isDraining } = options;
+  const { forwardHeaders, maxTimeoutMs } = options;
+  const { petStore, persistedDocuments, demoKey } = resources;
+  const { telemetry, streams } = environment;
+  const refuse = createRefuse(telemetry);
+  const execute = createExecute({
+    schema: options.schema,
+    plugins: options.plugins,
+    operationLimits: options.operationLimits,
+    introspection,
+    explain,
+    admission,
+    telemetry,
+    petStore,
+    persistedDocuments,
+  });
+  const page =
+    persistedDocuments.mode === 'only'
       ? createGraphiqlNotice()
       : createGraphiql({
           apiKey: demoKey,
@@ -80,32 +104,37 @@ export function createApp(parts: AppParts) {
           explain,
           introspection,
         });
-  const refuse = createRefuse(telemetry);
-  const execute = createExecute(parts);
-  const graphql = createGraphqlHandler({
-    ...parts,
-    execute,
-    graphiql: parts.graphiql ? graphiql : undefined,
-    refuse,
-  });
+  const graphiql = options.graphiql ? page : undefined;
   /** Rejects with the reason if the backend is not available. */
   const checkReady = () => petStore.checkReady();
   const health = isDraining && createHealth(checkReady, isDraining, telemetry.metrics);
   const handle = createRouter({
-    ...parts,
+    corsOrigins: options.corsOrigins,
+    compression: options.compression,
+    onlyLoopbackHosts: options.onlyLoopbackHosts,
+    forwardHeaders,
+    admission,
+    telemetry,
+    streams,
     refuse,
-    graphql,
     health,
-    v1: parts.createV1?.({
+    graphql: createGraphqlHandler({ execute, forwardHeaders, maxTimeoutMs, graphiql, refuse }),
+    v1: options.createV1?.({
       petStore,
       demoKey,
       refuse,
-      takeCall: (key) => parts.admission.takeCalls(key, 1),
+      takeCall: (key) => admission.takeCalls(key, 1),
     }),
     mounted: isDraining === undefined,
   });
-  const requests = openRequests(parts);
-  const local = createLocalExecute({ ...parts, ...requests, refuse, execute });
-  const disposePlugins = () => execute[Symbol.asyncDispose]();
-  return { ...requests, handle, execute: local, health, checkReady, disposePlugins };
+  const requests = openRequests(environment);
+  const local = { ...requests, admission, execute, forwardHeaders, maxTimeoutMs, refuse };
+  return {
+    ...requests,
+    handle,
+    execute: createLocalExecute(local),
+    health,
+    checkReady,
+    disposePlugins: () => execute[Symbol.asyncDispose](),
+  };
 }

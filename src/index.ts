@@ -1,11 +1,12 @@
 import './node-version.ts';
 import { type Config, ConfigError, loadConfig } from './config/config.ts';
-import type { FetchHandler, NodeListener } from './http/handlers.ts';
+import type { FetchHandler } from './http/handlers.ts';
 import { once } from './http/once.ts';
 import { type Gateway, type GatewayConfig, openMounted } from './mounted.ts';
 import type { Log } from './telemetry/log.ts';
 import type { LocalExecute, LocalExecution } from './yoga/local-caller.ts';
 
+export type { NodeListener } from './http/handlers.ts';
 export type {
   Deprecation,
   LocalCaller,
@@ -15,7 +16,7 @@ export type {
   TypedDocument,
   TypedError,
 } from './yoga/local-caller.ts';
-export type { Gateway, GatewayConfig, Log, NodeListener };
+export type { Gateway, GatewayConfig, Log };
 export { type Config, ConfigError, loadConfig };
 
 /**
@@ -58,9 +59,4 @@ export function createLazyGateway(
     await (await opened().catch(() => undefined))?.[Symbol.asyncDispose]?.();
   };
   return Object.assign(handle, { execute, metrics, [Symbol.asyncDispose]: dispose });
-}
-
-/** Returns the gateway's `nodeListener`, a request listener for `node:http` servers. */
-export function createNodeListener(gateway: Pick<Gateway, 'nodeListener'>): NodeListener {
-  return gateway.nodeListener;
 }

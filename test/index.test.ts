@@ -4,13 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { ListPetsDocument } from '../packages/client/src/documents.ts';
-import {
-  createGateway,
-  createLazyGateway,
-  createNodeListener,
-  type LocalExecute,
-  loadConfig,
-} from '../src/index.ts';
+import { createGateway, createLazyGateway, type LocalExecute, loadConfig } from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
 import { mounts } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
@@ -102,10 +96,10 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
   });
 });
 
-describe('createNodeListener', () => {
+describe('nodeListener', () => {
   it('responds with a helpful 500 when the body has already been read', async () => {
     await using gateway = await createGateway(config);
-    const listener = createNodeListener(gateway);
+    const listener = gateway.nodeListener;
     await using server = await startServer(
       createServer(async (incoming, outgoing) => {
         await text(incoming);

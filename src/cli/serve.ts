@@ -173,7 +173,7 @@ async function open(
   const app = opened.use(
     await openApp({
       ...options,
-      ...environment,
+      environment,
       admission: opened.use(openOverloadGuard(options, keys, metrics, rateLimit)),
       isDraining: () => isDraining,
       createV1,

@@ -141,7 +141,7 @@ describe('the packed package', () => {
     const { tsc } = await project({
       ours: ['graphql', '@types/node', 'undici-types', '@graphql-typed-document-node/core'],
       files: {
-        'main.ts': `import { createGateway, createNodeListener, loadConfig } from 'petstore-gateway';
+        'main.ts': `import { createGateway, loadConfig } from 'petstore-gateway';
       import { type ListPetsQuery, ListPetsDocument, isGatewayError } from 'petstore-gateway/client';
       import type { ResultOf, VariablesOf } from '@graphql-typed-document-node/core';
       const variables: VariablesOf<typeof ListPetsDocument> = { limit: 5, status: 'sold' };
@@ -151,7 +151,7 @@ describe('the packed package', () => {
         isGatewayError(error, 'NOT_FOUND') ? error.extensions.status : undefined;
       // @ts-expect-error A misspelt code.
       isGatewayError(undefined, 'NOT_FOUNT');
-      export const listener = createNodeListener(await createGateway(loadConfig({})));
+      export const listener = (await createGateway(loadConfig({}))).nodeListener;
       export { id, variables };`,
       },
     });

@@ -2,7 +2,7 @@ import type { BuiltinPetStoreOptions } from '../../src/backends/builtin/pet-stor
 import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { PetStore } from '../../src/contract/pet-store.ts';
-import { type AppParts, createApp } from '../../src/gateway.ts';
+import { type AppOptions, type AppResources, createApp } from '../../src/gateway.ts';
 import { createFetchHandler } from '../../src/http/fetch.ts';
 import { type ListenOptions, listen } from '../../src/http/listen.ts';
 import { ApiKeys } from '../../src/keys/api-keys.ts';
@@ -10,6 +10,7 @@ import { type OverloadLimits, openOverloadGuard } from '../../src/request/overlo
 import { openRateLimit, type RateLimitOptions } from '../../src/request/rate-limit.ts';
 import { createEnvironment } from '../../src/request/request-environment.ts';
 import { Scope } from '../../src/request/scope.ts';
+import type { Telemetry } from '../../src/telemetry/telemetry.ts';
 import { createV1 } from '../../src/v1/routes.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { checkResponses } from './violations.ts';
@@ -50,7 +51,9 @@ export function callWith(key = apiKey, signal?: AbortSignal, keys = latestKeys):
 }
 
 /** The parts of a gateway that a test can replace. */
-export type TestOptions = Partial<AppParts & OverloadLimits & RateLimitOptions>;
+export type TestOptions = Partial<AppOptions & AppResources & OverloadLimits & RateLimitOptions> & {
+  readonly telemetry?: Telemetry;
+};
 
 /** Where a gateway listens: on a free port unless the test chooses. */
 export type TestListenOptions = Partial<Pick<ListenOptions, 'host' | 'tls'>>;
@@ -75,8 +78,8 @@ export async function openGateway(options: TestOptions = {}) {
   const rates = { rateLimitPerKey: undefined, rateLimitStore: undefined, ...options };
   const rateLimit = await openRateLimit(rates, keys, telemetry);
   const admission = openOverloadGuard(limits, keys, telemetry.metrics, rateLimit);
-  const app = createApp({
-    ...environment,
+  const settings = {
+    environment: options.telemetry ? { ...environment, telemetry: options.telemetry } : environment,
     admission,
     isDraining: () => false,
     compression: false,
@@ -87,13 +90,12 @@ export async function openGateway(options: TestOptions = {}) {
     forwardHeaders: undefined,
     corsOrigins: [],
     operationLimits: loadConfig({}).operationLimits,
-    persistedDocuments: { mode: 'off', manifest: new Map() },
-    demoKey: undefined,
     maxTimeoutMs: 10_000,
     createV1,
     ...options,
-    petStore,
-  });
+  };
+  const { persistedDocuments = { mode: 'off', manifest: new Map() }, demoKey } = options;
+  const app = createApp(settings, { petStore, persistedDocuments, demoKey });
   const checked = checkResponses(createFetchHandler(app, options.forwardHeaders));
   return {
     ...app,

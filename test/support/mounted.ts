@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
-import { createNodeListener, type Gateway, type NodeListener } from '../../src/index.ts';
+import type { Gateway, NodeListener } from '../../src/index.ts';
 import { installed, isConsumerInstalled } from './consumer.ts';
 import { startServer } from './server.ts';
 
@@ -11,7 +11,7 @@ export interface Mounted extends AsyncDisposable {
 
 /** Mounts a gateway in a server of `node:http`. */
 export function mountInNode(gateway: Gateway): Promise<Mounted> {
-  const listener = createNodeListener(gateway);
+  const listener = gateway.nodeListener;
   return startServer(
     createServer((incoming, outgoing) => {
       if (incoming.url?.startsWith('/api/graphql')) listener(incoming, outgoing);
@@ -62,7 +62,7 @@ interface Fastify {
 async function mountInFastify(gateway: Gateway): Promise<Mounted> {
   const createFastify: (options: object) => Fastify = requireInstalled('fastify');
   const app = createFastify({ forceCloseConnections: true });
-  const listener = createNodeListener(gateway);
+  const listener = gateway.nodeListener;
   app.get('/hello', async () => 'hello');
   app.register(async (scope) => {
     // The gateway reads the body itself.

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import SchemaBuilder from '@pothos/core';
 import { createYoga, type YogaServerOptions } from 'graphql-yoga';
 import { openServer } from '../../examples/yoga/server.ts';
-import { createGateway, createNodeListener, loadConfig } from '../../src/index.ts';
+import { createGateway, loadConfig } from '../../src/index.ts';
 import {
   addPetStore,
   type PetStoreContext,
@@ -25,7 +25,7 @@ export async function startYoga(env: Environment) {
 /** Starts a gateway with this environment. */
 export async function startMounted(env: Environment) {
   const gateway = await createGateway(loadConfig({ LOG_LEVEL: 'silent', ...env }));
-  const server = await startServer(createServer(createNodeListener(gateway)));
+  const server = await startServer(createServer(gateway.nodeListener));
   return {
     ...server,
     async [Symbol.asyncDispose]() {

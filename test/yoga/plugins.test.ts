@@ -7,7 +7,7 @@ import { useResponseCache } from '@envelop/response-cache';
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { describe, expect, it } from 'vitest';
-import { createNodeListener } from '../../src/index.ts';
+
 import { createGateway, type HostOptions, loadConfig } from '../../src/schema.ts';
 import type { OperationPlugin } from '../../src/yoga/operation-context.ts';
 import { openTelemetry } from '../support/log.ts';
@@ -22,7 +22,7 @@ const deferred = '{ pets(limit: 1) { id } ... @defer { orders } }';
 async function open(host: HostOptions, more: Readonly<Record<string, string>> = {}) {
   const { log, logged } = openTelemetry();
   const gateway = await createGateway(loadConfig({ ...env, ...more }), { log, ...host });
-  const server = await startServer(createServer(createNodeListener(gateway)));
+  const server = await startServer(createServer(gateway.nodeListener));
   const ask = async (init: object, search = '') => {
     const response = await fetch(`${server.url}/graphql${search}`, { headers, ...init });
     return { status: response.status, text: await response.text() };
