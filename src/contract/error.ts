@@ -71,13 +71,11 @@ export class ErrorResponse extends PetStoreError {
     message: string,
     more: Partial<Pick<ErrorResponse, 'body' | 'retryAfterMs' | 'hidden' | 'writeOutcome'>> = {},
   ) {
-    const { body, retryAfterMs, hidden } = more;
     const isRefused = status >= 400 && status <= 499;
-    const writeOutcome = more.writeOutcome ?? (isRefused ? 'NOT_DONE' : 'UNKNOWN');
-    super(message, { writeOutcome, retryAfterMs });
+    super(message, { writeOutcome: isRefused ? 'NOT_DONE' : 'UNKNOWN', ...more });
     this.status = status;
-    this.body = body;
-    this.hidden = hidden;
+    this.body = more.body;
+    this.hidden = more.hidden;
   }
 
   get code(): (typeof codeOfStatus)[keyof typeof codeOfStatus] | 'UPSTREAM_ERROR' {

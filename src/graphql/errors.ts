@@ -4,17 +4,10 @@ import { ErrorResponse, isShown, PetStoreError, type WriteOutcome } from '../con
 import type { InputIssue } from './invalid-input.ts';
 import type { TypedError } from './result-types.ts';
 
-type Failures = typeof contract;
-type CodeOf<Class> = Class extends new (
-  ..._: never
-) => { readonly code: infer Code }
-  ? Code
-  : never;
+type Failures = Omit<typeof contract, 'PetStoreError' | 'isShown'>;
 
 /** The codes of field errors: those of all failures, and that of data that is left out. */
-export type FieldErrorCode =
-  | { [Name in keyof Failures]: CodeOf<Failures[Name]> }[keyof Failures]
-  | 'RESPONSE_TOO_LARGE';
+export type FieldErrorCode = InstanceType<Failures[keyof Failures]>['code'] | 'RESPONSE_TOO_LARGE';
 
 /** The part of an error that is shown to clients. All other errors are masked. */
 interface Description {
