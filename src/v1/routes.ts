@@ -1,4 +1,5 @@
 import { readBearer } from '../contract/bearer.ts';
+import { type ErrorBody, isShown, PetStoreError } from '../contract/error.ts';
 import {
   type Caller,
   type Operation,
@@ -8,9 +9,8 @@ import {
 } from '../contract/pet-store.ts';
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
-import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
+import type { BodyParts, HttpRequest, HttpResponse } from '../http/http-message.ts';
 import type { Refuse } from '../http/refuse.ts';
-import { retryAfterOf, toErrorBody, toStagedResponse } from './errors.ts';
 import { handlers } from './handlers.ts';
 import { createReference } from './reference.ts';
 
@@ -107,16 +107,44 @@ export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1
         isCompressible: method !== 'POST' && parameter === '',
       };
     } catch (error) {
-      const body = toErrorBody(error);
-      if (body.code === 'internal_error') refuse(error, request.scope.requestId);
-      const staged = toStagedResponse(error, status);
+      if (!isShown(error)) refuse(error, request.scope.requestId);
+      const staged = stagedResponse(error, status);
       if (staged?.parts) {
         request.report.status = staged.status;
         request.end();
       }
-      response = staged ?? errorBodyResponse(body, retryAfterOf(error));
+      response = staged ?? errorResponse(error);
     }
     Object.assign(response.headers, route.headers);
     return response;
   };
+}
+
+const internalError: ErrorBody = {
+  code: 'internal_error',
+  message: 'An internal error occurred. Try again later.',
+  status: 500,
+};
+
+/** Returns the response for an error, with `Retry-After` (RFC 9110, section 10.2.3) if it has one. */
+function errorResponse(error: unknown): HttpResponse {
+  if (!isShown(error)) return errorBodyResponse(internalError);
+  const { errorBody, retryAfterMs } = error;
+  if (retryAfterMs === undefined) return errorBodyResponse(errorBody);
+  return errorBodyResponse(errorBody, { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` });
+}
+
+/** Returns how the service itself fails with a demo key: with other text than JSON, or by closing the connection. */
+function stagedResponse(error: unknown, status: number): HttpResponse | undefined {
+  if (!(error instanceof PetStoreError && error.isStaged)) return undefined;
+  const headers = { 'content-type': 'application/json' };
+  if (error.code === 'UPSTREAM_INVALID_RESPONSE') return { status, headers, body: '{"id":' };
+  const parts: BodyParts = {
+    [Symbol.asyncIterator]: () => parts,
+    // Nothing was written before.
+    next: () => Promise.reject(error),
+    return: async () => ({ value: undefined, done: true }),
+    end() {},
+  };
+  return { status: 503, headers, body: '', parts };
 }
