@@ -1,11 +1,13 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { closestMatch } from 'leven';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeCommand, administer, printResult } from './cli/administer.ts';
 import { exitOnClosedPipe, fail } from './cli/exit.ts';
 import { keyCommands } from './cli/keys.ts';
 import { runServe } from './cli/serve.ts';
 import { backUpTo, exportTo, importFrom, migrateTo, progressOn } from './cli/transfer.ts';
-import { describeVariables } from './config/describe.ts';
+import { describeMainVariables, describeVariables, variableGroups } from './config/describe.ts';
+import { documentedVariables } from './config/variables.ts';
 
 process.stdout.on('error', exitOnClosedPipe);
 
@@ -13,15 +15,31 @@ const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
   .version(manifest.version)
   .exitOverride()
+  .configureOutput({
+    outputError(text, write) {
+      const [, option = '', given] = /unknown option '--([^'=]+)=?(.*)'/.exec(text) ?? [];
+      const value = given || (process.argv[process.argv.indexOf(`--${option}`) + 1] ?? '…');
+      const name = option.replaceAll('-', '_').toUpperCase();
+      const isVariable = documentedVariables().some(([variable]) => variable === name);
+      write(isVariable ? `${text}Set the variable instead: ${name}=${value}\n` : text);
+    },
+  })
   .addHelpText(
     'after',
-    `\nEnvironment variables, of which \`help variables\` lists all:\n${describeVariables('main')}`,
+    `\nEnvironment variables, of which \`help variables\` lists all:\n${describeMainVariables()}`,
   );
 
 program
-  .command('variables', { hidden: true })
-  .configureHelp({ formatHelp: () => describeVariables('all') })
-  .action((_, command) => command.outputHelp());
+  .command('variables [group]', { hidden: true })
+  .configureHelp({
+    formatHelp() {
+      const [group = 'variables'] = program.args.slice(-1);
+      if (group === 'variables') return describeVariables();
+      if (variableGroups.includes(group)) return describeVariables(group);
+      return program.error(`Expected one of the groups ${variableGroups.join(', ')}.`);
+    },
+  })
+  .action((_group, _options, command) => command.outputHelp());
 
 program
   .command('serve', { isDefault: true })
@@ -121,9 +139,12 @@ const [word] = process.argv.slice(2);
 const names = [...program.commands.map((command) => command.name()), 'help'];
 // Commander would report an excess argument of the default command.
 if (word !== undefined && /^[^-]/.test(word) && !names.includes(word)) {
+  const meant = closestMatch(word, names, { maxDistance: 2 });
   fail(
     process.env,
-    new Error(`Unknown command ${JSON.stringify(word)}. Expected ${names.join(', ')}.`),
+    new Error(
+      `Unknown command ${JSON.stringify(word)}${meant ? `; did you mean ${meant}?` : `. Expected ${names.join(', ')}.`}`,
+    ),
     2,
   );
 }

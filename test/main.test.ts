@@ -109,7 +109,7 @@ describe('npm start', () => {
     await using second = await nodeStart({ DATABASE_URL: ':memory:', PORT: port });
     expect(await second.exited).toBe(1);
     expect(second.output.stderr).toContain(
-      `EADDRINUSE: address already in use 127.0.0.1:${port}. Stop the process that uses it, or set PORT`,
+      `PORT: port ${port} is already in use. Start the gateway with another port: PORT=`,
     );
   });
 
@@ -154,6 +154,22 @@ describe('a terminal', () => {
   });
 });
 
+describe('a command that is mistyped', () => {
+  it.each([
+    [['srve'], 'Unknown command "srve"; did you mean serve?\n'],
+    [['nothing'], /^Unknown command "nothing"\. Expected .*serve/],
+    [['--port', '5'], "error: unknown option '--port'\nSet the variable instead: PORT=5\n"],
+    [['--log-level=debug'], /^.*\nSet the variable instead: LOG_LEVEL=debug\n$/],
+    [['keys', 'accounts', '--database-url'], /DATABASE_URL=…/],
+    [['--nope'], "error: unknown option '--nope'\n"],
+  ])('%j is refused with what was meant', async (args, message) => {
+    const { code, stderr } = await runCommand(args);
+    expect(code).toBe(2);
+    if (typeof message === 'string') expect(stderr).toBe(message);
+    else expect(stderr).toMatch(message);
+  });
+});
+
 describe('the help', () => {
   it('shows the commands and the main variables on one screen', async () => {
     const { stdout } = await runCommand(['--help']);
@@ -166,7 +182,19 @@ describe('the help', () => {
   it('lists every variable with what it accepts', async () => {
     const { stdout } = await runCommand(['help', 'variables']);
     const names = documentedVariables().map(([name]) => name);
-    expect([...stdout.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)).toEqual(names);
+    const listed = [...stdout.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name);
+    expect(listed.toSorted()).toEqual(names.toSorted());
     expect(stdout.match(/^ {6}accepts /gm)?.length).toBe(names.length);
+    const titles = stdout.match(/^\w+(?=:$)/gm) ?? [];
+    const groups = titles.map(
+      async (name) => (await runCommand(['help', 'variables', name])).stdout,
+    );
+    expect((await Promise.all(groups)).join('\n')).toBe(stdout);
+    expect((await runCommand(['variables', 'limits'])).stdout).toMatch(/^limits:\n {2}MAX_REQ/);
+    const unknown = await runCommand(['help', 'variables', 'pets']);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      `Expected one of the groups graphql, limits, observability, backend, server.\n`,
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { isLoopback, isSocket } from '../config/kinds.ts';
 import type { RunningGateway } from '../workers/primary.ts';
+import { commandLine } from './command-line.ts';
 
 /** Formats the startup message: the backend, why it is not reachable, the URLs and the API key. */
 export async function banner(
@@ -22,7 +23,7 @@ export async function banner(
   } else if (builtin?.demoKey) {
     lines.push(['API key', `${builtin.demoKey} (demo only)`]);
   } else if (builtin) {
-    lines.push(['API keys', 'npm run keys -- --help, or petstore-gateway keys --help']);
+    lines.push(['API keys', commandLine('keys --help')]);
   }
   const text = lines.map(([name, value]) => `  ${name.padEnd(9)}${value}\n`).join('');
   return `Pet Store gateway\n${text}`;

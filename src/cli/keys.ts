@@ -1,5 +1,6 @@
 import type { CreatedApiKey } from '../backends/open.ts';
 import type { AdministrativeCommand } from './administer.ts';
+import { commandLine } from './command-line.ts';
 import { formatTable } from './table.ts';
 
 /** The commands on accounts and API keys. They reject with what was expected. */
@@ -11,7 +12,7 @@ export const keyCommands: readonly AdministrativeCommand[] = [
     async work({ keys }, name: string) {
       const json = await keys.createAccount(name);
       return {
-        text: `Created account ${name}. Create an API key with: keys create ${name}\n`,
+        text: `Created account ${name}. Create an API key with: ${commandLine(`keys create ${name}`)}\n`,
         json,
       };
     },
@@ -22,7 +23,7 @@ export const keyCommands: readonly AdministrativeCommand[] = [
     async work({ keys }) {
       const json = await keys.listAccounts();
       const rows = json.map(({ name, createdAt }) => [name, createdAt]);
-      const whenEmpty = 'No accounts. Create one with: keys create-account NAME';
+      const whenEmpty = `No accounts. Create one with: ${commandLine('keys create-account NAME')}`;
       return { text: formatTable(['ACCOUNT', 'CREATED'], rows, whenEmpty), json };
     },
   },
@@ -47,7 +48,7 @@ export const keyCommands: readonly AdministrativeCommand[] = [
       const rows = json.map(({ id, label, createdAt, expiresAt, lastUsedAt, revokedAt }) =>
         [id, label, createdAt, expiresAt, lastUsedAt, revokedAt].map((cell) => cell ?? ''),
       );
-      const whenEmpty = `No API keys. Create one with: keys create ${account}`;
+      const whenEmpty = `No API keys. Create one with: ${commandLine(`keys create ${account}`)}`;
       return { text: formatTable(header, rows, whenEmpty), json };
     },
   },

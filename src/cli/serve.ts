@@ -22,6 +22,7 @@ import { readTlsFiles } from '../tls-files.ts';
 import { createV1 } from '../v1/routes.ts';
 import type { RunningGateway } from '../workers/primary.ts';
 import { banner } from './banner.ts';
+import { commandLine } from './command-line.ts';
 import { exitOnClosedPipe } from './exit.ts';
 import { createReload, reloadOnHangup } from './reload.ts';
 import { formatTable } from './table.ts';
@@ -124,12 +125,15 @@ export async function serve(
     return await open(options, telemetry, opened);
   } catch (error) {
     await opened.disposeAsync();
-    throw describeListenError(error as NodeJS.ErrnoException, options);
+    throw describeListenError(error as Parameters<typeof describeListenError>[0], options);
   }
 }
 
 /** Describes what to change; the system error contains only the address. */
-function describeListenError(error: NodeJS.ErrnoException, { host, adminHost }: Config): Error {
+function describeListenError(
+  error: NodeJS.ErrnoException & { readonly port: number },
+  { host, port, adminHost }: Config,
+): Error {
   const { code = '', message } = error;
   const path = unixSocketOf(host)?.path;
   if (path !== undefined && message.includes(path)) {
@@ -141,10 +145,14 @@ function describeListenError(error: NodeJS.ErrnoException, { host, adminHost }: 
         : `a path in a writable folder, where no other process listens: ${message}`;
     return new Error(`HOST: expected ${problem}`, { cause: error });
   }
-  if (code === 'EADDRINUSE') {
-    const advice =
-      'Stop the process that uses it, or set PORT or ADMIN_PORT to another port; 0 picks a free one.';
-    return new Error(`${message}. ${advice}`, { cause: error });
+  if (code === 'EADDRINUSE' || code === 'EACCES') {
+    const [name, problem] = [
+      error.port === port ? 'PORT' : 'ADMIN_PORT',
+      code === 'EACCES' ? 'needs privileges' : 'is already in use',
+    ];
+    const other = `${name}=${error.port > 1024 && error.port < 65_535 ? error.port + 1 : 8080}`;
+    const advice = `Start the gateway with another port: ${other} ${commandLine()}`;
+    return new Error(`${name}: port ${error.port} ${problem}. ${advice}`);
   }
   const isAddress = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(code);
   const [name, address] = message.includes(host) ? ['HOST', host] : ['ADMIN_HOST', adminHost];

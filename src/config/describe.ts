@@ -1,4 +1,5 @@
 import { defaultOf, type Environment, readFiles, textOf, unknownVariables } from './environment.ts';
+import type { Variable } from './variable.ts';
 import { documentedVariables } from './variables.ts';
 
 /** Returns the name, effective value and source of every variable, for `--print-config`. */
@@ -23,14 +24,40 @@ export function configRows(env: Environment, config: { readonly workers: number 
 const mainVariables =
   /^(?:PORT|HOST|PETSTORE_BASE_URL|MESSAGES_BASE_URL|DATABASE_URL|NODE_ENV|CORS_ORIGINS|LOG_LEVEL)$/;
 
-/** Describes every variable, for `help variables`, or briefly the main ones, for `--help`. */
-export function describeVariables(which: 'all' | 'main'): string {
-  return documentedVariables()
-    .filter(([name]) => which === 'all' || mainVariables.test(name))
-    .map(([name, { fallback, accepts, meaning }]) => {
-      const otherwise = typeof fallback === 'string' ? ` [${fallback}]` : '';
-      const details = which === 'all' ? `      accepts ${accepts}\n` : '';
-      return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n${details}`;
+/** The groups of `help variables`. A variable belongs to the first that matches. */
+const groups: Readonly<Record<string, RegExp>> = {
+  graphql: /^(?:GRAPHIQL|INTROSPECTION|EXPLAIN|PERSISTED_|MAX_(?!REQ|EV))/,
+  limits: /^(?:MAX|RATE)_/,
+  observability: /^(?:LOG|ADMIN|OTEL)_/,
+  backend: /^(?:PETSTORE|MESSAGES|DATABASE|UPSTREAM|COALESCE|FORWARD)_|_PROXY$/,
+  server: /^/,
+};
+
+/** The names of the groups. */
+export const variableGroups = Object.keys(groups);
+
+/** Describes the main variables briefly, for `--help`. */
+export function describeMainVariables(): string {
+  const main = documentedVariables().filter(([name]) => mainVariables.test(name));
+  return main.map((entry) => describeVariable(entry)).join('');
+}
+
+/** Describes the variables of a group, or of each one. */
+export function describeVariables(only?: string): string {
+  const groupOf = ([name]: [string, Variable]) =>
+    variableGroups.find((group) => groups[group]?.test(name)) ?? '';
+  return [...Map.groupBy(documentedVariables(), groupOf)]
+    .filter(([group]) => only === undefined || group === only)
+    .map(([group, entries]) => {
+      const details = entries.map((entry) => {
+        return `${describeVariable(entry)}      accepts ${entry[1].accepts}\n`;
+      });
+      return `${group}:\n${details.join('')}`;
     })
-    .join('');
+    .join('\n');
+}
+
+function describeVariable([name, { fallback, meaning }]: [string, Variable]): string {
+  const otherwise = typeof fallback === 'string' ? ` [${fallback}]` : '';
+  return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n`;
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { parseEnv } from 'node:util';
+import { getSystemErrorMessage, parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
 import type { Variable } from './variable.ts';
 import { documentedVariables, variables } from './variables.ts';
@@ -37,7 +37,7 @@ export function readFiles(given: Environment, problems: string[]): Environment {
       read[name] = readText(file).replace(/[\r\n]+$/, '');
       if (read[name] === '') problem(`a file that contains ${name}, found nothing in ${file}`);
     } catch (error) {
-      problem(`a file that contains ${name}, in ${file}, found: ${(error as Error).message}`);
+      problem(`a file that contains ${name}, in ${file}, found: ${reasonOf(error as Error)}`);
     }
   }
   return { ...env, ...read };
@@ -48,6 +48,10 @@ function readText(file: string): string {
   const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
   if (size > 1024 * 1024) throw new Error(`${size} bytes, more than 1 MiB`);
   return new TextDecoder().decode(readFileSync(file));
+}
+
+function reasonOf({ errno, message }: NodeJS.ErrnoException): string {
+  return errno === undefined ? message : getSystemErrorMessage(errno);
 }
 
 /** A line of a file of variables. `\s` would match characters that Node takes for a part of the name. */
@@ -68,7 +72,9 @@ function readConfigFile(file: string | undefined, problems: string[]): NodeJS.Di
     const expected = invalid < 0 ? 'a line break at the end' : `NAME=VALUE in line ${invalid + 1}`;
     problems.push(`CONFIG_FILE: expected ${expected} of ${file}`);
   } catch (error) {
-    problems.push(`CONFIG_FILE: expected a file of variables, found: ${(error as Error).message}`);
+    problems.push(
+      `CONFIG_FILE: expected a file of variables in ${file}, found: ${reasonOf(error as Error)}`,
+    );
   }
   return {};
 }
