@@ -6,7 +6,7 @@ import { exitOnClosedPipe, fail } from './cli/exit.ts';
 import { keyCommands } from './cli/keys.ts';
 import { runServe } from './cli/serve.ts';
 import { backUpTo, exportTo, importFrom, migrateTo, progressOn } from './cli/transfer.ts';
-import { describeMainVariables, describeVariables, variableGroups } from './config/describe.ts';
+import { describeGroups, describeVariables } from './config/describe.ts';
 import { documentedVariables } from './config/variables.ts';
 
 process.stdout.on('error', exitOnClosedPipe);
@@ -26,19 +26,12 @@ const program = new Command('petstore-gateway')
   })
   .addHelpText(
     'after',
-    `\nEnvironment variables, of which \`help variables\` lists all:\n${describeMainVariables()}`,
+    `\nEnvironment variables, of which \`help variables\` lists all:\n${describeVariables('main')}`,
   );
 
 program
   .command('variables [group]', { hidden: true })
-  .configureHelp({
-    formatHelp() {
-      const [group = 'variables'] = program.args.slice(-1);
-      if (group === 'variables') return describeVariables();
-      if (variableGroups.includes(group)) return describeVariables(group);
-      return program.error(`Expected one of the groups ${variableGroups.join(', ')}.`);
-    },
-  })
+  .configureHelp({ formatHelp: () => describeGroups(program.args.at(-1) ?? '') })
   .action((_group, _options, command) => command.outputHelp());
 
 program
@@ -140,13 +133,8 @@ const names = [...program.commands.map((command) => command.name()), 'help'];
 // Commander would report an excess argument of the default command.
 if (word !== undefined && /^[^-]/.test(word) && !names.includes(word)) {
   const meant = closestMatch(word, names, { maxDistance: 2 });
-  fail(
-    process.env,
-    new Error(
-      `Unknown command ${JSON.stringify(word)}${meant ? `; did you mean ${meant}?` : `. Expected ${names.join(', ')}.`}`,
-    ),
-    2,
-  );
+  const advice = meant ? `Did you mean ${meant}?` : `Expected ${names.join(', ')}.`;
+  fail(process.env, new Error(`Unknown command ${JSON.stringify(word)}. ${advice}`), 2);
 }
 await program.parseAsync().catch((error: unknown) => {
   // Commander has printed its own errors, and the help.

@@ -125,14 +125,14 @@ export async function serve(
     return await open(options, telemetry, opened);
   } catch (error) {
     await opened.disposeAsync();
-    throw describeListenError(error as Parameters<typeof describeListenError>[0], options);
+    throw describeListenError(error as NodeJS.ErrnoException, options);
   }
 }
 
 /** Describes what to change; the system error contains only the address. */
 function describeListenError(
-  error: NodeJS.ErrnoException & { readonly port: number },
-  { host, port, adminHost }: Config,
+  error: NodeJS.ErrnoException,
+  { host, port, adminHost, adminPort = 0 }: Config,
 ): Error {
   const { code = '', message } = error;
   const path = unixSocketOf(host)?.path;
@@ -146,13 +146,11 @@ function describeListenError(
     return new Error(`HOST: expected ${problem}`, { cause: error });
   }
   if (code === 'EADDRINUSE' || code === 'EACCES') {
-    const [name, problem] = [
-      error.port === port ? 'PORT' : 'ADMIN_PORT',
-      code === 'EACCES' ? 'needs privileges' : 'is already in use',
-    ];
-    const other = `${name}=${error.port > 1024 && error.port < 65_535 ? error.port + 1 : 8080}`;
-    const advice = `Start the gateway with another port: ${other} ${commandLine()}`;
-    return new Error(`${name}: port ${error.port} ${problem}. ${advice}`);
+    const [name, used] = message.endsWith(`:${port}`) ? ['PORT', port] : ['ADMIN_PORT', adminPort];
+    const problem = code === 'EACCES' ? 'needs privileges' : 'is already in use';
+    const other = used < 1024 || used === 65_535 ? 8080 : used + 1;
+    const start = `Start the gateway with another port: ${name}=${other} ${commandLine()}`;
+    return new Error(`${name}: port ${used} ${problem}. ${start}`, { cause: error });
   }
   const isAddress = /^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EINVAL)$/.test(code);
   const [name, address] = message.includes(host) ? ['HOST', host] : ['ADMIN_HOST', adminHost];

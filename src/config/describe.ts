@@ -1,5 +1,4 @@
 import { defaultOf, type Environment, readFiles, textOf, unknownVariables } from './environment.ts';
-import type { Variable } from './variable.ts';
 import { documentedVariables } from './variables.ts';
 
 /** Returns the name, effective value and source of every variable, for `--print-config`. */
@@ -20,44 +19,32 @@ export function configRows(env: Environment, config: { readonly workers: number 
   return [...rows, ...unknown];
 }
 
-/** The variables that most gateways set. */
-const mainVariables =
-  /^(?:PORT|HOST|PETSTORE_BASE_URL|MESSAGES_BASE_URL|DATABASE_URL|NODE_ENV|CORS_ORIGINS|LOG_LEVEL)$/;
-
-/** The groups of `help variables`. A variable belongs to the first that matches. */
-const groups: Readonly<Record<string, RegExp>> = {
-  graphql: /^(?:GRAPHIQL|INTROSPECTION|EXPLAIN|PERSISTED_|MAX_(?!REQ|EV))/,
-  limits: /^(?:MAX|RATE)_/,
-  observability: /^(?:LOG|ADMIN|OTEL)_/,
+/** The variables that most gateways set, and the groups of all. */
+const groups = {
+  main: /^(?:PORT|HOST|PETSTORE_BASE_URL|MESSAGES_BASE_URL|DATABASE_URL|NODE_ENV|CORS_ORIGINS|LOG_LEVEL)$/,
+  server: /^(?:CONFIG|PORT|HOST|TLS|COMPRESSION|KEEP|CORS|NODE|DEMO|SHUTDOWN|WORKERS)(?:_|$)/,
   backend: /^(?:PETSTORE|MESSAGES|DATABASE|UPSTREAM|COALESCE|FORWARD)_|_PROXY$/,
-  server: /^/,
-};
+  graphql: /^(?:GRAPHIQL|INTROSPECTION|EXPLAIN|PERSISTED_|MAX_(?!REQ|EV))/,
+  limits: /^(?:RATE_|MAX_(?:REQ|EV))/,
+  observability: /^(?:LOG|ADMIN|OTEL)_/,
+} as const;
 
-/** The names of the groups. */
-export const variableGroups = Object.keys(groups);
-
-/** Describes the main variables briefly, for `--help`. */
-export function describeMainVariables(): string {
-  const main = documentedVariables().filter(([name]) => mainVariables.test(name));
-  return main.map((entry) => describeVariable(entry)).join('');
-}
-
-/** Describes the variables of a group, or of each one. */
-export function describeVariables(only?: string): string {
-  const groupOf = ([name]: [string, Variable]) =>
-    variableGroups.find((group) => groups[group]?.test(name)) ?? '';
-  return [...Map.groupBy(documentedVariables(), groupOf)]
-    .filter(([group]) => only === undefined || group === only)
-    .map(([group, entries]) => {
-      const details = entries.map((entry) => {
-        return `${describeVariable(entry)}      accepts ${entry[1].accepts}\n`;
-      });
-      return `${group}:\n${details.join('')}`;
-    })
+/** Describes the variables of a group, for `help variables`, or all of them if there is no such group. */
+export function describeGroups(only: string): string {
+  const [, ...names] = Object.keys(groups) as (keyof typeof groups)[];
+  return (names.some((name) => name === only) ? [only as keyof typeof groups] : names)
+    .map((name) => `${name}:\n${describeVariables(name)}`)
     .join('\n');
 }
 
-function describeVariable([name, { fallback, meaning }]: [string, Variable]): string {
-  const otherwise = typeof fallback === 'string' ? ` [${fallback}]` : '';
-  return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n`;
+/** Describes the variables of a group, or briefly the main ones, for `--help`. */
+export function describeVariables(group: keyof typeof groups): string {
+  return documentedVariables()
+    .filter(([name]) => groups[group].test(name))
+    .map(([name, { fallback, accepts, meaning }]) => {
+      const otherwise = typeof fallback === 'string' ? ` [${fallback}]` : '';
+      const details = group === 'main' ? '' : `      accepts ${accepts}\n`;
+      return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n${details}`;
+    })
+    .join('');
 }
