@@ -63,7 +63,7 @@ const packages = {
   'lru-cache': '^src/yoga/(?:(?:persisted|prepared)-documents|use-document-report)\\.ts$',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
-  leven: '^src/config/environment\\.ts$',
+  leven: '^src/(?:config/environment|graphql/invalid-input|main)\\.ts$',
   yaml: '^src/v1/reference\\.ts$',
   graphql: '^src/(?:(?:graphql|execution|yoga)/|schema\\.ts$)',
   '@graphql-yoga/render-graphiql': '^src/http/assets\\.ts$',

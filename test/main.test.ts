@@ -156,7 +156,7 @@ describe('a terminal', () => {
 
 describe('a command that is mistyped', () => {
   it.each([
-    [['srve'], 'Unknown command "srve". Did you mean serve?\n'],
+    [['server'], 'Unknown command "server". Did you mean serve?\n'],
     [['nothing'], /^Unknown command "nothing"\. Expected .*serve/],
     [['--port', '5'], "error: unknown option '--port'\nSet the variable instead: PORT=5\n"],
     [['--log-level=debug'], /^.*\nSet the variable instead: LOG_LEVEL=debug\n$/],

@@ -4,12 +4,14 @@ import {
   GraphQLError,
   type GraphQLInputType,
   getNullableType,
+  isEnumType,
   isInputObjectType,
   typeFromAST,
   type VariableDefinitionNode,
   validateInputValue,
   visit,
 } from 'graphql';
+import { closestMatch } from 'leven';
 import { int64 } from '../contract/fields.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import { jsonType, shown } from '../contract/json.ts';
@@ -68,12 +70,20 @@ export function invalidVariables(
         const at = [...path, name.slice(0, 64).toWellFormed()];
         const below = uses.map((use) => use && name);
         if (fields[name]) find(members[name], fields[name].type, at, below);
-        else issues.push({ path: at, message: `Expected no such field in ${object}.` });
+        else {
+          const maxDistance = hideSuggestions ? 0 : Math.floor(name.length / 3);
+          const meant = closestMatch(name, Object.keys(fields), { maxDistance });
+          const hint = meant ? `; did you mean ${meant}?` : '.';
+          issues.push({ path: at, message: `Unknown field ${at.at(-1)} of ${object}${hint}` });
+        }
       }
       return;
     }
     const found = issues.length;
-    const report = ({ message }: GraphQLError) => issues.push({ path, message });
+    const expected =
+      uses.map((use) => checks.get(use)?.[0]).find(Boolean) ?? expectedOf(object, hideSuggestions);
+    const report = ({ message }: GraphQLError) =>
+      issues.push({ path, message: expected ? problem(expected, value) : message });
     validateInputValue(value, type, report, hideSuggestions);
     for (const use of uses) {
       if (found === issues.length) issues.push(...check(value, path, use));
@@ -112,15 +122,37 @@ function check(value: unknown, path: readonly string[] = [], use?: string): Inpu
     const members = Object.entries(value as object);
     return members.flatMap(([name, member]) => check(member, [...path, name], name));
   }
-  const [expected, isValid] = checks.get(use) ?? [];
+  const [expected = '', isValid] = checks.get(use) ?? [];
   if (value == null || !isValid || isValid(value)) return [];
-  return [{ path, message: `Expected ${expected}, received ${shown(value)}.` }];
+  return [{ path, message: problem(expected, value) }];
+}
+
+const problem = (expected: string, value: unknown) =>
+  `Expected ${expected}, received ${shown(value)}.`;
+
+/** What each scalar of GraphQL has to be. Others describe their problems themselves. */
+const scalars: Readonly<Record<string, string>> = {
+  Int: 'a 32-bit integer',
+  Float: 'a number',
+  String: 'a string',
+  Boolean: 'true or false',
+  ID: 'a string or an integer',
+};
+
+function expectedOf(type: GraphQLInputType, hideNames: unknown): string | undefined {
+  if (isInputObjectType(type)) return 'an object';
+  if (!isEnumType(type)) return scalars[String(type)];
+  if (hideNames) return `a value of ${type}`;
+  return `one of ${type
+    .getValues()
+    .map(({ name }) => name)
+    .join(', ')}`;
 }
 
 function invalidInput(all: readonly InputIssue[], variables?: readonly VariableDefinitionNode[]) {
   const issues = all.slice(0, maxIssues);
   const lines = issues.map(({ path, message }) => {
-    return `${variables ? '$' : ''}${path.join('.')}: ${message.replace(/^Expected/, 'expected')}`;
+    return `${variables ? '$' : ''}${path.join('.')}: ${message.replace(/^(?:Expected|Unknown)/, (word) => word.toLowerCase())}`;
   });
   return new GraphQLError(lines.join('\n'), { nodes: variables, extensions: { issues } });
 }

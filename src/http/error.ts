@@ -36,6 +36,6 @@ export function internalError(): HttpError {
 
 /** 405: the path does not support the method (RFC 9110, section 15.5.6). */
 export function methodNotAllowed(allow: string, received: string): HttpError {
-  const message = `Expected ${allow.replaceAll(', ', ' or ')}, received ${received.slice(0, 32)}.`;
+  const message = `Expected ${allow.replace(/, (?=\w+$)/, ' or ')}, received ${received.slice(0, 32)}.`;
   return new HttpError(405, 'METHOD_NOT_ALLOWED', message, { allow });
 }

@@ -1,4 +1,4 @@
-import { decodeUtf8, type JsonLimits, parseBounded } from '../contract/json.ts';
+import { decodeUtf8, indexOfError, type JsonLimits, parseBounded } from '../contract/json.ts';
 import { badRequest, HttpError } from './error.ts';
 import type { HttpRequest } from './http-message.ts';
 
@@ -32,7 +32,16 @@ function requireJson(contentType: string | undefined): void {
   throw new HttpError(415, 'UNSUPPORTED_MEDIA_TYPE', message);
 }
 
-const limits: JsonLimits = { maxValues: 10_000, maxDigits: 1000, refuse: badRequest };
+const limits: JsonLimits = {
+  maxValues: 10_000,
+  maxDigits: 1000,
+  refuse: badRequest,
+  describe(text) {
+    if (text === '') return 'nothing';
+    const lines = text.slice(0, indexOfError(text)).split('\n');
+    return `something else in line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+  },
+};
 
 /** Parses the JSON of a part of a request, which the error names. @throws HttpError with status 400. */
 export function parseSmallJson(name: string, text: string): unknown {

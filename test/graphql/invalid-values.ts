@@ -16,7 +16,7 @@ export const invalidValues: readonly (readonly [
     { id: JSON.rawJSON('9007199254740993.5') },
     /\$id.* 9007199254740993\.5/,
   ],
-  ['query ($id: ID!) { pet(id: $id) { id } }', {}, /\$id.*to be provided/],
+  ['query ($id: ID!) { pet(id: $id) { id } }', {}, /\$id.* received nothing/],
   [
     'mutation { addPet(input: { name: "a", categoryId: "9223372036854775808" }) { id } }',
     {},

@@ -33,7 +33,8 @@ describe('GraphQL over HTTP', () => {
   });
 
   it.each([
-    ['{', 'body: expected JSON'],
+    ['', 'body: expected JSON, received nothing.'],
+    ['{\n  "query": 1,\n}', 'body: expected JSON, received something else in line 3, column 1.'],
     ['{}', 'query: expected the text of a document, received none.'],
     ['{"query":["{pets{id}}"]}', 'query: expected a string, received an array.'],
     [
@@ -116,7 +117,7 @@ describe('GraphQL over HTTP', () => {
     [
       'application/graphql-response+json',
       '?query=%7B__typename%7D&variables=%7Bbad',
-      'variables: expected JSON, received other text.',
+      'variables: expected JSON, received something else in line 1, column 2.',
     ],
   ])('responds in %s with 400 to a GET with the parameters %j', async (accept, search, message) => {
     const response = await send({ headers: { accept } }, search);
@@ -128,7 +129,7 @@ describe('GraphQL over HTTP', () => {
   it('expects GET or POST', async () => {
     const response = await send({ method: 'PUT', headers: json, body: `{${reading}}` });
     expect(await response.json()).toMatchObject({
-      errors: [{ message: 'Expected GET or HEAD or POST, received PUT.' }],
+      errors: [{ message: 'Expected GET, HEAD or POST, received PUT.' }],
     });
   });
 
