@@ -13,7 +13,7 @@ const { PETSTORE_API_KEY: key, PORT: port } = process.env;
 
 /** Over HTTP, each caller sends a key of its own. Over stdio, the only caller has that of the environment. */
 function createMcpServer(): McpServer {
-  const server = new McpServer({ name: 'petstore', version: '0.2.0' });
+  const server = new McpServer({ name: 'petstore', version: '0.3.0-dev' });
   for (const tool of tools) {
     server.registerTool(tool.name, tool.config, (variables, { mcpReq, http }) => {
       const own = key ? `Bearer ${key}` : null;

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { StorefrontDocument } from '../../packages/client/src/documents.ts';
 import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
@@ -51,6 +53,18 @@ describe('README.md', () => {
       const fixed = all[name]?.fallback;
       expect(fallback, name).toBe(typeof fixed === 'string' ? `\`${fixed}\`` : 'unset');
     }
+  });
+});
+
+describe('the packed README.md', () => {
+  it('has no dead links', async () => {
+    const command = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+    const { stdout } = await promisify(execFile)('npm', command, { cwd: root });
+    const [{ files }] = JSON.parse(stdout);
+    const packed = files.map(({ path }: { path: string }) => path);
+    const links = [...(await read('README.md')).matchAll(/\]\((?!http|#)([^)#]+)/g)];
+    expect(links.length).toBeGreaterThan(10);
+    expect(packed).toEqual(expect.arrayContaining(links.map(([, path]) => path)));
   });
 });
 
