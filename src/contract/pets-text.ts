@@ -33,7 +33,7 @@ const incomplete = listWith([]);
 const animals = new RegExp(animal('(', []), 'g');
 
 /** An animal whose members are the groups of `animals`. */
-const groups = mapPet({}, (_, { name }) => `$${names.indexOf(name) + 1}`) as Pet;
+const groups = mapPet<unknown, unknown>({}, (_, { name }) => `$${names.indexOf(name) + 1}`) as Pet;
 
 /** The most characters of a list that is matched, because aliases can repeat them all. */
 const maxLength = 64 * 1024;
