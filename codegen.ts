@@ -102,7 +102,7 @@ const codegen: CodegenConfig = {
   schema: 'schema/stability.ts',
   generates: {
     'README.md': { plugins: ['./schema/readme.ts'] },
-    'docs/configuration.md': { plugins: ['./docs/configuration.ts'] },
+    'docs/configuration.md': { plugins: ['./schema/configuration.ts'] },
     'schema/schema.graphql': { plugins: ['./schema/print.ts'] },
     'packages/client/schema.graphql': { plugins: ['./schema/print.ts'] },
     'schema/semantic-non-null.graphql': { plugins: ['./schema/semantic-non-null.ts'] },

@@ -13,7 +13,7 @@ import { median } from './figures.ts';
 import { createPets } from './pets.ts';
 import { layOut } from './table.ts';
 
-const usage = `Usage: npm run bench:database -- [seconds]
+const usage = `Usage: npm run dev -- bench:database [seconds]
 
 Measures the writes and lists per second of the built-in backend on SQLite and PostgreSQL, and compares
 them with the same statements in node:sqlite and pgbench (Debian's postgresql-contrib) on the same

@@ -9,7 +9,7 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { commandStart } from '../test/support/process.ts';
 import { layOut } from './table.ts';
 
-const usage = `Usage: npm run bench:import -- [animals]
+const usage = `Usage: npm run dev -- bench:import [animals]
 
 Imports animals into SQLite and PostgreSQL while a gateway serves the same database, and measures
 the gateway's response time with a request to /livez every five milliseconds. The default is

@@ -29,7 +29,7 @@ Options:
                  ${stacks.map(({ name }) => name).join(', ')}
   --against DIR  measure the gateway and the built gateway of another checkout
   --json PATH    write the figures of every round
-  --svg PATH     write the chart (default: docs/benchmark.svg if no option changes what is measured)
+  --svg PATH     write the chart (default: bench/benchmark.svg if no option changes what is measured)
   --help         show this help
 
 Environment:
@@ -37,7 +37,7 @@ Environment:
                  needed if the machine's own is older than glibc 2.39
 `;
 
-const docsChart = fileURLToPath(new URL('../docs/benchmark.svg', import.meta.url));
+const docsChart = fileURLToPath(new URL('benchmark.svg', import.meta.url));
 
 /** Parses the command line. @throws on an option, a name or a number that `usage` does not allow. */
 export function readOptions(argv: readonly string[]): Options | 'help' {

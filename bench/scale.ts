@@ -14,7 +14,7 @@ import { layOut } from './table.ts';
 import { startUpstream } from './upstream.ts';
 import { defaultWorkload } from './workloads.ts';
 
-const usage = `Usage: npm run bench:scale -- [options]
+const usage = `Usage: npm run dev -- bench:scale [options]
 
 Measures how the gateway scales: throughput and latency of one process, of two workers and of two
 replicas behind nginx, compared with Mercurius, at 64, 256 and 1,024 connections; and the memory per

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { encodeResponse, type Respond, startFaultServer } from '../test/support/fault-server.ts';
 
-const usage = `Usage: npm run soak -- [seconds]
+const usage = `Usage: npm run dev -- bench:soak [seconds]
 
 Runs a gateway with 64 clients and a REST service that returns faults of every kind; some clients
 disconnect early. Fails if a request gets no response, memory grows, or a socket or timer leaks.

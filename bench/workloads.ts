@@ -31,7 +31,7 @@ function listPets(count: number): Workload {
   };
 }
 
-/** The workload of `npm run bench:scale`: a list of 20 pets, with a different key per request. */
+/** The workload of `npm run dev -- bench:scale`: a list of 20 pets, with a different key per request. */
 export const defaultWorkload = listPets(20);
 
 /** All workloads, in the order of their columns. */

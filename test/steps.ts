@@ -2,14 +2,16 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { tasks } from './tasks.ts';
 
 const usage = `Usage: node test/steps.ts [--at-once=N] SCRIPT... [then SCRIPT...]
-Runs scripts of package.json, N at once (one per core), and after "then" the next ones. Prints the output
+Runs scripts of package.json and tasks of tasks.ts, N at once (one per core), and after "then" the next ones. Prints the output
 of each when it ends, last which of them passed, and the last lines of those that failed.
 `;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+const commands: Readonly<Record<string, string>> = { ...scripts, ...tasks };
 
 interface Step {
   readonly name: string;
@@ -21,7 +23,7 @@ interface Step {
 function run(name: string): Promise<Step> {
   const start = performance.now();
   const PATH = `${root}node_modules/.bin:${process.env['PATH']}`;
-  const child = spawn(scripts[name], {
+  const child = spawn(commands[name] ?? '', {
     cwd: root,
     env: { ...process.env, PATH },
     shell: true,
@@ -56,7 +58,7 @@ async function runAll(names: readonly string[], atOnce: number): Promise<Step[]>
 const args = process.argv.slice(2);
 const [, given] = /^--at-once=([1-9]\d?)$/.exec(args[0] ?? '') ?? [];
 const names = given === undefined ? args : args.slice(1);
-if (names.length === 0 || names.some((name) => name !== 'then' && !(name in scripts))) {
+if (names.length === 0 || names.some((name) => name !== 'then' && !(name in commands))) {
   process.stderr.write(usage);
   process.exit(2);
 }

@@ -22,7 +22,7 @@ const release = (...args: string[]) =>
 const read = (file: string) => readFile(join(checkout, 'release', file), 'utf8');
 
 beforeAll(async () => {
-  const others = [...image, 'deploy/release.ts', 'CHANGELOG.md', '.gitignore'];
+  const others = [...image, 'packages/release.ts', 'CHANGELOG.md', '.gitignore'];
   checkout = await copySources('.', [...gatewayFiles, ...others]);
   version = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')).version;
   await writeFile(

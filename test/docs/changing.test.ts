@@ -10,13 +10,13 @@ const root = join(import.meta.dirname, '../..');
 
 /** The steps of `npm run check` that depend on the examples. The others take most of its time. */
 const check = [
-  'npm run -s check:types',
+  'npm run -s dev -- check:types',
   'npm run -s build --workspace packages/client',
   'npx tsc -p examples/web',
   'npx biome check .',
   'test/checks/node_modules/.bin/depcruise src',
-  'npm run -s check:declarations',
-  'npm run -s check:schema',
+  'npm run -s dev -- check:declarations',
+  'npm run -s dev -- check:schema',
 ].join('\n');
 
 const page = await readFile(join(root, 'docs/changing.md'), 'utf8');
@@ -36,7 +36,7 @@ async function linkPackages(modules: string, copy: string) {
   }
 }
 
-beforeAll(() => run('npm', ['run', '-s', 'check:tools'], { cwd: root }), 300_000);
+beforeAll(() => run('npm', ['run', '-s', 'dev', '--', 'check:tools'], { cwd: root }), 300_000);
 
 it('has an example for each change', () => {
   expect(sections.map(({ title }) => title)).toEqual(rows.map(([, title]) => title));

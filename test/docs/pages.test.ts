@@ -22,6 +22,7 @@ const pages = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'packages/client/README.md',
+  'examples/README.md',
   'examples/federation/README.md',
   'examples/mcp/README.md',
   ...inDocs.map((file) => `docs/${file}`),
@@ -65,6 +66,16 @@ describe('the packed README.md', () => {
     const links = [...(await read('README.md')).matchAll(/\]\((?!http|#)([^)#]+)/g)];
     expect(links.length).toBeGreaterThan(10);
     expect(packed).toEqual(expect.arrayContaining(links.map(([, path]) => path)));
+  });
+});
+
+describe('examples/README.md', () => {
+  it('has a line for each example', async () => {
+    const text = await read('examples/README.md');
+    const entries = await readdir(join(root, 'examples'), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const rows = [...text.matchAll(/^\| \[`(\w+)`\]/gm)].map(([, name]) => name);
+    expect(rows.toSorted()).toEqual(folders.toSorted());
   });
 });
 

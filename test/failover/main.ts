@@ -9,7 +9,7 @@ import { nodes, startCluster, times } from './cluster.ts';
 import { currentNetwork, Network, runInNetwork } from './network.ts';
 import { compare, startWriters, type Write } from './writers.ts';
 
-const usage = `Usage: npm run test:failover -- [rounds]
+const usage = `Usage: npm run dev -- test:failover [rounds]
 
 Runs three PostgreSQL nodes under Patroni with etcd and HAProxy, two gateways and eight writers. Each
 node has its own network namespace. In each round the primary is killed, then frozen, then cut off from

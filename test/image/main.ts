@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { check } from './check.ts';
 import { startContainer } from './container.ts';
 
-const usage = `Usage: npm run test:image
+const usage = `Usage: npm run dev -- test:image
 
 Builds the Dockerfile with buildah, without a container daemon, and runs the image as its own user in a
 chroot that is read-only except for /data. Assembles Node's base image from Debian packages and the npm

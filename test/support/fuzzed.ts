@@ -3,7 +3,7 @@ import fc, { type Parameters as PropertyParameters } from 'fast-check';
 const { FUZZ_SEED, FUZZ_RUNS } = process.env;
 
 /**
- * The number of runs and the seed of a property: those of `npm run fuzz:…`, or fixed ones.
+ * The number of runs and the seed of a property: those of `npm run dev -- fuzz:…`, or fixed ones.
  */
 export function fuzzed<T>(numRuns: number): PropertyParameters<T> {
   const seed = Number(FUZZ_SEED ?? 20261121);
@@ -11,7 +11,7 @@ export function fuzzed<T>(numRuns: number): PropertyParameters<T> {
   return { numRuns: Number(FUZZ_RUNS ?? numRuns), seed, endOnFailure: true };
 }
 
-/** The timeout of a property in milliseconds. `npm run fuzz:…` has no timeout. */
+/** The timeout of a property in milliseconds. `npm run dev -- fuzz:…` has no timeout. */
 export const fuzzTimeout = FUZZ_RUNS === undefined ? 600_000 : 0;
 
 /** Any character but a lone surrogate. The unit `binary` of fast-check does the same, but takes seconds to create. */

@@ -5,8 +5,8 @@ import { parts } from '../parts.ts';
 export function setup({ vitest }: TestProject) {
   if (!vitest.config.project.includes('product')) return undefined;
   const lines = Object.entries(parts).map(
-    ([name, about]) => `  npm run ${`test:${name}`.padEnd(15)}  ${about}`,
+    ([name, about]) => `  npm run dev -- ${`test:${name}`.padEnd(15)}  ${about}`,
   );
-  const text = `npm test leaves out, and npm run test:all includes:\n${lines.join('\n')}\n`;
+  const text = `npm test leaves out, and npm run dev -- test:all includes:\n${lines.join('\n')}\n`;
   return () => process.stdout.write(text);
 }

@@ -13,6 +13,6 @@ export function plugin(): string {
     return `| \`${name}\` | ${standard} | ${meaning}${accepted} |\n`;
   });
   const table = `| variable | default | meaning |\n|---|---|---|\n${rows.join('')}`;
-  const page = readFileSync(new URL('configuration.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
   return page.replace(/(?<=^<!-- configuration -->\n).*?(?=^<!-- \/configuration)/ms, () => table);
 }

@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { createGateway, loadConfig } from '../src/index.ts';
+import { createGateway, loadConfig } from '../../src/index.ts';
 
-// Takes the README's screenshot, docs/graphiql.png: GraphiQL of a new gateway after a first query.
+// Takes the README's screenshot, graphiql.png: GraphiQL of a new gateway after a first query.
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const path = fileURLToPath(new URL('graphiql.png', import.meta.url));

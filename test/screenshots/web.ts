@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createServer as createVite } from 'vite';
-import { createGateway, loadConfig } from '../src/index.ts';
+import { createGateway, loadConfig } from '../../src/index.ts';
 
-// Takes the screenshots docs/web-*.png: the page of examples/web with a new gateway.
+// Takes the screenshots web-*.png: the page of examples/web with a new gateway.
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
@@ -16,7 +16,7 @@ await using gateway = await createGateway(
 const server = createServer(gateway.nodeListener).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const vite = await createVite({
-  root: fileURLToPath(new URL('../examples/web', import.meta.url)),
+  root: fileURLToPath(new URL('../../examples/web', import.meta.url)),
   logLevel: 'warn',
   server: {
     host: '127.0.0.1',
