@@ -67,14 +67,15 @@ export function invalidVariables(
       const members = value as Readonly<Record<string, unknown>>;
       for (const name in { ...fields, ...members }) {
         if (issues.length >= maxIssues) return;
-        const at = [...path, name.slice(0, 64).toWellFormed()];
+        const shortName = name.slice(0, 64).toWellFormed();
+        const at = [...path, shortName];
         const below = uses.map((use) => use && name);
         if (fields[name]) find(members[name], fields[name].type, at, below);
         else {
-          const maxDistance = hideSuggestions ? 0 : Math.floor(name.length / 3);
-          const meant = closestMatch(name, Object.keys(fields), { maxDistance });
+          const maxDistance = hideSuggestions ? 0 : Math.floor(shortName.length / 3);
+          const meant = closestMatch(shortName, Object.keys(fields), { maxDistance });
           const hint = meant ? `; did you mean ${meant}?` : '.';
-          issues.push({ path: at, message: `Unknown field ${at.at(-1)} of ${object}${hint}` });
+          issues.push({ path: at, message: `Unknown field ${shortName} of ${object}${hint}` });
         }
       }
       return;
@@ -127,8 +128,12 @@ function check(value: unknown, path: readonly string[] = [], use?: string): Inpu
   return [{ path, message: problem(expected, value) }];
 }
 
-const problem = (expected: string, value: unknown) =>
-  `Expected ${expected}, received ${shown(value)}.`;
+/** A host may pass what is not JSON, so only simple values are shown. */
+function problem(expected: string, value: unknown): string {
+  const type = jsonType(value);
+  const isSimple = /^(?:nothing|null|string|number|boolean)$/.test(type);
+  return `Expected ${expected}, received ${isSimple ? shown(value) : `a value of type ${type}`}.`;
+}
 
 /** What each scalar of GraphQL has to be. Others describe their problems themselves. */
 const scalars: Readonly<Record<string, string>> = {

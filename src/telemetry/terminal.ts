@@ -2,11 +2,6 @@ import { styleText } from 'node:util';
 
 /** Whether to show colours, which `NO_COLOR` turns off. */
 const terminal = { stream: process.stderr };
-const colors: Readonly<Record<string, 'red' | 'yellow'>> = {
-  warn: 'yellow',
-  error: 'red',
-  fatal: 'red',
-};
 
 /**
  * Formats a log line as time, level, message and `name=value`, the ids last, with control characters
@@ -21,7 +16,8 @@ export function formatForTerminal(line: string): string {
       const isFailure = name === 'codes' || (name === 'status' && Number(value) >= 400);
       return ` ${styleText(isFailure ? 'red' : [], escapeControls(text), terminal)}`;
     });
-  const label = styleText(colors[level] ?? [], level.toUpperCase().padEnd(5), terminal);
+  const color = level === 'warn' ? 'yellow' : /^(?:error|fatal)$/.test(level) ? 'red' : [];
+  const label = styleText(color, level.toUpperCase().padEnd(5), terminal);
   return `${time.slice(11, 23)} ${label} ${escapeControls(msg)}${details.join('')}\n`;
 }
 

@@ -147,6 +147,23 @@ describe('the issues of BAD_USER_INPUT', () => {
     expect(text).toBe('{"data":{"addPet":{"name":""}}}');
   });
 
+  it('name the type of what is not simple, also of what a host passes and JSON has not', async () => {
+    const circular: unknown[] = [];
+    circular.push(circular);
+    await using opened = await openGateway();
+    const query = 'query ($id: ID!, $s: PetStatus) { pet(id: $id) { id } pets(status: $s) { id } }';
+    for (const [id, type] of [
+      [{ a: 1 }, 'object'],
+      [circular, 'array'],
+      [() => 1, 'function'],
+    ]) {
+      const { errors } = await opened.execute(query, { id, s: id });
+      expect(errors?.[0]?.message).toBe(
+        `$id: expected a whole number from -2^63 to 2^63-1, received a value of type ${type}.\n$s: expected one of available, pending, sold, received a value of type ${type}.`,
+      );
+    }
+  });
+
   it('are at most 20', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`u${index}`, 1]));
     const [issues] = await issuesOf(addPet, { input: unknown });
