@@ -23,7 +23,7 @@ export const backendVariables = {
   PETSTORE_BASE_URL: {
     ...baseUrl,
     meaning:
-      'base URL of the production REST service, including `/v1`; without a REST service, the built-in backend serves',
+      'base URL of the production REST service, including `/v1`; without a REST service, the built-in backend is used',
   },
   PETSTORE_STAGING_BASE_URL: {
     ...baseUrl,

@@ -22,7 +22,7 @@ import { inDevelopment, limit, setting, type Variable } from './variable.ts';
 export const variables = {
   CONFIG_FILE: {
     ...matching(/^/, 'the path of a file with lines such as LOG_LEVEL=debug'),
-    meaning: 'file of variables; those of the environment precede',
+    meaning: 'file of variables; environment variables win',
   },
   PORT: {
     ...setting('port', port, '4000'),
