@@ -10,30 +10,24 @@ function createElement(name, attributes, ...children) {
   return element;
 }
 
-/**
- * Shows the entries of `extensions.calls` below the result. Shows nothing without a list: none has
- * arrived yet.
- */
+/** Shows the entries of `extensions.calls` below the result; nothing without a list: none has arrived yet. */
 function showCalls(calls) {
   const panel = document.getElementById('calls');
   panel.hidden = calls === undefined;
-  if (calls === undefined) return panel.replaceChildren();
+  if (calls === undefined) return;
   const end = Math.max(0, ...calls.map(({ startMs, durationMs }) => startMs + durationMs));
-  if (calls.length === 0) {
-    return panel.replaceChildren('No REST calls.');
-  }
-  const title = `${calls.length} REST call${calls.length === 1 ? '' : 's'} in ${milliseconds(end)}`;
   const heads = ['Field', 'Call', 'Status', 'Time', 'Details'].map((text) =>
     createElement('th', { scope: 'col' }, text),
   );
   const table = createElement(
     'table',
     {},
-    createElement('caption', {}, title),
     createElement('thead', {}, createElement('tr', {}, ...heads)),
     createElement('tbody', {}, ...calls.map((call) => callRow(call, end))),
   );
-  panel.replaceChildren(table);
+  const title = `${calls.length} REST call${calls.length === 1 ? '' : 's'} in ${milliseconds(end)}`;
+  const summary = createElement('summary', {}, calls.length === 0 ? 'No REST calls.' : title);
+  panel.firstElementChild.replaceChildren(summary, ...(calls.length === 0 ? [] : [table]));
 }
 
 /** One call, with its time as a bar on the scale of all calls. */

@@ -1,21 +1,29 @@
 // Runs in the browser, before page.js: the operation of a tab as code to copy.
 
-/** Stands for the key, which is never copied. */
+/** Stands for a key that is a secret, and is never copied. */
 const keyPlaceholder = 'YOUR_API_KEY';
 
-/** The operations of a document, each with its kind and its name. Reads no more of it. */
+/**
+ * The operations of a document: kind, name, and where each ends. Reads no more of it. What is left out of
+ * the text is replaced by spaces, so that positions stay the same.
+ */
 function operationsOf(query) {
-  const strip = (text, group, replacement) => {
-    const stripped = text.replace(group, replacement);
-    return stripped === text ? text : strip(stripped, group, replacement);
+  const blank = (last) => (found) => last.padStart(found.length);
+  const strip = (text, group, last) => {
+    const stripped = text.replace(group, blank(last));
+    return stripped === text ? text : strip(stripped, group, last);
   };
-  const withoutTexts = query.replace(/"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#.*/g, ' ');
+  const withoutTexts = query.replace(/"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#.*/g, blank(' '));
   const heads = strip(strip(withoutTexts, /\([^()]*\)/g, ' '), /\{[^{}]*\}/g, ';').split(';');
+  let end = 0;
   return heads
     .slice(0, -1)
-    .map((head) => head.trim().split(/[\s@]+/))
-    .filter(([kind]) => kind !== 'fragment')
-    .map(([kind, name]) => ({ kind: kind || 'query', name }));
+    .map((head) => {
+      end += head.length + 1;
+      const [kind, name] = head.trim().split(/[\s@]+/);
+      return { kind: kind || 'query', name, end };
+    })
+    .filter(({ kind }) => kind !== 'fragment');
 }
 
 /** Indents the lines after the first. */
@@ -32,39 +40,25 @@ function variablesCode(variables) {
 /** A text as a template literal. */
 const template = (text) => `\`${text.trim().replace(/[\\`]|\$\{/g, '\\$&')}\``;
 
-/**
- * The document as code: that of the client package if it is one, or else its text, in `gql` if there is
- * one. Returns its imports, too.
- */
-function documentCode({ query, name, isPublished }, client, gql = '') {
-  return isPublished
-    ? {
-        imports: `import { ${name}Document } from '${client}';\n`,
-        lines: '',
-        use: `${name}Document`,
-      }
-    : { imports: '', lines: `const document = ${gql}${template(query)};\n`, use: 'document' };
-}
-
 /** The formats of the list, by name. Each returns the code for an operation. */
 const codeFormats = {
-  curl({ url, query, operationName, variables }) {
+  curl({ url, key, query, operationName, variables }) {
     const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
     const members = [`"query":${JSON.stringify(query)}`, `"variables":${variables.trim() || '{}'}`];
     if (operationName) members.push(`"operationName":${JSON.stringify(operationName)}`);
     return `curl ${quote(url)} \\
-  -H 'Authorization: Bearer ${keyPlaceholder}' \\
+  -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' \\
   --data-raw ${quote(`{${members.join()}}`)}
 `;
   },
 
-  fetch({ url, query, operationName, variables }) {
+  fetch({ url, key, query, operationName, variables }) {
     const name = operationName ? `\n    operationName: '${operationName}',` : '';
     return `const response = await fetch('${url}', {
   method: 'POST',
   headers: {
-    authorization: 'Bearer ${keyPlaceholder}',
+    authorization: 'Bearer ${key}',
     'content-type': 'application/json',
   },
   body: JSON.stringify({
@@ -77,23 +71,22 @@ console.log(data, errors);
 `;
   },
 
-  'Apollo Client'(operation) {
-    const { url, query, kind, variables } = operation;
-    const { imports, lines, use } = documentCode(operation, 'petstore-gateway-client', 'gql');
-    const gql = lines && 'gql, ';
+  'Apollo Client'({ url, key, query, kind, variables }) {
     const isDeferred = /@defer\b/.test(query);
     const [method, member] = kind === 'mutation' ? ['mutate', 'mutation'] : ['query', 'query'];
-    return `import { ApolloClient, ${gql}HttpLink, InMemoryCache } from '@apollo/client';
-${isDeferred ? "import { GraphQL17Alpha9Handler } from '@apollo/client/incremental';\n" : ''}${imports}
+    return `// npm install @apollo/client graphql rxjs
+import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+${isDeferred ? "import { GraphQL17Alpha9Handler } from '@apollo/client/incremental';\n" : ''}
 const client = new ApolloClient({
   link: new HttpLink({
     uri: '${url}',
-    headers: { authorization: 'Bearer ${keyPlaceholder}' },
+    headers: { authorization: 'Bearer ${key}' },
   }),
   cache: new InMemoryCache(),${isDeferred ? '\n  incrementalHandler: new GraphQL17Alpha9Handler(),' : ''}
 });
-${lines}const { data, error } = await client.${method}({
-  ${member}: ${use},
+const document = gql${template(query)};
+const { data, error } = await client.${method}({
+  ${member}: document,
   variables: ${indent(variablesCode(variables))},
   errorPolicy: 'all',
 });
@@ -101,28 +94,30 @@ console.log(data, error);
 `;
   },
 
-  urql(operation) {
-    const { url, kind, variables } = operation;
-    const { imports, lines, use } = documentCode(operation, 'petstore-gateway-client', 'gql');
-    return `import { Client, fetchExchange${lines && ', gql'} } from '@urql/core';
-${imports}
+  urql({ url, key, query, kind, variables }) {
+    return `// npm install @urql/core graphql
+import { Client, fetchExchange, gql } from '@urql/core';
+
 const client = new Client({
   url: '${url}',
-  fetchOptions: { headers: { authorization: 'Bearer ${keyPlaceholder}' } },
+  fetchOptions: { headers: { authorization: 'Bearer ${key}' } },
   exchanges: [fetchExchange],
 });
-${lines}const { data, error } = await client.${kind}(${use}, ${variablesCode(variables)});
+const document = gql${template(query)};
+const { data, error } = await client.${kind}(document, ${variablesCode(variables)});
 console.log(data, error);
 `;
   },
 
-  'gateway.execute'(operation) {
-    const { imports, lines, use } = documentCode(operation, 'petstore-gateway/client');
-    return `import { createGateway, loadConfig } from 'petstore-gateway';
-${imports}
+  'gateway.execute'({ key, query, variables }) {
+    return `// In a clone of the gateway: npm pack --pack-destination ..
+// In your project beside it: npm install ../petstore-gateway-*.tgz
+import { createGateway, loadConfig } from 'petstore-gateway';
+
 await using gateway = await createGateway(loadConfig(process.env));
-${lines}const { data, errors } = await gateway.execute(${use}, ${variablesCode(operation.variables)}, {
-  authorization: 'Bearer ${keyPlaceholder}',
+const document = ${template(query)};
+const { data, errors } = await gateway.execute(document, ${variablesCode(variables)}, {
+  authorization: 'Bearer ${key}',
 });
 console.log(data, errors);
 `;
@@ -130,19 +125,18 @@ console.log(data, errors);
 };
 
 /** Returns the code for an operation of a document. @throws an Error if it needs one operation */
-function codeOf(format, { published, operationName, ...tab }) {
+function codeOf(format, { operationName, ...tab }) {
   const operations = operationsOf(tab.query);
   const isHttp = format === 'curl' || format === 'fetch';
   if (operations.length !== 1 && !isHttp) {
     throw new Error(`Expected one operation in this tab, found ${operations.length}.`);
   }
-  const [{ kind, name } = {}] = operations;
+  const [{ kind } = {}] = operations;
   if (!/^(?:query|mutation)?$/.test(kind ?? ''))
     throw new Error(`Expected an operation, found ${kind}.`);
   JSON.parse(tab.variables.trim() || '{}');
-  const isPublished = published.some((query) => query.trim() === tab.query.trim());
   const isNamed = operations.length > 1 && /^\w+$/.test(operationName ?? '');
   const named = isNamed ? { operationName } : {};
   const url = tab.url.replaceAll("'", '%27');
-  return codeFormats[format]({ ...tab, ...named, url, kind, name, isPublished });
+  return codeFormats[format]({ ...tab, ...named, url, kind });
 }

@@ -100,6 +100,7 @@ async function render(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Pet Store gateway</title>
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(paw)}">
 <style>${css}${await readAsset('graphiql/page.css')}</style>
@@ -110,10 +111,12 @@ ${await readAsset('graphiql/controls.html')}
 <main id="root"></main>
 <noscript>GraphiQL needs JavaScript.</noscript>
 <script id="options" type="application/json">${JSON.stringify(options).replaceAll('<', '\\u003c')}</script>
-<script>${js}</script>
+<script>${await readAsset('graphiql/key.js')}</script>
 <script>${await readAsset('graphiql/calls.js')}</script>
 <script>${await readAsset('graphiql/code.js')}</script>
+<script>${await readAsset('graphiql/operations.js')}</script>
 <script>${await readAsset('graphiql/controls.js')}</script>
+<script>${js}</script>
 <script>${await readAsset('graphiql/page.js')}</script>
 </body>
 </html>

@@ -106,6 +106,7 @@ describe('GraphiQL in Chromium', () => {
   browserTest('fits a window of 390 pixels, with descriptions and reasons', async () => {
     const { page, result } = await open();
     await page.setViewportSize({ width: 390, height: 800 });
+    await page.reload();
     const query = page.locator('.graphiql-query-editor .monaco-editor').first();
     const lineHeight = 20;
     await vi.waitFor(async () =>
@@ -123,6 +124,7 @@ describe('GraphiQL in Chromium', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(800);
     await page.setViewportSize({ width: 1280, height: 800 });
+    await page.reload();
   });
 
   browserTest('says beside the key that it is wrong, until it changes', async () => {
@@ -150,19 +152,25 @@ describe('GraphiQL in Chromium', () => {
     expect(await problemOf(page).innerText()).toBe('');
   });
 
-  browserTest('offers the demo keys, and shows their errors', async () => {
-    const { page, result } = await open();
-    const options = page.locator('#demo-keys option');
-    expect(await options.count()).toBe(14);
-    const texts = await options.allTextContents();
-    expect(texts).toContain('RATE_LIMITED: HTTP 429');
-    expect(await keyField(page).getAttribute('list')).toBe('demo-keys');
+  browserTest('offers the demo keys, and executes at Enter and Ctrl-Enter anywhere', async () => {
+    const { page, result, sent } = await open();
+    const states = page.getByLabel('Try a state');
+    const texts = await states.locator('option').allTextContents();
+    expect(texts).toEqual(expect.arrayContaining(['Succeeds', 'RATE_LIMITED: HTTP 429']));
     await openTab(page, 'ListPets');
-    await keyField(page).focus();
-    await page.keyboard.insertText('demo-conflict');
-    await execute(page);
+    await states.selectOption('demo-conflict');
+    expect(await keyField(page).inputValue()).toBe('demo-conflict');
+    await keyField(page).press('Enter');
     await result.getByText('"CONFLICT"').waitFor();
-    await keyField(page).fill('demo-key');
+    await keyField(page).fill(' Authorization: bearer  demo-key');
+    expect(await keyField(page).inputValue()).toBe('demo-key');
+    const count = sent.length;
+    await keyField(page).press('ControlOrMeta+Enter');
+    await result.getByText('"Biscuit"').waitFor();
+    await states.focus();
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await vi.waitFor(() => expect(sent).toHaveLength(count + 2));
+    await result.getByText('"Biscuit"').waitFor();
   });
 
   browserTest('shows what a proxy and a later part of a response say', async () => {
@@ -188,7 +196,7 @@ describe('GraphiQL in Chromium', () => {
   });
 
   browserTest('shows the REST calls below the result, and passes axe-core', async () => {
-    const { page } = await open();
+    const { page, result } = await open();
     const region = page.getByRole('region', { name: 'REST calls' });
     const box = page.getByRole('checkbox', { name: 'REST calls' });
     // A demo shows them.
@@ -200,8 +208,13 @@ describe('GraphiQL in Chromium', () => {
     await execute(page);
     await region.getByText(/1 REST call in \d/).waitFor();
     await region.getByText('GET /v1/pets?limit=5').waitFor();
-    await openTab(page, 'GetPet');
+    expect(await result.innerText()).not.toContain('extensions');
+    await page.getByText(/^HTTP 200 in \d.* ms, \d+ bytes$/).waitFor();
+    await openTab(page, 'SendMessage');
     expect(await region.count()).toBe(0);
+    await page.getByText('Press ▶ to run the operation.').waitFor();
+    await openTab(page, 'ListPets');
+    await region.getByText('GET /v1/pets?limit=5').waitFor();
     await page.evaluate(`showCalls([
       { path: ['pets'], operation: 'listPets', method: 'GET', target: '/v1/pets', status: 200,
         startMs: 0.4, durationMs: 20, retries: 0, bytes: 512, shared: false },
@@ -236,7 +249,7 @@ describe('GraphiQL in Chromium', () => {
     async () => {
       const { page, sent } = await open();
       await openTab(page, 'SendMessage');
-      await page.getByRole('button', { name: 'Copy link' }).focus();
+      await page.getByRole('checkbox', { name: 'REST calls' }).focus();
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
       await page.keyboard.press('ControlOrMeta+A');
@@ -293,8 +306,8 @@ describe('GraphiQL in Chromium', () => {
     expect(JSON.parse(sent.at(-1) ?? '')).toMatchObject({ operationName: 'Two' });
     expect(sent.at(-1)).toContain('9007199254740993');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: 'Copy link' }).click();
-    await page.getByText('Link copied, without the key.').waitFor();
+    await page.getByLabel('Copy the operation').selectOption('Link');
+    await page.getByText('Copied as link, without the key.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link);
     // GraphiQL names the tab after the executed operation, and selects the stored one for a link.
     const tabs = page.getByRole('tab');
@@ -305,11 +318,15 @@ describe('GraphiQL in Chromium', () => {
     await page.goto(link);
     await opened.waitFor();
     expect(await tabs.count()).toBe(before);
-    // As on pages of http that are not of this machine.
-    await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
-    await page.getByRole('button', { name: 'Copy link' }).click();
-    await page.getByText('The link is in the address bar, without the key.').waitFor();
-    expect(page.url()).toBe(link);
+    // The operation at the cursor.
+    const editor = page.locator('.graphiql-query-editor');
+    await editor.getByText('One', { exact: true }).click();
+    await page.getByLabel('Copy the operation').selectOption('Link');
+    await vi.waitFor(async () =>
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+        link.replace('operationName=Two', 'operationName=One'),
+      ),
+    );
   });
 
   browserTest('restores its tabs after a reload, even if what is stored is damaged', async () => {
@@ -337,9 +354,9 @@ describe('GraphiQL without introspection, EXPLAIN and a demo key', () => {
     const { page, result, sent } = opened;
     await page.getByText('Introspection is off').waitFor();
     expect(await page.getByRole('checkbox', { name: 'REST calls' }).count()).toBe(0);
-    await page.getByText('Not stored.').waitFor();
+    await page.getByText('Your key is not stored.').waitFor();
     expect(await keyField(page).getAttribute('type')).toBe('password');
-    expect(await page.locator('#demo-keys option').count()).toBe(0);
+    expect(await page.getByLabel('Try a state').isVisible()).toBe(false);
     await execute(page);
     await problemOf(page).getByText('Enter an API key.').waitFor();
     await keyField(page).fill('demo-key');

@@ -59,7 +59,7 @@ describe('GraphiQL', () => {
       const scripts = [...page.matchAll(/<script>(.*?)<\/script>/gs)].map(
         ([, script = '']) => script,
       );
-      expect(scripts).toHaveLength(5);
+      expect(scripts).toHaveLength(7);
       const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
       expect(policy.split('; ')).toEqual(
         expect.arrayContaining([
