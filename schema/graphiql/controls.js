@@ -31,7 +31,7 @@ function placeControls() {
 /** Says of each "Close Tab" which. */
 function labelTabs(tabs) {
   for (const close of tabs.querySelectorAll('.graphiql-tab-close')) {
-    close.setAttribute('aria-label', `Close tab ${close.parentElement.textContent}`);
+    close.setAttribute('aria-label', `Close tab ${close.previousElementSibling.textContent}`);
   }
 }
 
