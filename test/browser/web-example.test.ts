@@ -233,7 +233,7 @@ describe('examples/web', () => {
     expect(await cards.count()).toBe(0);
     expect(await page.locator('.placeholder').count()).toBe(9);
     await cards.nth(11).waitFor();
-    // Two calls each: the third fails.
+    // Every second request fails.
     await enter('demo-flaky');
     await cards.nth(11).waitFor();
     await enter('demo-flaky');

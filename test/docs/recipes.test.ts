@@ -79,14 +79,14 @@ describe('docs/error-states.md', () => {
     const printed: string[] = [];
     for (const command of commands) printed.push(await print(command));
     expect(printed).toEqual([
-      screen("found: [ 'available', 'pending' ], empty: []", unavailable),
+      screen(all, 'undefined'),
       screen("found: [], empty: [ 'available', 'pending', 'orders' ]", 'undefined'),
       screen(nothing, unavailable),
       screen(nothing, lost),
       screen(nothing, "{ text: 'Wait 2 s.', retryAfterMs: 2000 }"),
     ]);
     for (const [command, expected] of [
-      ['fetch.ts demo-flaky', screen(all, 'undefined')],
+      ['fetch.ts demo-flaky', screen("found: [ 'pending', 'orders' ], empty: []", unavailable)],
       ['urql.ts demo-forbidden', "{ text: 'The API key may not do this.' }"],
       ['fetch.ts demo-error', "{ text: 'Something went wrong. Report the request "],
       ['apollo.ts demo-invalid', "{ text: 'It was saved. Reload to see it.', reload: true }"],

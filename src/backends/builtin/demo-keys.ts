@@ -3,7 +3,7 @@ import {
   ErrorResponse,
   InvalidResponseError,
 } from '../../contract/error.ts';
-import type { Caller } from '../../contract/pet-store.ts';
+import type { Caller, OperationId } from '../../contract/pet-store.ts';
 import { lateError, withAdvice } from './query-deadline.ts';
 
 /** An API key of a demo with which calls behave in one way, so that clients can show it. */
@@ -14,8 +14,10 @@ export interface DemoKey {
   readonly waitMs?: (timeoutMs: number) => number;
   /** Creates the error of a call, as the REST backend has it for a service that fails so. */
   readonly error?: (isWrite: boolean) => Error | undefined;
-  /** Whether only the third of every six calls fails. */
+  /** Whether only the first call of every second request fails. */
   readonly isFlaky?: true;
+  /** The operation that behaves so, if the others succeed at once. */
+  readonly only?: OperationId;
   /** Whether a call that fails is carried out. */
   readonly isDone?: true;
   /** Whether reads find nothing. */
@@ -49,12 +51,17 @@ const keys: Readonly<Record<string, DemoKey>> = {
   'demo-rate-limited': refused('RATE_LIMITED', 429, 'Too many requests.', 2000),
   'demo-empty': { title: 'finds no animals and no orders', isEmpty: true },
   'demo-slow': { title: 'succeeds after 2 s', waitMs: () => 2000 },
+  'demo-slow-orders': {
+    title: 'orders arrive after 2 s, the rest at once',
+    waitMs: () => 2000,
+    only: 'listOrders',
+  },
   'demo-timeout': { title: 'UPSTREAM_TIMEOUT', waitMs: (limit) => limit, error: lateError },
   'demo-unavailable': { title: 'UPSTREAM_UNAVAILABLE', error: closed },
   'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),
   'demo-invalid': { title: 'UPSTREAM_INVALID_RESPONSE', error: invalid, isDone: true },
   'demo-flaky': {
-    title: 'UPSTREAM_UNAVAILABLE for the third of every six calls',
+    title: 'UPSTREAM_UNAVAILABLE for the first field of every second request',
     error: closed,
     isFlaky: true,
   },
@@ -71,6 +78,7 @@ export const demoKeys: ReadonlyMap<string, DemoKey> = new Map(Object.entries(key
 /** A call with a demo key, which `work` carries out. */
 interface StagedCall<T> {
   readonly caller: Caller;
+  readonly operation: OperationId;
   readonly isWrite: boolean;
   readonly timeoutMs: number;
   /** Whether it fails, if its key is flaky. */
@@ -80,13 +88,30 @@ interface StagedCall<T> {
 
 /** Makes a call as its demo key has it. A write that is not done again succeeds. */
 export async function callStaged<T>(key: DemoKey, call: StagedCall<T>): Promise<T> {
-  const { waitMs, error, isDone } = key;
+  const { waitMs, error, isDone, only } = key;
+  if (only !== undefined && only !== call.operation) return call.work();
   if (waitMs) await pause(call.caller, waitMs(call.timeoutMs));
   const failure = call.isDue ? error?.(call.isWrite) : undefined;
   if (failure && !isDone) throw failure;
   const result = await call.work();
   if (failure && !call.caller.isReplayed) throw failure;
   return result;
+}
+
+/**
+ * Returns a function that decides whether a call fails, if its key is flaky: the first of every second
+ * request that begins with this operation.
+ */
+export function createFlakiness() {
+  const requests = new WeakSet<Caller>();
+  const counts = new Map<OperationId, number>();
+  return (caller: Caller, operation: OperationId): boolean => {
+    if (requests.has(caller)) return false;
+    requests.add(caller);
+    const count = (counts.get(operation) ?? 0) + 1;
+    counts.set(operation, count);
+    return count % 2 === 0;
+  };
 }
 
 /** Waits. Rejects when the caller leaves or its deadline passes, as a call to another service does. */

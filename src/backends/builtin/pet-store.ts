@@ -20,7 +20,7 @@ import type { Reporting } from '../../telemetry/telemetry.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase, type Query } from './database.ts';
 import { addDemoData } from './demo.ts';
-import { callStaged, demoKeys } from './demo-keys.ts';
+import { callStaged, createFlakiness, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
 import { createIdempotentWrites } from './idempotent-writes.ts';
 import { insertMessage, insertPet } from './insert-records.ts';
@@ -52,7 +52,7 @@ export async function openBuiltinPetStore(
   const engine = engineOf(databaseUrl);
   if (demoKey) await whenFree(() => addDemoData(database, engine), atStart(log));
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
-  let flakyCalls = 0;
+  const isFlakinessDue = createFlakiness();
   const readPage = createPageReader(database, engine);
   const writeOnce = createIdempotentWrites(engine);
 
@@ -133,8 +133,8 @@ export async function openBuiltinPetStore(
         return guard(requestId, isWrite, () => send(caller, deadlineAt, query));
       };
       if (staged === undefined) return await untilDeadline(caller, mayBeDone, guarded());
-      const isDue = !staged.isFlaky || ++flakyCalls % 6 === 3;
-      const call = { caller, isWrite, timeoutMs, isDue, work: guarded };
+      const isDue = !staged.isFlaky || isFlakinessDue(caller, operation);
+      const call = { caller, operation, isWrite, timeoutMs, isDue, work: guarded };
       return await untilDeadline(caller, mayBeDone, callStaged(staged, call));
     } catch (error) {
       const { name, cause = error } = error as Error;

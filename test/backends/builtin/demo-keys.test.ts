@@ -60,7 +60,7 @@ describe('the demo keys', () => {
       'demo-invalid': { code: 'UPSTREAM_INVALID_RESPONSE', outcome: 'DONE' },
       'demo-lost-write': { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' },
     };
-    const others = ['demo-empty', 'demo-slow', 'demo-timeout', 'demo-flaky'];
+    const others = ['demo-empty', 'demo-slow', 'demo-slow-orders', 'demo-timeout', 'demo-flaky'];
     expect([...demoKeys.keys()].sort()).toEqual([...Object.keys(expected), ...others].sort());
     const { demo, proxy } = opened;
     await Promise.all(
@@ -169,21 +169,24 @@ describe('the demo keys', () => {
     expect(data?.['pets']).toHaveLength(12 + 2);
   });
 
-  it('fail the third of every six calls with demo-flaky, so that repeating three succeeds', async () => {
-    await using store = await openBuiltin();
-    const call = () =>
-      store.listOrders(callWith('demo-flaky')).then(
-        () => 'done',
-        ({ name }) => name,
+  it('fail the first field of every second request with demo-flaky, whatever was sent before', async () => {
+    await using demo = await startGateway();
+    const send = async (document: string) => {
+      const { errors = [] } = await postGraphQL(demo.gateway, document, {}, bearer('demo-flaky'));
+      return errors.map(({ path, extensions }) => [path, extensions['code']]);
+    };
+    const three = '{ available: pets { id } sold: pets(status: sold) { id } orders }';
+    const failed = [[['available'], 'UPSTREAM_UNAVAILABLE']];
+    for (const expected of [[], failed, [], failed]) {
+      expect(await send(three)).toEqual(expected);
+      // Each operation has its own turn.
+      expect(await send('{ orders }')).toEqual(
+        expected.length > 0 ? [[['orders'], 'UPSTREAM_UNAVAILABLE']] : [],
       );
-    const outcomes: string[] = [];
-    for (let count = 0; count < 12; count++) outcomes.push(await call());
-    const failing = ['done', 'done', 'BackendUnavailableError'];
-    const repeated = ['done', 'done', 'done'];
-    expect(outcomes).toEqual([...failing, ...repeated, ...failing, ...repeated]);
+    }
   });
 
-  it('succeed after two seconds with demo-slow, unless the caller leaves', async () => {
+  it('succeed after two seconds with demo-slow and demo-slow-orders, unless the caller leaves', async () => {
     await using store = await openBuiltin();
     const start = performance.now();
     expect([...(await store.listPets(callWith('demo-slow'), {}))]).toHaveLength(12);
@@ -192,6 +195,11 @@ describe('the demo keys', () => {
     const left = store.listPets(caller, {});
     caller.cancel();
     await expect(left).rejects.toThrow('The caller aborted the request.');
+    const later = performance.now();
+    expect([...(await store.listPets(callWith('demo-slow-orders'), {}))]).toHaveLength(12);
+    expect(performance.now() - later).toBeLessThan(1990);
+    await store.listOrders(callWith('demo-slow-orders'));
+    expect(performance.now() - later).toBeGreaterThan(1990);
   });
 
   it('are accepted only in a demo', async () => {
