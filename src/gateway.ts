@@ -95,16 +95,16 @@ export function createApp(options: AppOptions, resources: AppResources) {
     petStore,
     persistedDocuments,
   });
-  const page =
-    persistedDocuments.mode === 'only'
-      ? createGraphiqlNotice()
-      : createGraphiql({
-          apiKey: demoKey,
-          demoKeys: demoKey ? demoKeys : undefined,
-          explain,
-          introspection,
-        });
-  const graphiql = options.graphiql ? page : undefined;
+  const hasGraphiql = options.graphiql && persistedDocuments.mode !== 'only';
+  const graphiql = hasGraphiql
+    ? createGraphiql({
+        apiKey: demoKey,
+        demoKeys: demoKey ? demoKeys : undefined,
+        explain,
+        introspection,
+        reference: options.createV1 !== undefined,
+      })
+    : createGraphiqlNotice();
   /** Rejects with the reason if the backend is not available. */
   const checkReady = () => petStore.checkReady();
   const health = isDraining && createHealth(checkReady, isDraining, telemetry.metrics);
@@ -122,6 +122,7 @@ export function createApp(options: AppOptions, resources: AppResources) {
     v1: options.createV1?.({
       petStore,
       demoKey,
+      graphiql: hasGraphiql,
       refuse,
       takeCall: (key) => admission.takeCalls(key, 1),
     }),

@@ -86,6 +86,8 @@ if (matchMedia('(max-width: 720px), (max-height: 600px)').matches) {
   options.defaultEditorToolsVisibility = false;
   control('calls').firstElementChild.open = false;
 }
+control('reference').hidden = !reference;
+control('reference').href = location.pathname.replace(/\/graphql\/?$/, '/v1/docs');
 control('explain-label').hidden = !explain;
 control('explain').checked = explain;
 control('explain').addEventListener('change', () => showOutcome());

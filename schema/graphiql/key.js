@@ -5,6 +5,7 @@ const {
   apiKey = '',
   demoKeys,
   explain,
+  reference,
   introspectsWithKey,
   ...options
 } = JSON.parse(document.getElementById('options').textContent);

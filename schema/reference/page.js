@@ -1,6 +1,17 @@
 // Runs in the browser: Swagger UI on this server's description.
 
-const { apiKey } = document.getElementById('reference').dataset;
+const { apiKey, graphiql } = document.getElementById('reference').dataset;
+
+document.getElementById('graphiql').hidden = !graphiql;
+document.getElementById('key').hidden = !apiKey;
+document.querySelector('#key code').textContent = apiKey;
+
+/** Swagger UI has a dark theme, and leaves the choice to its page. */
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+const followPreference = () =>
+  document.documentElement.classList.toggle('dark-mode', prefersDark.matches);
+prefersDark.addEventListener('change', followPreference);
+followPreference();
 
 /** Shows what an operation is marked with, and offers no try-it panel where the document says so. */
 function operationMarks({ specSelectors, React }) {
@@ -31,10 +42,10 @@ function operationMarks({ specSelectors, React }) {
   };
 }
 
-/** The heading of the operations that have no tag: Swagger UI's own word for them is "default". */
-const untagged = 'Operations without a tag';
-
-/** Lists the tags above the operations, without the navigation groups, which have no operations. */
+/**
+ * Lists the tags above the operations, without the navigation groups, which have no operations. Those that
+ * have no tag, whose name is "default" here, have no heading.
+ */
 function tagNavigation({ React }) {
   const element = React.createElement;
   const item = ([name, section]) => {
@@ -50,7 +61,8 @@ function tagNavigation({ React }) {
   return {
     wrapComponents: {
       operations: (Original) => (props) => {
-        const items = props.specSelectors.taggedOperations().entrySeq().map(item);
+        const tags = props.specSelectors.taggedOperations().delete('default');
+        const items = tags.entrySeq().map(item);
         const list = element('ul', null, items);
         return element(
           React.Fragment,
@@ -59,6 +71,8 @@ function tagNavigation({ React }) {
           element(Original, props),
         );
       },
+      OperationTag: (Original) => (props) =>
+        props.tag === 'default' ? props.children : element(Original, props),
     },
     statePlugins: {
       spec: {
@@ -66,9 +80,27 @@ function tagNavigation({ React }) {
           taggedOperations:
             (original) =>
             (state, ...rest) =>
-              original(state, ...rest)
-                .filter((section) => section.get('operations').size > 0)
-                .mapKeys((name) => (name === 'default' ? untagged : name)),
+              original(state, ...rest).filter((section) => section.get('operations').size > 0),
+        },
+      },
+    },
+  };
+}
+
+/** Adds to this server's addresses the prefix that a proxy may have removed from that of this page. */
+function prefixedServers() {
+  const prefix = location.pathname.replace(/\/v1\/docs$/, '');
+  const addPrefix = ({ servers = [] }) => {
+    for (const server of servers) if (server.url.startsWith('/')) server.url = prefix + server.url;
+  };
+  return {
+    statePlugins: {
+      spec: {
+        wrapActions: {
+          updateJsonSpec: (update) => (document) => {
+            [document, ...Object.values(document.paths ?? {})].forEach(addPrefix);
+            return update(document);
+          },
         },
       },
     },
@@ -114,7 +146,7 @@ const ui = SwaggerUIBundle({
   deepLinking: true,
   // Swagger UI would ask a service elsewhere to validate the document.
   validatorUrl: null,
-  plugins: [operationMarks, tagNavigation, exactAnswers],
+  plugins: [operationMarks, tagNavigation, prefixedServers, exactAnswers],
   onComplete: () => {
     if (apiKey) ui.preauthorizeApiKey('bearerAuth', apiKey);
   },

@@ -31,6 +31,8 @@ export interface GraphiqlOptions {
   readonly demoKeys?: ReadonlyMap<string, { readonly title: string }> | undefined;
   /** Whether the page offers to show the REST calls of an operation. */
   readonly explain: boolean;
+  /** Whether there is a reference of the REST interface, to which the page links. */
+  readonly reference: boolean;
 }
 
 /** Creates the GraphiQL page. */
@@ -50,13 +52,13 @@ export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
 }
 
 /**
- * Creates the page that replaces GraphiQL when only persisted documents are served. It is not
- * served to a GET with parameters, which executes one of them.
+ * Creates the page that replaces GraphiQL where it is off. It is not served to a GET with parameters, which
+ * executes an operation.
  */
 export function createGraphiqlNotice(): GraphiqlPage {
   const headers = { 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' };
   const page = createStaticFile(`${html}; charset=utf-8`, headers, () =>
-    readAsset('graphiql/only.html'),
+    readAsset('graphiql/off.html'),
   );
   const respond = async ({ 'accept-encoding': codings }: RequestHeaders) => ({
     ...(await page({ 'accept-encoding': codings })),
@@ -82,6 +84,7 @@ async function render(
     apiKey: page.apiKey,
     demoKeys: demoKeys && Object.fromEntries(demoKeys),
     explain: page.explain,
+    reference: page.reference,
     introspectsWithKey: page.introspection === 'keys',
     defaultTabs: await readTabs(),
     title: '<h1>Pet Store gateway</h1>',

@@ -12,9 +12,12 @@ const files = {
 
 /**
  * Creates the OpenAPI document and its reference page, by path. An API key is prefilled, so that the
- * page starts authorized.
+ * page starts authorized. The page links to GraphiQL if there is one.
  */
-export function createReference(apiKey = ''): ReadonlyMap<string, StaticFile> {
+export function createReference(
+  apiKey: string | undefined,
+  graphiql: boolean,
+): ReadonlyMap<string, StaticFile> {
   const json = createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson);
   const reference = new Map([['/v1/openapi.json', json]]);
   for (const [path, [asset, type]] of Object.entries(files)) {
@@ -23,7 +26,10 @@ export function createReference(apiKey = ''): ReadonlyMap<string, StaticFile> {
     const headers = { 'cache-control': isPage ? 'private, no-cache' : 'public, max-age=3600' };
     const read = async () => {
       const text = await readAsset(asset);
-      return isPage ? text.replace('data-api-key=""', `data-api-key="${apiKey}"`) : text;
+      if (!isPage) return text;
+      return text
+        .replace('data-api-key=""', `data-api-key="${apiKey ?? ''}"`)
+        .replace('data-graphiql=""', `data-graphiql="${graphiql ? 'on' : ''}"`);
     };
     reference.set(path, createStaticFile(type, headers, read));
   }

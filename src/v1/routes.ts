@@ -23,6 +23,8 @@ export interface V1Options {
   readonly refuse: Refuse;
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
+  /** Whether there is GraphiQL, to which the reference page links. */
+  readonly graphiql?: boolean;
 }
 
 /** A request to `/v1/…` or `/quickstart/…`. */
@@ -75,8 +77,9 @@ function deprecationOf({ removal, service }: Operation): Readonly<Record<string,
 }
 
 /** Creates the contract's REST interface for any `PetStore`. */
-export function createV1({ petStore, takeCall, refuse, demoKey }: V1Options): V1Handler {
-  const reference = createReference(demoKey);
+export function createV1(options: V1Options): V1Handler {
+  const { petStore, takeCall, refuse, demoKey, graphiql = false } = options;
+  const reference = createReference(demoKey, graphiql);
   return async (request) => {
     const { path, method, headers } = request;
     const file = reference.get(path);

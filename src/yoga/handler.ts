@@ -20,7 +20,7 @@ export interface GraphqlHandlerOptions {
   /** The longest time that a caller may ask for, in milliseconds. */
   readonly maxTimeoutMs: number;
   /** The page for browsers; undefined if it is turned off. */
-  readonly graphiql: GraphiqlPage | undefined;
+  readonly graphiql: GraphiqlPage;
   /** Logs unexpected errors. */
   readonly refuse: Refuse;
 }
@@ -36,7 +36,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const { execute, forwardHeaders, graphiql, refuse } = options;
 
   return async (request) => {
-    const page = graphiql?.(request);
+    const page = graphiql(request);
     if (page !== undefined) return page;
     const { headers } = request;
     const format = readFormat(headers.accept);

@@ -427,21 +427,27 @@ describe('GraphiQL in another server', () => {
   );
 });
 
-describe('GraphiQL where only persisted documents are accepted', () => {
-  browserTest('is replaced by an explanation', async () => {
-    await using service = await startGateway({
-      graphiql: true,
-      persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
-    });
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
-    const response = await page.goto(`${service.url}/graphql`);
-    expect(response?.status()).toBe(404);
-    await page.getByRole('heading', { name: 'GraphiQL is off' }).waitFor();
-    expect(await checkAccessibility(page)).toEqual([]);
-    const link = await page.goto(
-      `${service.url}/graphql?documentId=${persistedHash(ListPetsDocument)}`,
-    );
-    expect(await link?.json()).toMatchObject({ errors: [{ path: ['pets'] }] });
-  });
+describe('GraphiQL where it is off', () => {
+  browserTest(
+    'is replaced by an explanation, in production and for persisted documents',
+    async () => {
+      await using production = await startGateway({ graphiql: false });
+      await using service = await startGateway({
+        graphiql: true,
+        persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
+      });
+      await using browser = await openBrowser();
+      const page = await browser.newPage();
+      for (const { url } of [production, service]) {
+        const response = await page.goto(url);
+        expect([page.url(), response?.status()]).toEqual([`${url}/graphql`, 404]);
+        await page.getByRole('heading', { name: 'GraphiQL is off' }).waitFor();
+        expect(await checkAccessibility(page)).toEqual([]);
+      }
+      const link = await page.goto(
+        `${service.url}/graphql?documentId=${persistedHash(ListPetsDocument)}`,
+      );
+      expect(await link?.json()).toMatchObject({ errors: [{ path: ['pets'] }] });
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
+import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { apiKey, startGateway } from '../support/gateway.ts';
 
@@ -47,18 +48,20 @@ browserTest(
         'GET /pets/{petId} deprecated Get an animal',
       ]),
     );
-    expect(await operationsOf('Operations without a tag')).toEqual([
+    const all = await page.locator('.opblock-summary-control').allInnerTexts();
+    expect(all.map(oneLine).slice(3)).toEqual([
       'GET /store/orders List store orders',
       'POST /messages Send a message',
     ]);
+    expect(await page.locator('.opblock-tag').count()).toBe(1);
     // Navigation groups have no operations, and are not listed.
     const tags = page.getByRole('navigation', { name: 'Tags' });
     expect((await tags.getByRole('listitem').allInnerTexts()).map(oneLine)).toEqual([
       'animals List, add and fetch animals.',
-      'Operations without a tag',
     ]);
-    await tags.getByRole('link', { name: 'Operations without a tag' }).click();
-    await page.waitForURL('**/v1/docs#operations-tag-Operations_without_a_tag');
+    await tags.getByRole('link', { name: 'animals' }).click();
+    await page.waitForURL('**/v1/docs#operations-tag-animals');
+    await page.getByText('Requests are sent with the API key demo-key.').waitFor();
 
     const expand = async (id: string): Promise<Locator> => {
       const operation = page.locator(`#operations-${id}`);
@@ -80,18 +83,52 @@ browserTest(
       await tryOut('animals-createPet', '{"name":"Rex","categoryId":9223372036854775807}'),
     ).toMatch(/^201 .*"id": 13, "name": "Rex", "categoryId": 9223372036854775807/);
     expect(await tryOut('animals-getPet', '13')).toMatch(/^200 .*"name": "Rex"/);
-    expect(await tryOut('Operations_without_a_tag-sendMessage', '{"message":"Hello"}')).toMatch(
+    expect(await tryOut('default-sendMessage', '{"message":"Hello"}')).toMatch(
       /^200 .*"message": "Hello", "status": "queued"/,
     );
-    const orders = await expand('Operations_without_a_tag-listOrders');
+    const orders = await expand('default-listOrders');
     await orders.getByText('Missing or invalid API key').waitFor();
     expect(await orders.getByText('Try it out').count()).toBe(0);
 
     expect([...origins]).toEqual([gateway.url]);
     await using other = await startGateway({ demoKey: '' });
     await open(other.url);
+    expect(await page.getByText('Requests are sent with').isVisible()).toBe(false);
+    expect(await page.getByRole('link', { name: 'GraphiQL' }).count()).toBe(0);
     expect(await tryOut('animals-listPets')).toMatch(/^401 .*"unauthenticated"/);
     expect(problems).toEqual([]);
+  },
+  60_000,
+);
+
+browserTest(
+  'the reference page is dark if preferred, links to GraphiQL, and works below a prefix',
+  async () => {
+    await using gateway = await startGateway({ demoKey: apiKey, graphiql: true });
+    await using browser = await openBrowser();
+    const page = await browser.newPage({ colorScheme: 'dark' });
+    // As a proxy that removes the prefix.
+    await page.route('**/shop/**', async (route) => {
+      const response = await route.fetch({ url: route.request().url().replace('/shop/', '/') });
+      await route.fulfill({ response });
+    });
+    await page.goto(`${gateway.url}/shop/v1/docs`);
+    await page.getByText('/shop/v1 - This server.').waitFor({ state: 'attached' });
+    await page.locator('.opblock-summary-control').first().click();
+    await page.getByText('Try it out').click();
+    const called = page.waitForResponse('**/shop/v1/pets**');
+    await page.getByText('Execute', { exact: true }).click();
+    expect((await called).status()).toBe(200);
+    expect(await checkAccessibility(page, '.swagger-ui .wrapper')).toEqual([]);
+    const background = () =>
+      page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    expect(await background()).toBe('rgb(28, 32, 34)');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(background).not.toBe('rgb(28, 32, 34)');
+    await page.getByRole('link', { name: 'GraphiQL' }).click();
+    await page.waitForURL('**/shop/graphql');
+    await page.getByRole('link', { name: 'REST reference' }).click();
+    await page.waitForURL('**/shop/v1/docs');
   },
   60_000,
 );

@@ -123,6 +123,9 @@ describe('GraphiQL', () => {
   it('is not served when it is turned off', async () => {
     await using service = await startGateway({ graphiql: false });
     const response = await fetch(`${service.url}/graphql`, asBrowser);
-    expect(response.headers.get('content-type')).toMatch('application/json');
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain('GraphiQL is off');
+    const program = await fetch(`${service.url}/graphql`);
+    expect(program.headers.get('content-type')).toMatch('application/json');
   });
 });
