@@ -81,10 +81,12 @@ export function invalidVariables(
       return;
     }
     const found = issues.length;
-    const expected =
-      uses.map((use) => checks.get(use)?.[0]).find(Boolean) ?? expectedOf(object, hideSuggestions);
+    // graphql-js quotes objects, and what a host may pass although JSON has it not.
+    const isSimple = /^(?:nothing|null|string|number|boolean)$/.test(jsonType(value));
+    const expected = checks.get(uses.find((use) => checks.has(use)))?.[0];
+    const known = expected ?? expectedOf(object, hideSuggestions);
     const report = ({ message }: GraphQLError) =>
-      issues.push({ path, message: expected ? problem(expected, value) : message });
+      issues.push({ path, message: isSimple && known ? problem(known, value) : message });
     validateInputValue(value, type, report, hideSuggestions);
     for (const use of uses) {
       if (found === issues.length) issues.push(...check(value, path, use));
@@ -128,12 +130,8 @@ function check(value: unknown, path: readonly string[] = [], use?: string): Inpu
   return [{ path, message: problem(expected, value) }];
 }
 
-/** A host may pass what is not JSON, so only simple values are shown. */
-function problem(expected: string, value: unknown): string {
-  const type = jsonType(value);
-  const isSimple = /^(?:nothing|null|string|number|boolean)$/.test(type);
-  return `Expected ${expected}, received ${isSimple ? shown(value) : `a value of type ${type}`}.`;
-}
+const problem = (expected: string, value: unknown) =>
+  `Expected ${expected}, received ${shown(value)}.`;
 
 /** What each scalar of GraphQL has to be. Others describe their problems themselves. */
 const scalars: Readonly<Record<string, string>> = {

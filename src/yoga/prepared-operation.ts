@@ -4,22 +4,17 @@ import {
   type ExecutionResult,
   type ExperimentalIncrementalExecutionResults,
   experimentalExecuteIncrementally,
-  GraphQLDeferDirective,
   GraphQLError,
   type GraphQLSchema,
-  GraphQLStreamDirective,
   Kind,
   type LegacyExperimentalIncrementalExecutionResults,
   legacyExecuteIncrementally,
   type OperationDefinitionNode,
   type VariableDefinitionNode,
-  visit,
 } from 'graphql';
 import { type CompiledOperation, compileOperation } from '../execution/compile.ts';
-import { conditionsOf } from '../execution/field-collector.ts';
-import { examineFields } from '../graphql/examine-fields.ts';
+import { type ExaminedOperation, examineOperation } from '../graphql/examine-operation.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
-import type { Deprecation } from '../graphql/result-types.ts';
 import type { OperationLabel } from '../request/report.ts';
 import type { Delivery } from './delivery.ts';
 import { type RootFields, rootFieldsOf } from './root-fields.ts';
@@ -43,9 +38,6 @@ type MaybePromise<Value> = Value | Promise<Value>;
 /** The parts of a result with deferred fragments, in one of graphql-js's formats. */
 export type Parts = AsyncGenerator<object, void, void>;
 
-/** The directives of incremental delivery. The schema of a host may have `@stream`. */
-const incremental = [GraphQLDeferDirective.name, GraphQLStreamDirective.name];
-
 /** Returns how an operation is reported. */
 export function labelOf({ operation: type, name }: OperationDefinitionNode): OperationLabel {
   const shown = name?.value.slice(0, 64);
@@ -56,10 +48,8 @@ export function labelOf({ operation: type, name }: OperationDefinitionNode): Ope
 export class PreparedOperation {
   readonly definition: OperationDefinitionNode;
   readonly label: OperationLabel;
-  /** The deprecated fields that it uses, whatever its variables skip. */
-  readonly deprecations: readonly Deprecation[];
-  /** Whether an argument takes text or an id, which the result may repeat. */
-  readonly takesText: boolean;
+  readonly deprecations: ExaminedOperation['deprecations'];
+  readonly takesText: ExaminedOperation['takesText'];
   readonly rootFields: RootFields;
   /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
@@ -85,22 +75,15 @@ export class PreparedOperation {
     this.definition = definition;
     this.label = labelOf(definition);
     this.rootFields = rootFieldsOf(definition, document);
-    const { deprecations, takesText } = examineFields(schema, document);
-    this.deprecations = deprecations;
-    this.takesText = takesText;
-    const conditions = conditionsOf(document);
+    const examined = examineOperation(schema, document);
+    const { conditions, whole } = examined;
+    this.deprecations = examined.deprecations;
+    this.takesText = examined.takesText;
     this.#conditions = (definition.variableDefinitions ?? []).filter(({ variable }) =>
-      conditions.includes(variable.name.value),
+      conditions.has(variable.name.value),
     );
-    let isIntrospection = false;
-    const whole = visit(document, {
-      Field({ name }) {
-        isIntrospection ||= /^__(?:schema|type)$/.test(name.value);
-      },
-      Directive: ({ name }) => (incremental.includes(name.value) ? null : undefined),
-    });
-    this.isIntrospection = isIntrospection;
-    this.needsKey = isIntrospection && introspection === 'keys';
+    this.isIntrospection = examined.isIntrospection;
+    this.needsKey = examined.isIntrospection && introspection === 'keys';
     this.isDeferred = whole !== document;
     this.#whole = {
       schema,

@@ -1,0 +1,63 @@
+import {
+  type DocumentNode,
+  GraphQLDeferDirective,
+  type GraphQLSchema,
+  GraphQLStreamDirective,
+  getNamedType,
+  isEnumType,
+  Kind,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import type { Deprecation } from './result-types.ts';
+
+/** Arguments of other types, except for enums, may take text. */
+const scalarsWithoutText = /^(?:Int|Boolean)$/;
+
+/** The directives of incremental delivery. The schema of a host may have `@stream`. */
+const incremental = [GraphQLDeferDirective.name, GraphQLStreamDirective.name];
+
+/** What `examineOperation` finds in the document of one operation, whatever its variables skip. */
+export interface ExaminedOperation {
+  /** The deprecated fields, each once. */
+  readonly deprecations: readonly Deprecation[];
+  /** Whether an argument takes text or an id, which the result may repeat. */
+  readonly takesText: boolean;
+  readonly isIntrospection: boolean;
+  /** The variables of `@skip`, `@include` and `@defer`. */
+  readonly conditions: ReadonlySet<string>;
+  /** The document without its `@defer` and `@stream`; the same if it has none. */
+  readonly whole: DocumentNode;
+}
+
+/** Examines the document of one operation in one walk. */
+export function examineOperation(schema: GraphQLSchema, document: DocumentNode): ExaminedOperation {
+  const found = new Map<string, Deprecation>();
+  const conditions = new Set<string>();
+  let takesText = false;
+  let isIntrospection = false;
+  const typeInfo = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(typeInfo, {
+    Field({ name }) {
+      isIntrospection ||= /^__(?:schema|type)$/.test(name.value);
+      const field = typeInfo.getFieldDef();
+      const { removal, replacement } = field?.extensions ?? {};
+      if (typeof removal !== 'string' || typeof replacement !== 'string') return;
+      const coordinate = `${typeInfo.getParentType()?.name}.${field?.name}`;
+      found.set(coordinate, { field: coordinate, removal, replacement });
+    },
+    Argument() {
+      const type = getNamedType(typeInfo.getInputType());
+      takesText ||= !isEnumType(type) && !scalarsWithoutText.test(String(type));
+    },
+    Directive({ name, arguments: args = [] }) {
+      for (const { value } of args) {
+        if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
+      }
+      return incremental.includes(name.value) ? null : undefined;
+    },
+  });
+  const whole = visit(document, visitor);
+  return { deprecations: [...found.values()], takesText, isIntrospection, conditions, whole };
+}
