@@ -23,7 +23,7 @@ export function configRows(env: Environment, config: { readonly workers: number 
 const groups = {
   main: /^(?:PORT|HOST|PETSTORE_BASE_URL|MESSAGES_BASE_URL|DATABASE_URL|NODE_ENV|CORS_ORIGINS|LOG_LEVEL)$/,
   server: /^(?:CONFIG|PORT|HOST|TLS|COMPRESSION|KEEP|CORS|NODE|DEMO|SHUTDOWN|WORKERS)(?:_|$)/,
-  backend: /^(?:PETSTORE|MESSAGES|DATABASE|UPSTREAM|COALESCE|FORWARD)_|_PROXY$/,
+  backend: /^(?:PETSTORE|MESSAGES|DATABASE|UPSTREAM|COALESCE|FORWARD|IDEMPOTENCY)_|_PROXY$/,
   graphql: /^(?:GRAPHIQL|INTROSPECTION|EXPLAIN|PERSISTED_|MAX_(?!REQ|EV))/,
   limits: /^(?:RATE_|MAX_(?:REQ|EV))/,
   observability: /^(?:LOG|ADMIN|OTEL)_/,
