@@ -12,18 +12,21 @@ export interface CheckServiceOptions {
   readonly messagesBaseUrl?: string;
   /** Also send POST requests. */
   readonly write: boolean;
+  /** Also check that the service honours `Idempotency-Key`. */
+  readonly idempotency: boolean;
   readonly json: boolean;
 }
 
 /** Runs the command. @throws as `checkService` does; Error if an option is missing or invalid. */
 export async function runCheckService(options: CheckServiceOptions): Promise<void> {
-  const { key, baseUrl, messagesBaseUrl, write, json } = options;
+  const { key, baseUrl, messagesBaseUrl, write, idempotency, json } = options;
   if (!key) throw new Error('Missing API key: set PETSTORE_API_KEY or pass --key.');
   const { output, exitCode } = await checkService({
     apiKey: key,
     baseUrl: readUrl('--base-url', baseUrl),
     messagesBaseUrl: messagesBaseUrl ? readUrl('--messages-base-url', messagesBaseUrl) : undefined,
     write,
+    idempotency,
     json,
     timeoutMs: 10_000,
   });

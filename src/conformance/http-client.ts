@@ -16,6 +16,8 @@ export interface ServiceRequest {
   readonly body?: string;
   /** The media type of the body, JSON by default; `null` omits the `Content-Type` header. */
   readonly contentType?: string | null;
+  /** Without quotes. */
+  readonly idempotencyKey?: string;
 }
 
 /** A response with its complete body. */
@@ -69,12 +71,14 @@ export function createSend(
   };
 }
 
-function headersOf({ apiKey, body, contentType = 'application/json' }: ServiceRequest) {
+function headersOf(request: ServiceRequest) {
+  const { apiKey, body, contentType = 'application/json', idempotencyKey } = request;
   return {
     ...callHeaders,
     'x-request-id': randomUUID(),
     ...(apiKey && { authorization: `Bearer ${apiKey}` }),
     ...(body !== undefined && contentType && { 'content-type': contentType }),
+    ...(idempotencyKey && { 'idempotency-key': `"${idempotencyKey}"` }),
   };
 }
 

@@ -6,6 +6,7 @@ import { redactKey } from '../contract/redact-key.ts';
 import { type Check, type CheckedService, type Finding, skip } from './check.ts';
 import { expectPets, readResponseJson } from './expect.ts';
 import { createSend, type Send } from './http-client.ts';
+import { idempotencyChecks } from './idempotency.ts';
 import { readingChecks } from './reading.ts';
 import { writingChecks } from './writing.ts';
 
@@ -18,6 +19,8 @@ export interface ServiceUnderCheck {
   readonly messagesBaseUrl?: URL | undefined;
   /** Whether to send POST requests too. */
   readonly write: boolean;
+  /** Whether to check that it honours `Idempotency-Key`. */
+  readonly idempotency?: boolean;
   /** Time limit for one response, in milliseconds. */
   readonly timeoutMs: number;
 }
@@ -31,17 +34,18 @@ export class NotCheckedError extends Error {
 }
 
 /**
- * Checks a service against the contract, with one request at a time.
+ * Checks a service against the contract, one check at a time.
  * @throws NotCheckedError if the first request gets no response, or a 401.
  */
 export async function checkContract(options: ServiceUnderCheck): Promise<CheckResult[]> {
-  const { apiKey, baseUrl, messagesBaseUrl, write, timeoutMs } = options;
+  const { apiKey, baseUrl, messagesBaseUrl, write, idempotency, timeoutMs } = options;
   const differences = new Set<string>();
   const baseUrls = { pets: baseUrl, messages: messagesBaseUrl };
   const send = observed(createSend(baseUrls, apiKey, timeoutMs), differences);
   const service = await openService(baseUrl, send);
   const results: CheckResult[] = [];
-  for (const check of [...readingChecks, ...writingChecks]) {
+  const more = idempotency ? idempotencyChecks : [];
+  for (const check of [...readingChecks, ...writingChecks, ...more]) {
     const { id, rule, operation } = check;
     if (baseUrls[operations[operation].service] === undefined) continue;
     const isSkipped = operations[operation].method === 'POST' && !write;

@@ -75,13 +75,14 @@ async function addAndGet(
 }
 
 /** Returns a valid animal with all fields, in a category that exists if one is known. */
-function validPet(animals: readonly Pet[]): Required<NewPet> {
+export function validPet(animals: readonly Pet[]): Required<NewPet> {
   const { id, ...pet } = mapPet<unknown, unknown>({}, (_, { kind }) => kind.example);
   const categoryId = animals[0]?.categoryId ?? '1';
   return { ...pet, categoryId } as Required<NewPet>;
 }
 
-function bodyOf(pet: NewPet): string {
+/** Returns the body of `POST /pets`. */
+export function bodyOf(pet: NewPet): string {
   return JSON.stringify(encodePet(pet));
 }
 

@@ -18,6 +18,7 @@ export interface ReceivedRequest {
   readonly operation: string;
   readonly query: URLSearchParams;
   readonly authorization: string | null;
+  readonly idempotencyKey: string | null;
   readonly body: string;
 }
 

@@ -1,14 +1,17 @@
+import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { checkService } from '../../src/cli/check-service.ts';
+import { idempotencyChecks } from '../../src/conformance/idempotency.ts';
 import { checkContract, NotCheckedError } from '../../src/conformance/run.ts';
 import { writingChecks } from '../../src/conformance/writing.ts';
 import { UnauthenticatedError } from '../../src/contract/error.ts';
 import { parseJson, stringifyJson } from '../../src/contract/json.ts';
 import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { apiKey, callWith, openGateway } from '../support/gateway.ts';
+import { startIdempotentService } from '../support/idempotent-service.ts';
 import { openRest } from '../support/rest-gateway.ts';
 import { startServer } from '../support/server.ts';
 import { type BrokenService, brokenServices, unusualServices } from './broken-services.ts';
@@ -23,13 +26,16 @@ async function start(change: BrokenService['respond'] = (_, forward) => forward(
         operation: `${request.method} ${url.pathname.replace(/^\/(v1|quickstart)/, '')}`,
         query: url.searchParams,
         authorization: request.headers.get('authorization'),
+        idempotencyKey: request.headers.get('idempotency-key'),
         body: await request.text(),
       };
       return change(received, (changed) => {
-        const { query, authorization, body } = { ...received, ...changed };
+        const { query, authorization, idempotencyKey, body } = { ...received, ...changed };
         const headers = new Headers(request.headers);
         headers.delete('content-length');
         if (authorization !== null) headers.set('authorization', authorization);
+        if (idempotencyKey === null) headers.delete('idempotency-key');
+        else headers.set('idempotency-key', idempotencyKey);
         const search = query.size === 0 ? '' : `?${query}`;
         return opened.gateway(
           new Request(url.origin + url.pathname + search, {
@@ -111,6 +117,54 @@ describe('checkContract', () => {
   it.each(unusualServices)('passes a service that $name', async ({ respond }) => {
     await using service = await start(respond);
     expect(failed(await checkContract(service.options))).toEqual({});
+  });
+
+  it('passes services that honour Idempotency-Key', async () => {
+    await using builtin = await start();
+    const options = { ...builtin.options, idempotency: true };
+    const { output, exitCode } = await checkService(options);
+    expect([exitCode, output.match(/with one Idempotency-Key/g)?.length]).toEqual([0, 6]);
+    // The first of the four at once is the third of all.
+    const { promise: until, resolve } = Promise.withResolvers<void>();
+    await using draft = await startIdempotentService((_, attempt) => {
+      if (attempt === 6) resolve();
+      return attempt === 3 ? { until } : {};
+    });
+    const baseUrl = new URL(`${draft.url}/v1`);
+    const checks = await checkContract({ ...options, baseUrl, messagesBaseUrl: undefined });
+    const ids = idempotencyChecks.map(({ id }) => id).filter((id) => id.startsWith('create-'));
+    const found = checks.filter(({ id }) => ids.includes(id));
+    expect(found.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'pass']);
+    expect(found[1]?.seen).toMatch(/^id \d+, 409 to 3$/);
+  });
+
+  const sent = new Map<string | null, number>();
+  it.each<[string, BrokenService['respond'], RegExp]>([
+    [
+      'ignores it',
+      (_, forward) => forward({ idempotencyKey: null }),
+      /-(?:again|in-flight|reused)$/,
+    ],
+    [
+      'does not compare the values',
+      ({ idempotencyKey, body }, forward) =>
+        forward({ idempotencyKey: idempotencyKey && hash('sha256', idempotencyKey + body) }),
+      /-reused$/,
+    ],
+    [
+      'forgets a key that was sent twice',
+      ({ idempotencyKey }, forward) => {
+        const count = (sent.get(idempotencyKey) ?? 0) + 1;
+        sent.set(idempotencyKey, count);
+        return forward(count > 2 ? { idempotencyKey: null } : {});
+      },
+      /-in-flight$/,
+    ],
+  ])('fails a service that does not honour Idempotency-Key: %s', async (_, respond, ids) => {
+    await using service = await start(respond);
+    const checks = await checkContract({ ...service.options, idempotency: true });
+    const expected = idempotencyChecks.map(({ id }) => id).filter((id) => ids.test(id));
+    expect(Object.keys(failed(checks))).toEqual(expected);
   });
 
   it('lists the differences that the gateway counts', async () => {
